@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+// Starts dropcast on a Node that can run it: this one, else the one locked in the package, else says so.
+'use strict';
+var fs = require('fs');
+var path = require('path');
+var url = require('url');
+var childProcess = require('child_process');
+var os = require('os');
+var runtime = require('./runtime.cjs');
+
+function start() {
+  if (runtime.isNewEnough(process.versions.node)) {
+    // A clone runs its sources, an installed package its build (Node strips no types below node_modules).
+    var source = path.join(__dirname, '..', 'src', 'main.ts');
+    var built = path.join(__dirname, '..', 'dist', 'main.js');
+    import(url.pathToFileURL(fs.existsSync(source) ? source : built).href);
+    return;
+  }
+  var node = runtime.bundledNode();
+  if (!node) {
+    console.error(runtime.missing);
+    process.exitCode = 1;
+    return;
+  }
+  var child = childProcess.spawn(node, [__filename].concat(process.argv.slice(2)), { stdio: 'inherit' });
+  ['SIGTERM', 'SIGHUP'].forEach(function (name) {
+    process.on(name, function () {
+      child.kill(name);
+    });
+  });
+  // Ctrl-C reaches the child from the terminal; passing it on would count as a second one.
+  process.on('SIGINT', function () {});
+  child.on('error', function (error) {
+    console.error('dropcast could not start its runtime ' + node + ': ' + error.message);
+    process.exitCode = 1;
+  });
+  child.on('exit', function (code, signal) {
+    process.exitCode = signal ? 128 + os.constants.signals[signal] : code;
+  });
+}
+
+start();

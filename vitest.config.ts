@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config';
+
+const project = (name: string, include: string, extra: object = {}) => ({
+  extends: true as const,
+  test: { name, include: [include], ...extra },
+});
+
+export default defineConfig({
+  test: {
+    reporters: ['default'],
+    projects: [
+      project('unit', 'test/**/!(*.integration|*.e2e).test.ts'),
+      project('integration', 'test/**/*.integration.test.ts', { testTimeout: 30_000 }),
+      project('e2e', 'test/**/*.e2e.test.ts', { testTimeout: 180_000, hookTimeout: 60_000, maxWorkers: 3 }),
+    ],
+  },
+});
