@@ -1,0 +1,72 @@
+/** Which characters one step of a glob takes. Characters are code points, so an emoji is one character. */
+export interface CharSet {
+  readonly ranges: readonly (readonly [first: number, last: number])[];
+  /** True when it takes what is *not* in the ranges. */
+  readonly negated: boolean;
+  /** Whether it takes `/`; decided here alone, so that a negated set never crosses a folder by accident. */
+  readonly slash: boolean;
+}
+
+export const SLASH = 0x2f;
+
+/** Any character of one path segment. */
+export const SEGMENT_CHARS: CharSet = { ranges: [], negated: true, slash: false };
+/** Any character of a path. */
+export const PATH_CHARS: CharSet = { ranges: [], negated: true, slash: true };
+
+/** Exactly one character. */
+export function single(codePoint: number): CharSet {
+  return { ranges: [[codePoint, codePoint]], negated: false, slash: codePoint === SLASH };
+}
+
+/**
+ * A path as the matching sees it: code points (a lone surrogate counts as one) in Unicode form NFC, as the globs are: a folder
+ * made on a Mac can spell `ü` as two characters, and nobody can see the difference.
+ */
+export function codePoints(path: string): number[] {
+  const normal = path.normalize('NFC');
+  const points: number[] = [];
+  for (let i = 0; i < normal.length; i += 1) {
+    const point = normal.codePointAt(i) ?? 0;
+    if (point > 0xff_ff) i += 1;
+    points.push(point);
+  }
+  return points;
+}
+
+/** Whether the set takes the character. */
+export function takes(set: CharSet, codePoint: number): boolean {
+  return codePoint === SLASH ? set.slash : inRanges(set.ranges, codePoint) !== set.negated;
+}
+
+function inRanges(ranges: CharSet['ranges'], codePoint: number): boolean {
+  for (let i = 0; i < ranges.length; i += 1) {
+    const range = ranges[i];
+    if (range !== undefined && codePoint >= range[0] && codePoint <= range[1]) return true;
+  }
+  return false;
+}
+
+/** The character in lower case; one whose lower case is several characters stays. */
+export function lowerCase(codePoint: number): number {
+  if (codePoint < 0x80) return codePoint >= 0x41 && codePoint <= 0x5a ? codePoint + 0x20 : codePoint;
+  const lower = String.fromCodePoint(codePoint).toLowerCase();
+  const point = lower.codePointAt(0) ?? codePoint;
+  return lower.length === String.fromCodePoint(point).length ? point : codePoint;
+}
+
+/** The set for paths in lower case. */
+export function lowerCaseSet(set: CharSet): CharSet {
+  return { ...set, ranges: set.ranges.flatMap(lowerCaseRange) };
+}
+
+const SCRIPT_SIZE = 1000;
+
+/** Larger ranges than a script are left as they are: they hold both cases. */
+function lowerCaseRange([first, last]: CharSet['ranges'][number]): CharSet['ranges'] {
+  if (last - first > SCRIPT_SIZE) return [[first, last]];
+  return Array.from({ length: last - first + 1 }, (_, i) => {
+    const point = lowerCase(first + i);
+    return [point, point] as const;
+  });
+}

@@ -1,0 +1,98 @@
+import { parseGlob } from './glob.ts';
+import { compileFilter, compileMatch, type Captures } from './match.ts';
+import type { Route } from './plan.ts';
+import { route, type RoutedFile } from './route.ts';
+import type { Rule } from './rule.ts';
+import type { Sidecar } from './sidecar.ts';
+import { quoted } from './text.ts';
+
+/** Where a file goes and why, for `dropcast explain`. */
+export interface Explanation {
+  readonly path: string;
+  /** Every rule of the folder, in order. */
+  readonly rules: readonly RuleVerdict[];
+  readonly route: Route;
+  /** What the sidecar says instead of the rule; for `tags`, beside it. */
+  readonly fromSidecar: readonly (keyof Sidecar)[];
+}
+
+export interface RuleVerdict {
+  /** `folders[0].rules[1]`. */
+  readonly rule: string;
+  /** Line in the configuration file, from 1. */
+  readonly line: number;
+  readonly match: string;
+  /** True for the one rule that took the file. */
+  readonly matched: boolean;
+  /** Why not, half a sentence; null for the rule that took it. */
+  readonly reason: string | null;
+  /** Empty when the pattern does not fit. */
+  readonly captures: Captures;
+}
+
+const SIDECAR_KEYS = ['title', 'description', 'tags', 'channel', 'publish'] as const satisfies (keyof Sidecar)[];
+
+/** As `route`, with the verdict on every rule. */
+export function explainRoute(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar | null): Explanation {
+  const decided = route(rules, file, sidecar);
+  const taker = rules.find((rule) => compileMatch(rule.match).match(file.path) !== null);
+  return {
+    path: file.path,
+    rules: rules.map((rule) => verdict(rule, file.path, taker)),
+    route: decided,
+    fromSidecar: taker === undefined ? [] : SIDECAR_KEYS.filter((key) => sidecar?.[key] !== undefined),
+  };
+}
+
+function verdict(rule: Rule, path: string, taker: Rule | undefined): RuleVerdict {
+  const captures = compileMatch(rule.match).match(path);
+  const about = { rule: rule.key, line: rule.line, match: rule.match, captures: captures ?? {} };
+  if (captures === null) return { ...about, matched: false, reason: whyNot(rule.match, path) };
+  if (rule === taker) return { ...about, matched: true, reason: null };
+  return { ...about, matched: false, reason: `an earlier rule took it: ${taker?.key}` };
+}
+
+/** Why a pattern does not fit a path: names the first part that differs. */
+function whyNot(glob: string, path: string): string {
+  const parsed = parseGlob(glob);
+  if (!parsed.ok) return `its pattern is broken: ${parsed.why}`;
+  const misfit = firstMisfit(parsed.segments, path.split('/'));
+  const differsInCase = compileFilter([glob], [])(path);
+  return differsInCase ? `${misfit}: upper and lower case differ` : misfit;
+}
+
+function firstMisfit(wanted: readonly string[], given: readonly string[]): string {
+  for (const [i, pattern] of wanted.entries()) {
+    const part = given[i];
+    if (pattern === '**' && i < wanted.length - 1) return lastMisfit(wanted.slice(i + 1), given.slice(i));
+    if (part === undefined) return `the path ends before ${quoted(pattern)}`;
+    if (pattern === '**') break;
+    const misfit = partMisfit(pattern, part);
+    if (misfit !== null) return misfit;
+  }
+  const left = given.slice(wanted.length);
+  return left.length > 0 ? `the pattern ends before ${quoted(left.join('/'))}` : GENERAL;
+}
+
+/** After a `**` the parts can only be compared from the end. */
+function lastMisfit(wanted: readonly string[], given: readonly string[]): string {
+  for (let back = 1; back <= wanted.length; back += 1) {
+    const pattern = wanted.at(-back) ?? '';
+    const part = given.at(-back);
+    if (pattern === '**') break;
+    if (part === undefined) return `the path has no folder for ${quoted(pattern)}`;
+    const misfit = partMisfit(pattern, part);
+    if (misfit !== null) return misfit;
+  }
+  return GENERAL;
+}
+
+const GENERAL = 'the path does not fit the pattern';
+
+function partMisfit(pattern: string, part: string): string | null {
+  // An alternative with a slash in it spans several parts: comparing it with one would tell a wrong reason.
+  if (pattern.includes('/')) return GENERAL;
+  if (compileMatch(pattern).match(part) !== null) return null;
+  const isPlain = !/[*?[{]/u.test(pattern);
+  return `${quoted(part)} ${isPlain ? 'is not' : 'does not fit'} ${quoted(pattern)}`;
+}

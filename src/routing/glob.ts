@@ -1,0 +1,185 @@
+import { SEGMENT_CHARS, single, type CharSet } from './char-set.ts';
+
+/** A piece of a parsed glob. */
+export type GlobNode =
+  | { readonly kind: 'chars'; readonly set: CharSet }
+  /** `*`: any characters of one segment, none included. */
+  | { readonly kind: 'star' }
+  /** A whole segment `**` with its slash: any number of folders, none included. */
+  | { readonly kind: 'folders' }
+  /** `**` at the end: everything below, at least one segment. */
+  | { readonly kind: 'rest' }
+  /** `{name}`: one or more characters of one segment. */
+  | { readonly kind: 'capture'; readonly name: string }
+  /** `{a,b}`. */
+  | { readonly kind: 'choice'; readonly options: readonly (readonly GlobNode[])[] };
+
+export type Glob =
+  | {
+      readonly ok: true;
+      readonly nodes: readonly GlobNode[];
+      /** Capture names in the order they stand. */
+      readonly captures: readonly string[];
+      /** The text between the slashes that are not inside braces. */
+      readonly segments: readonly string[];
+    }
+  | { readonly ok: false; readonly why: string };
+
+/** Longer globs are mistakes, and the cost of a match is (length of the glob) × (length of the path). */
+const MAX_LENGTH = 1000;
+const CAPTURE = /^\{([A-Za-z][A-Za-z0-9_]*)\}/;
+
+/**
+ * Reads a glob: `*`, `**` (a whole segment), `?`, `[abc]`, `[!a-z]`, `{a,b}` and `{capture}`; everything else stands for
+ * itself. There is no escape character: a special character is written in brackets, `[*]`.
+ *
+ * A broken glob gives `why`: half a sentence that says what is wrong and what to write instead.
+ */
+export function parseGlob(glob: string): Glob {
+  if (glob === '') return { ok: false, why: 'the pattern is empty' };
+  if (glob.length > MAX_LENGTH) return { ok: false, why: `the pattern is longer than ${MAX_LENGTH} characters` };
+  const parser = new GlobParser(glob.normalize('NFC'));
+  try {
+    const nodes = parser.parse();
+    return { ok: true, nodes, captures: parser.captures, segments: parser.segments };
+  } catch (error) {
+    if (error instanceof GlobSyntaxError) return { ok: false, why: error.message };
+    throw error;
+  }
+}
+
+/** Thrown inside the parser alone, at the first thing that is wrong. */
+class GlobSyntaxError extends Error {
+  override readonly name = 'GlobSyntaxError' as const;
+}
+
+class GlobParser {
+  readonly captures: string[] = [];
+  readonly segments: string[] = [];
+  readonly #chars: readonly string[];
+  #at = 0;
+  #segmentStart = 0;
+
+  constructor(glob: string) {
+    this.#chars = Array.from(glob);
+  }
+
+  parse(): GlobNode[] {
+    const nodes = this.#sequence(0);
+    this.#closeSegment(this.#at);
+    return nodes;
+  }
+
+  /** Depth counts open braces. Inside braces a sequence ends before `,` and `}`. */
+  #sequence(depth: number): GlobNode[] {
+    const nodes: GlobNode[] = [];
+    for (let char = this.#peek(); char !== undefined; char = this.#peek()) {
+      if (depth > 0 && (char === ',' || char === '}')) break;
+      nodes.push(this.#node(char, depth));
+    }
+    return nodes;
+  }
+
+  #node(char: string, depth: number): GlobNode {
+    if (char === '*') return this.#stars(depth);
+    if (char === '[') return this.#class();
+    if (char === '{') return this.#braces(depth);
+    if (char === '}') throw new GlobSyntaxError('"}" has no "{"; for the character itself write "[}]"');
+    if (char === ']') throw new GlobSyntaxError('"]" has no "["; for the character itself write "[]]"');
+    this.#at += 1;
+    if (char === '?') return { kind: 'chars', set: SEGMENT_CHARS };
+    if (char === '/' && depth === 0) this.#closeSegment(this.#at - 1);
+    return { kind: 'chars', set: single(codePoint(char)) };
+  }
+
+  #stars(depth: number): GlobNode {
+    const start = this.#at;
+    while (this.#peek() === '*') this.#at += 1;
+    if (this.#at - start === 1) return { kind: 'star' };
+    const next = this.#peek();
+    const isWholeSegment = start === this.#segmentStart && (next === '/' || next === undefined);
+    if (depth > 0) throw new GlobSyntaxError('"**" cannot stand inside { }: write one pattern for each alternative');
+    if (this.#at - start > 2 || !isWholeSegment) {
+      throw new GlobSyntaxError('"**" must stand alone between slashes, as in "**/*.mp4"');
+    }
+    if (next === undefined) return { kind: 'rest' };
+    this.#at += 1;
+    this.#closeSegment(this.#at - 1);
+    return { kind: 'folders' };
+  }
+
+  #class(): GlobNode {
+    this.#at += 1;
+    const negated = this.#peek() === '!' || this.#peek() === '^';
+    if (negated) this.#at += 1;
+    const ranges: [number, number][] = [];
+    for (let char = this.#peek(); char !== ']' || ranges.length === 0; char = this.#peek()) {
+      ranges.push(this.#range(char));
+    }
+    this.#at += 1;
+    return { kind: 'chars', set: { ranges, negated, slash: false } };
+  }
+
+  /** One character of a class, or `a-z`. A `]` that comes first stands for itself. */
+  #range(first: string | undefined): [number, number] {
+    if (first === undefined) throw new GlobSyntaxError('"[" is never closed; for the character itself write "[[]"');
+    if (first === '/') throw new GlobSyntaxError('"/" cannot stand inside [ ]');
+    const [, dash, last] = this.#chars.slice(this.#at, this.#at + 3);
+    if (first === '[' && dash === ':')
+      throw new GlobSyntaxError('classes such as [:alpha:] are not known; write [a-z]');
+    if (dash !== '-' || last === undefined || last === ']') {
+      this.#at += 1;
+      return [codePoint(first), codePoint(first)];
+    }
+    if (last === '/' || codePoint(last) < codePoint(first)) {
+      throw new GlobSyntaxError(`the range "${first}-${last}" is the wrong way round`);
+    }
+    this.#at += 3;
+    return [codePoint(first), codePoint(last)];
+  }
+
+  #braces(depth: number): GlobNode {
+    const name = CAPTURE.exec(this.#chars.slice(this.#at).join(''))?.[1];
+    if (name !== undefined) return this.#capture(name, depth);
+    this.#at += 1;
+    const options = [this.#sequence(depth + 1)];
+    while (this.#peek() === ',') {
+      this.#at += 1;
+      options.push(this.#sequence(depth + 1));
+    }
+    if (this.#peek() === undefined)
+      throw new GlobSyntaxError('"{" is never closed; for the character itself write "[{]"');
+    this.#at += 1;
+    if (options.length > 1) return { kind: 'choice', options };
+    throw new GlobSyntaxError(
+      '"{ }" holds neither a capture, as in {show} (letters, digits and _), nor alternatives, as in {mp4,mov}',
+    );
+  }
+
+  #capture(name: string, depth: number): GlobNode {
+    if (depth > 0) {
+      throw new GlobSyntaxError(
+        `the capture {${name}} cannot stand inside alternatives: write one rule for each of them`,
+      );
+    }
+    if (this.captures.includes(name)) {
+      throw new GlobSyntaxError(`the capture {${name}} stands twice; give the second one another name`);
+    }
+    this.captures.push(name);
+    this.#at += name.length + 2;
+    return { kind: 'capture', name };
+  }
+
+  #peek(): string | undefined {
+    return this.#chars[this.#at];
+  }
+
+  #closeSegment(end: number): void {
+    this.segments.push(this.#chars.slice(this.#segmentStart, end).join(''));
+    this.#segmentStart = end + 1;
+  }
+}
+
+function codePoint(char: string): number {
+  return char.codePointAt(0) ?? 0;
+}

@@ -1,0 +1,152 @@
+import { checkPattern, type CheckedPattern } from './check-pattern.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { compileProgram } from './glob-program.ts';
+import { firstTakers, type CompiledRule } from './shadow.ts';
+import { parseTemplate } from './template-syntax.ts';
+import { TEMPLATE_WORDS } from './template.ts';
+import { distinct, quoted } from './text.ts';
+
+/** A rule as it is written, before anything about it is known to be right. */
+export interface LooseRule {
+  readonly key: string;
+  readonly match?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+}
+
+export interface RuleFinding {
+  /** `folders[0].rules[1].title`, `folders[0].rules[1].tags[0]`. */
+  readonly key: string;
+  /** An error refuses the configuration. */
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+}
+
+interface ReadRule {
+  readonly rule: LooseRule;
+  /** Null when the rule has no pattern. */
+  readonly pattern: CheckedPattern | null;
+}
+
+/**
+ * Finds what is wrong with the rules of one folder, given in their order: broken patterns and templates, words that nothing
+ * defines, and rules that can never match because earlier ones take everything (reported only when that is certain).
+ * A rule with a broken pattern is not judged further than its own text.
+ */
+export function lintRules(rules: readonly LooseRule[]): readonly RuleFinding[] {
+  const read = rules.map((rule) => ({ rule, pattern: rule.match === undefined ? null : checkPattern(rule.match) }));
+  return read.flatMap((one, i) => [
+    ...patternFindings(one),
+    ...shadowFindings(one, read.slice(0, i)),
+    ...templateFindings(one, read),
+  ]);
+}
+
+function patternFindings({ rule, pattern }: ReadRule): RuleFinding[] {
+  if (pattern === null) return [];
+  const key = `${rule.key}.match`;
+  if (!pattern.ok) return [{ key, severity: 'error', message: `the pattern is wrong: ${pattern.why}` }];
+  const hiding = pattern.captures
+    .filter(isTemplateWord)
+    .map((name) => `the capture {${name}} hides the word {${name}} in this rule`);
+  return [...hiding, ...unusedEnding(rule, pattern.captures)].map((message) => ({ key, severity: 'warning', message }));
+}
+
+/** `*.{mp4}` looks like a list of one and takes every file. */
+function unusedEnding(rule: LooseRule, captures: readonly string[]): string[] {
+  const last = captures.at(-1);
+  if (last === undefined || rule.match?.endsWith(`.{${last}}`) !== true) return [];
+  const isUsed = templatesOf(rule).some(({ template }) => wordsOf(template).includes(last));
+  return isUsed ? [] : [`{${last}} captures any ending; for files that end in ".${last}" write it without braces`];
+}
+
+/** Only rules whose patterns can be read take part. */
+function shadowFindings(one: ReadRule, earlier: readonly ReadRule[]): RuleFinding[] {
+  const [rule] = compiled(one);
+  if (rule === undefined) return [];
+  const takers = firstTakers(rule.program, earlier.flatMap(compiled));
+  if (takers.length === 0) return [];
+  const names = takers.map(({ key, match }) => `${key} (${quoted(match)})`).join(' and ');
+  const message = `can never match: ${names} ${takers.length > 1 ? 'together take' : 'takes'} every path first`;
+  return [{ key: `${rule.key}.match`, severity: 'warning', message }];
+}
+
+function compiled({ rule, pattern }: ReadRule): CompiledRule[] {
+  return pattern?.ok === true ? [{ key: rule.key, match: rule.match ?? '', program: compileProgram(pattern) }] : [];
+}
+
+function templateFindings({ rule, pattern }: ReadRule, all: readonly ReadRule[]): RuleFinding[] {
+  return templatesOf(rule).flatMap(({ key, template }) => {
+    const parsed = parseTemplate(template);
+    if (!parsed.ok) return [{ key, severity: 'error' as const, message: parsed.why }];
+    // Without a readable pattern nobody knows which captures there are.
+    if (pattern === null || !pattern.ok) return [];
+    const unknown = wordsOf(template).filter((word) => !isTemplateWord(word) && !pattern.captures.includes(word));
+    return [...new Set(unknown)].map((word) => ({
+      key,
+      severity: 'error' as const,
+      message: unknownWord(word, pattern.captures, all),
+    }));
+  });
+}
+
+function unknownWord(word: string, captures: readonly string[], all: readonly ReadRule[]): string {
+  const elsewhere = all.find(({ pattern }) => pattern?.ok === true && pattern.captures.includes(word));
+  if (elsewhere !== undefined)
+    return `{${word}} is captured by ${elsewhere.rule.key}, but not by the match of this rule`;
+  const known = distinct([...captures, ...TEMPLATE_WORDS]);
+  const meant = didYouMean(word, known);
+  if (meant !== null) return `unknown word {${word}}, did you mean {${meant}}?`;
+  return `unknown word {${word}}; known here are ${known.map((name) => `{${name}}`).join(' ')}`;
+}
+
+/** What `include` and `exclude` cannot be, in words, or null. */
+export function lintGlob(glob: string): string | null {
+  const pattern = checkPattern(glob);
+  if (!pattern.ok) return pattern.why;
+  const [name] = pattern.captures;
+  if (name === undefined) return null;
+  return `{${name}} captures any text, which only rules can use; write ${quoted(name)} without braces, or "*"`;
+}
+
+/**
+ * What is wrong with the directory of `after_ready: { move: … }`, in words, or null. It is a template without captures: it
+ * belongs to the folder, not to a rule.
+ */
+export function lintMoveTemplate(template: string): string | null {
+  const parsed = parseTemplate(template);
+  if (!parsed.ok) return parsed.why;
+  const word = wordsOf(template).find((name) => !isTemplateWord(name));
+  if (word !== undefined) return unknownWord(word, [], []);
+  if (template.includes('\\')) return 'write "/" between directories';
+  if (template.startsWith('/')) return 'it must be a directory inside the folder, without "/" at the start';
+  const segments = template.split('/').filter((segment) => segment !== '');
+  if (segments.includes('..')) return 'it must be a directory inside the folder, without ".."';
+  if (segments.some((segment) => segment.startsWith('.') && segment !== '.'))
+    return 'a directory must not be hidden (start with ".")';
+  const moves = segments.some((segment) => !['.', '{dir}', '{dirs}'].includes(segment));
+  return moves ? null : 'it would leave every file where it is; name a directory, as in "done/{date}"';
+}
+
+interface LooseTemplate {
+  readonly key: string;
+  readonly template: string;
+}
+
+function templatesOf({ key, title, description, tags = [] }: LooseRule): LooseTemplate[] {
+  return [
+    ...(title === undefined ? [] : [{ key: `${key}.title`, template: title }]),
+    ...(description === undefined ? [] : [{ key: `${key}.description`, template: description }]),
+    ...tags.map((template, i) => ({ key: `${key}.tags[${i}]`, template })),
+  ];
+}
+
+function wordsOf(template: string): string[] {
+  const parsed = parseTemplate(template);
+  return parsed.ok ? parsed.parts.flatMap((part) => (part.kind === 'word' ? [part.word] : [])) : [];
+}
+
+function isTemplateWord(word: string): boolean {
+  return TEMPLATE_WORDS.some((known) => known === word);
+}

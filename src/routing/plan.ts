@@ -1,0 +1,14 @@
+/** What a rule and a sidecar say of one file: what is sent to the service. Fixed when the file is accepted. */
+export interface Plan {
+  /** The rule that took it, as `folders[0].rules[1]`. */
+  readonly rule: string;
+  readonly channel: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly tags: readonly string[];
+  /** Feeds to publish once the video is ready. */
+  readonly publish: readonly string[];
+}
+
+/** Where a path goes: taken by a rule, or held with a reason a person can act on. */
+export type Route = { readonly kind: 'take'; readonly plan: Plan } | { readonly kind: 'held'; readonly why: string };

@@ -1,0 +1,47 @@
+import { compileMatch, type Captures } from './match.ts';
+import type { Plan, Route } from './plan.ts';
+import type { Rule } from './rule.ts';
+import type { Sidecar } from './sidecar.ts';
+import { renderDescription, renderTags, renderTitle, type TemplateContext } from './template.ts';
+import { distinct, manyLines, oneLine } from './text.ts';
+
+/** A file as routing sees it. */
+export interface RoutedFile {
+  /** Relative to the folder, with `/`. */
+  readonly path: string;
+  /** Modification time, epoch milliseconds. */
+  readonly modifiedMs: number;
+}
+
+/**
+ * Decides where a file goes: the first rule that matches takes it; none holds it. A sidecar overrides what the rule says of
+ * title, description, channel and publish; its tags are added. Never throws.
+ */
+export function route(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar | null): Route {
+  for (const rule of rules) {
+    const captures = compileMatch(rule.match).match(file.path);
+    if (captures !== null) return { kind: 'take', plan: planFor(rule, { ...file, captures }, sidecar) };
+  }
+  return { kind: 'held', why: 'no rule matches' };
+}
+
+/** What the rule that took a file, and its sidecar, say of it. */
+function planFor(
+  rule: Rule,
+  context: TemplateContext & { readonly captures: Captures },
+  sidecar: Sidecar | null,
+): Plan {
+  const { title, description, tags = [], channel, publish } = sidecar ?? {};
+  return {
+    rule: rule.key,
+    channel: channel ?? rule.channel,
+    title: oneLine(title ?? '') || renderTitle(rule.title, context),
+    description: description === undefined ? ruleDescription(rule, context) : manyLines(description) || null,
+    tags: distinct([...renderTags(rule.tags, context), ...tags.map(oneLine)]),
+    publish: distinct(publish ?? rule.publish),
+  };
+}
+
+function ruleDescription(rule: Rule, context: TemplateContext): string | null {
+  return rule.description === null ? null : renderDescription(rule.description, context);
+}

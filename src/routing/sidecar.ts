@@ -1,0 +1,106 @@
+import { posix } from 'node:path';
+import { z } from 'zod';
+import { didYouMean } from './did-you-mean.ts';
+import { oneLine, quoted } from './text.ts';
+
+/** What the file beside a video says of it. What is not given is left to the rule. */
+export interface Sidecar {
+  /** As it is: words in braces are not replaced. */
+  readonly title?: string;
+  /** Empty: no description, whatever the rule says. */
+  readonly description?: string;
+  /** Added to those of the rule. */
+  readonly tags?: readonly string[];
+  readonly channel?: string;
+  /** Instead of those of the rule. Empty: no feed. */
+  readonly publish?: readonly string[];
+}
+
+/**
+ * Where the sidecar of a file may be, in order of precedence: `clip.yaml`, `clip.yml`, `clip.json` and `clip.mp4.json` for
+ * `clip.mp4`. More than one of them is a mistake that only a person can clear: the file is held with both names.
+ * Both ways of naming are taken because tools differ.
+ */
+export function sidecarNames(path: string): string[] {
+  const { dir, name, base } = posix.parse(path);
+  const names = [`${name}.yaml`, `${name}.yml`, `${name}.json`, `${base}.json`];
+  return [...new Set(names)].filter((file) => file !== base).map((file) => posix.join(dir, file));
+}
+
+/** Whether a file of this name can be a sidecar, and so is never uploaded itself. */
+export function isSidecarName(path: string): boolean {
+  return ['.yaml', '.yml', '.json'].includes(posix.extname(path));
+}
+
+export type SidecarCheck =
+  | { readonly ok: true; readonly sidecar: Sidecar }
+  | { readonly ok: false; readonly why: string };
+
+/**
+ * Checks the parsed content of a sidecar. `why` is one sentence with every problem in it. A key without a value counts as not
+ * given; `tags` and `publish` may be a single text.
+ */
+export function checkSidecar(name: string, value: unknown): SidecarCheck {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { ok: false, why: `sidecar ${quoted(name)}: expected keys such as "title: …", got ${kindOf(value)}` };
+  }
+  const given = Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== null));
+  const result = SIDECAR.safeParse(given);
+  if (result.success) return { ok: true, sidecar: withoutUndefined(result.data) };
+  return { ok: false, why: `sidecar ${quoted(name)}: ${joined(result.error.issues.flatMap(problems))}` };
+}
+
+/** Far above what a person writes, far below what would hurt the service or the ledger. Characters. */
+const MAX = { title: 1000, description: 20_000, tag: 200, tags: 100, id: 200, publish: 50 } as const;
+
+const text = (max: number) =>
+  z.string({ error: ({ input }) => `expected text, got ${kindOf(input)}` }).max(max, `longer than ${max} characters`);
+
+const line = (max: number) => text(max).refine((given) => oneLine(given) !== '', { error: 'is empty', abort: true });
+
+/** Identifiers stand in request paths: what could lead to another address is refused here, the rest is for the service to judge. */
+const id = line(MAX.id).regex(/^(?!\.+$)[^\s\p{C}/?#%\\]+$/u, 'is not an identifier');
+
+const listOf = (item: z.ZodType<string>, max: number) =>
+  z.preprocess(
+    (given) => (Array.isArray(given) || given === undefined ? given : [given]),
+    z.array(item).max(max, `more than ${max} entries`),
+  );
+
+const SIDECAR = z.strictObject({
+  title: line(MAX.title).optional(),
+  description: text(MAX.description).optional(),
+  tags: listOf(text(MAX.tag), MAX.tags).optional(),
+  channel: id.optional(),
+  publish: listOf(id, MAX.publish).optional(),
+});
+
+function problems(issue: z.core.$ZodIssue): string[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map(unknownKey);
+  const [key, index] = issue.path;
+  return [`${String(key)}${index === undefined ? '' : `[${String(index)}]`}: ${issue.message}`];
+}
+
+function unknownKey(key: string): string {
+  const known = Object.keys(SIDECAR.shape);
+  const meant = didYouMean(key, known);
+  return `${quoted(key)}: unknown key, ${meant === null ? `known are ${known.join(', ')}` : `did you mean "${meant}"?`}`;
+}
+
+/** All of a usual number of problems; a sentence with a hundred helps nobody. */
+function joined(found: readonly string[]): string {
+  const rest = found.length - 8;
+  return [...found.slice(0, 8), ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number') return `the number ${value}: put it in quotes`;
+  if (typeof value === 'boolean') return `${value}: put it in quotes`;
+  return typeof value === 'string' ? 'only text' : typeof value === 'object' ? 'keys' : `a ${typeof value}`;
+}
+
+function withoutUndefined(data: z.infer<typeof SIDECAR>): Sidecar {
+  return Object.fromEntries(Object.entries(data).filter(([, entry]) => entry !== undefined));
+}

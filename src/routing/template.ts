@@ -1,0 +1,101 @@
+import { posix } from 'node:path';
+import type { Captures } from './match.ts';
+import { parseTemplate, type TemplatePart } from './template-syntax.ts';
+import { distinct, manyLines, oneLine } from './text.ts';
+
+/** What a template can say of a file. */
+export interface TemplateContext {
+  /** Relative to the folder, with `/`. */
+  readonly path: string;
+  /** Modification time, epoch milliseconds. */
+  readonly modifiedMs: number;
+  /** What the rule's `match` captured. A capture hides the word of the same name. */
+  readonly captures?: Captures;
+}
+
+/** The words every template knows. */
+export const TEMPLATE_WORDS = ['title', 'name', 'ext', 'path', 'dir', 'dirs', 'date'] as const;
+type TemplateWord = (typeof TEMPLATE_WORDS)[number];
+
+/**
+ * Renders the title: one line, never empty. What would be empty becomes the file name, and after that `untitled`.
+ * Here as everywhere: values are put in as they are (braces in a file name are no words), and nothing throws; a template that
+ * is broken or has an unknown word, which the configuration refuses, keeps that part as it is written.
+ */
+export function renderTitle(template: string, context: TemplateContext): string {
+  return oneLine(render(template, context)) || oneLine(posix.basename(context.path)) || 'untitled';
+}
+
+/** Renders a description: lines of the template stay, a value is one line. Null when nothing is left. */
+export function renderDescription(template: string, context: TemplateContext): string | null {
+  return manyLines(render(template, context, oneLine)) || null;
+}
+
+/** Renders tags: one line each, none empty, each once. A template that is exactly `{dirs}` gives one tag for each sub-folder. */
+export function renderTags(templates: readonly string[], context: TemplateContext): string[] {
+  return distinct(templates.flatMap((template) => renderTag(template, context)).map(oneLine));
+}
+
+function renderTag(template: string, context: TemplateContext): string[] {
+  const isPerFolder = template.trim() === '{dirs}' && captured(context, 'dirs') === undefined;
+  return isPerFolder ? valueOf('dirs', context).split('/') : [render(template, context)];
+}
+
+const KEEPS_SLASHES: readonly string[] = ['dir', 'dirs', 'path'] satisfies TemplateWord[];
+
+/**
+ * Renders a directory inside the folder, as a relative path with `/`; an empty result is the folder itself. It never leads out
+ * of the folder and never to a hidden name: empty and `.` segments go, dots at the start of a segment and control characters
+ * become `_`, and a `/` counts only in the template and in the values of `{dir}`, `{dirs}` and `{path}`.
+ */
+export function renderDirectory(template: string, context: TemplateContext): string {
+  const text = render(template, context, (value, word) =>
+    KEEPS_SLASHES.includes(word) ? value : value.replaceAll('/', '_'),
+  );
+  return text
+    .split('/')
+    .filter((segment) => segment !== '' && segment !== '.')
+    .map((segment) => segment.replace(/\p{Cc}/gu, '_').replace(/^\.+/u, '_'))
+    .join('/');
+}
+
+type Clean = (value: string, word: string) => string;
+
+function render(template: string, context: TemplateContext, clean: Clean = (value) => value): string {
+  const parsed = parseTemplate(template);
+  return parsed.ok ? parsed.parts.map((part) => renderPart(part, context, clean)).join('') : template;
+}
+
+function renderPart(part: TemplatePart, context: TemplateContext, clean: Clean): string {
+  if (part.kind === 'text') return part.text;
+  const value = captured(context, part.word) ?? (isTemplateWord(part.word) ? valueOf(part.word, context) : undefined);
+  return value === undefined ? `{${part.word}}` : clean(value, part.word);
+}
+
+function captured({ captures = {} }: TemplateContext, name: string): string | undefined {
+  return Object.hasOwn(captures, name) ? captures[name] : undefined;
+}
+
+function isTemplateWord(word: string): word is TemplateWord {
+  return TEMPLATE_WORDS.some((known) => known === word);
+}
+
+function valueOf(word: TemplateWord, { path, modifiedMs }: TemplateContext): string {
+  const { name, ext, dir } = posix.parse(path);
+  const values: Record<TemplateWord, string> = {
+    title: oneLine(name.replace(/[_.]/g, ' ')) || name,
+    name,
+    ext: ext.slice(1),
+    path,
+    dir,
+    dirs: dir,
+    date: utcDate(modifiedMs),
+  };
+  return values[word];
+}
+
+/** `undated` for a time no calendar has: a broken clock must not stop an upload. */
+function utcDate(epochMs: number): string {
+  const date = new Date(epochMs);
+  return Number.isNaN(date.getTime()) ? 'undated' : (date.toISOString().split('T')[0] ?? '');
+}
