@@ -1,0 +1,77 @@
+import type { AfterReady, Config, FolderConfig, Secret } from './config.ts';
+import { defaultStateDir, resolvePath, socketPath } from './paths.ts';
+import type { Rule } from '../routing/rule.ts';
+import type { CheckedTree } from './schema.ts';
+import type { Surroundings } from './surroundings.ts';
+
+type CheckedFolder = CheckedTree['folders'][number];
+type CheckedRule = CheckedFolder['rules'][number];
+
+/** What a configuration is made of beside the checked tree. */
+export interface Context {
+  readonly file: string;
+  readonly around: Surroundings;
+  readonly apiKey: Secret;
+  /** Line of a key such as `folders[0].rules[1]`. */
+  lineOf(key: string): number;
+}
+
+/** Makes the configuration of a tree in which nothing is wrong any more. */
+export function assemble(tree: CheckedTree, context: Context): Config {
+  const { file, around } = context;
+  const stateDir = tree.state_dir === undefined ? defaultStateDir(around) : resolvePath(tree.state_dir, file, around);
+  return {
+    file,
+    service: {
+      baseUrl: tree.service.base_url,
+      apiKey: context.apiKey,
+      requestsPerHour: tree.service.requests_per_hour,
+      sendKeyTo: tree.service.send_key_to,
+    },
+    stateDir,
+    uploads: {
+      concurrency: tree.uploads.concurrency,
+      bytesPerSecond: Number.isFinite(tree.uploads.bandwidth) ? tree.uploads.bandwidth : null,
+      stallTimeoutMs: tree.uploads.stall_timeout,
+    },
+    retry: { attempts: tree.retry.attempts, firstMs: tree.retry.first, maxMs: tree.retry.max },
+    poll: { intervalMs: tree.poll.interval, giveUpAfterMs: tree.poll.give_up_after },
+    publish: { quietMs: tree.publish.quiet, atMostMs: tree.publish.at_most },
+    folders: tree.folders.map((folder, index) => assembleFolder(folder, `folders[${index}]`, context)),
+    status: { listen: tree.status.listen, socket: socketPath(tree.status.socket, stateDir, file, around) },
+    log: tree.log,
+  };
+}
+
+function assembleFolder(folder: CheckedFolder, key: string, context: Context): FolderConfig {
+  return {
+    path: resolvePath(folder.path, context.file, context.around),
+    key,
+    include: folder.include,
+    exclude: folder.exclude,
+    settleMs: folder.settle,
+    watch: folder.watch,
+    rescanMs: folder.rescan,
+    onDuplicate: folder.on_duplicate,
+    onChange: folder.on_change,
+    afterReady: afterReady(folder.after_ready),
+    rules: folder.rules.map((rule, index) => assembleRule(rule, `${key}.rules[${index}]`, context)),
+  };
+}
+
+function assembleRule(rule: CheckedRule, key: string, context: Context): Rule {
+  return {
+    key,
+    line: context.lineOf(key),
+    match: rule.match,
+    channel: rule.channel,
+    title: rule.title,
+    description: rule.description ?? null,
+    tags: rule.tags,
+    publish: rule.publish,
+  };
+}
+
+function afterReady(value: CheckedFolder['after_ready']): AfterReady {
+  return typeof value === 'string' ? { kind: value } : { kind: 'move', to: value.move };
+}

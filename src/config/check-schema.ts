@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import { error, type Finding } from './finding.ts';
+import { keysAt, placesOf, schemaAt } from './json-schema.ts';
+import { formatKeyPath, quote, type KeyPath } from './key-path.ts';
+import { configSchema, type CheckedTree } from './schema.ts';
+import { didYouMean } from '../routing/did-you-mean.ts';
+import { TaggedValue } from './tagged-value.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** A finding, and what an unknown key was probably meant to be: then that one is not missing as well. */
+interface Explained extends Finding {
+  readonly meant?: string;
+  readonly isMissing?: true;
+}
+
+/** Checks the whole tree against the schema; with findings there is no checked tree. */
+export function checkSchema(tree: unknown): {
+  readonly checked: CheckedTree | null;
+  readonly findings: readonly Finding[];
+} {
+  const result = configSchema.safeParse(tree, { error: general, reportInput: true });
+  if (result.success) return { checked: result.data, findings: [] };
+  const explained = result.error.issues.flatMap((issue) => explain(issue, []));
+  const meant = new Set(explained.flatMap((finding) => finding.meant ?? []));
+  const findings = explained.filter(({ path, isMissing }) => isMissing !== true || !meant.has(formatKeyPath(path)));
+  return { checked: null, findings };
+}
+
+/** Messages for what the schema has no words of its own for. Values are never repeated but where one of a few words is wanted. */
+function general(issue: z.core.$ZodRawIssue): string {
+  if (issue.input === undefined) return 'missing';
+  if (issue.input instanceof TaggedValue) return `!${issue.input.tag} is for service.api_key alone`;
+  if (issue.input === null) return 'empty; give it a value or remove the key';
+  if (issue.code === 'invalid_type') return wrongType(issue.expected, issue.input);
+  if (issue.code === 'invalid_value') return wrongWord(issue.values.map(String), issue.input);
+  return 'not allowed here';
+}
+
+function wrongType(expected: string, input: unknown): string {
+  if (expected === 'array')
+    return `must be a list, not ${kindOf(input)}; write it like [a, b], or each item after "- "`;
+  if (expected === 'object') return `must hold keys (name: value), not ${kindOf(input)}`;
+  if (expected === 'int' || expected === 'number') return `must be a whole number, not ${kindOf(input)}`;
+  const isPlain = typeof input === 'number' || typeof input === 'boolean';
+  return `must be text, not ${kindOf(input)}${isPlain ? '; put it in quotes' : ''}`;
+}
+
+function wrongWord(words: readonly string[], input: unknown): string {
+  const intended = typeof input === 'string' ? didYouMean(input, words) : null;
+  return `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}${intended === null ? '' : `; did you mean ${quote(intended)}?`}`;
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return 'text';
+  if (typeof value === 'number') return 'a number';
+  if (typeof value === 'boolean') return `the word ${value}`;
+  return 'a mapping';
+}
+
+function explain(issue: Issue, parent: KeyPath): Explained[] {
+  const path = [...parent, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key));
+  if (issue.code === 'invalid_union') return explainUnion(issue.errors, path);
+  if (issue.message === 'missing' || (issue.code === 'invalid_type' && issue.expected === 'nonoptional'))
+    return [missing(path)];
+  return [error(path, issue.message)];
+}
+
+/** Of words or a mapping, the form that was begun: a mapping with a wrong key is not told to be a word. */
+function explainUnion(branches: readonly (readonly Issue[])[], path: KeyPath): Explained[] {
+  const begun = branches.find((issues) =>
+    issues.every(({ path: below, code }) => below.length > 0 || code === 'unrecognized_keys'),
+  );
+  if (begun !== undefined) return begun.flatMap((issue) => explain(issue, path));
+  const words = branches.flat().find((issue) => issue.code === 'invalid_value');
+  const mappings = keysAt(path).map((key) => `{ ${key}: … }`);
+  return [error(path, wrongWord([...(words?.values ?? []).map(String), ...mappings], words?.input))];
+}
+
+function unknownKey(parent: KeyPath, key: string): Explained {
+  const allowed = keysAt(parent);
+  const finding = (message: string): Finding => ({ ...error([...parent, key], message), at: 'key' });
+  if (key === '<<')
+    return finding('merge keys are not part of YAML 1.2; an alias can stand for a whole value, like rules: *name');
+  const intended = didYouMean(key, allowed);
+  if (intended !== null)
+    return { ...finding(`unknown key, did you mean ${quote(intended)}?`), meant: formatKeyPath([...parent, intended]) };
+  const [elsewhere] = placesOf(key);
+  if (elsewhere !== undefined) return finding(`unknown key here; it belongs to ${elsewhere}`);
+  return finding(`unknown key; allowed here: ${allowed.join(', ')}`);
+}
+
+function missing(path: KeyPath): Explained {
+  const about = schemaAt(path)?.description ?? '';
+  return { ...error(path, `missing. ${firstSentence(about)}`.trimEnd()), isMissing: true };
+}
+
+function firstSentence(text: string): string {
+  return /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
+}

@@ -1,0 +1,71 @@
+import type { Rule } from '../routing/rule.ts';
+
+/**
+ * The checked configuration: what the rest of the program reads. Every duration is in milliseconds, every path absolute,
+ * every default filled in. `load.ts` makes it from YAML; nothing else does.
+ */
+export interface Config {
+  /** Absolute path of the file it came from. */
+  readonly file: string;
+  readonly service: ServiceConfig;
+  /** Absolute directory of ledger, receipts and failure log. */
+  readonly stateDir: string;
+  readonly uploads: {
+    /** Uploads at the same time, 1–32. */
+    readonly concurrency: number;
+    /** Limit over all uploads together in bytes per second; `null` is unlimited. */
+    readonly bytesPerSecond: number | null;
+    /** An upload whose bytes do not move for so long is cut. */
+    readonly stallTimeoutMs: number;
+  };
+  readonly retry: { readonly attempts: number; readonly firstMs: number; readonly maxMs: number };
+  readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
+  readonly publish: { readonly quietMs: number; readonly atMostMs: number };
+  readonly folders: readonly FolderConfig[];
+  readonly status: {
+    /** Where the page listens; `null` is off. */
+    readonly listen: { readonly host: string; readonly port: number } | null;
+    /** Control socket; `auto` is `dropcast.sock` in `$RUNTIME_DIRECTORY`, else in the state directory. Always absolute here. */
+    readonly socket: string;
+  };
+  readonly log: {
+    readonly level: 'error' | 'warn' | 'info' | 'debug';
+    readonly format: 'auto' | 'pretty' | 'json' | 'journald';
+  };
+}
+
+export interface ServiceConfig {
+  /** `https:`, or `http:` for loopback addresses alone. Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly apiKey: Secret;
+  readonly requestsPerHour: number;
+  /** Further origins that may see the key. */
+  readonly sendKeyTo: readonly string[];
+}
+
+/** A value that must never be printed: `toString`, `toJSON` and inspect give `[secret]`; only `reveal()` gives the value. */
+export interface Secret {
+  reveal(): string;
+}
+
+export interface FolderConfig {
+  /** Absolute, normalised. */
+  readonly path: string;
+  /** Where it stands in the configuration, `folders[0]`. */
+  readonly key: string;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly settleMs: number;
+  readonly watch: 'auto' | 'native' | 'polling';
+  readonly rescanMs: number;
+  readonly onDuplicate: 'skip' | 'upload';
+  readonly onChange: 'upload' | 'ignore';
+  readonly afterReady: AfterReady;
+  readonly rules: readonly Rule[];
+}
+
+/** What happens to the local file once its video is ready; `move` is a template for a directory inside the folder. */
+export type AfterReady =
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'move'; readonly to: string };

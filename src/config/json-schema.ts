@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { KeyPath } from './key-path.ts';
+import { configSchema } from './schema.ts';
+
+/** The part of JSON Schema that the configuration uses. */
+export interface JsonSchema {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
+/** A name, not an address: the file lies beside the configuration, and nothing is fetched. */
+const ID = 'urn:dropcast:config';
+
+/** The schema for editors, draft-07 because that is what the YAML language server knows best. */
+export function configJsonSchema(): JsonSchema {
+  const { $schema, ...rest } = z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' });
+  return { $schema, $id: ID, title: 'dropcast configuration', ...rest } as JsonSchema;
+}
+
+/** The content of `config.schema.json`. */
+export function configJsonSchemaText(): string {
+  return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+}
+
+/** What may stand at a place; `null` where nothing may. */
+export function schemaAt(path: KeyPath, root: JsonSchema = known): JsonSchema | null {
+  let schema: JsonSchema | null = root;
+  for (const step of path) {
+    if (schema === null) return null;
+    schema = typeof step === 'number' ? (schema.items ?? null) : (propertiesOf(schema)[step] ?? null);
+  }
+  return schema;
+}
+
+/** The keys that a mapping at this place may have. */
+export function keysAt(path: KeyPath): readonly string[] {
+  const schema = schemaAt(path);
+  return schema === null ? [] : Object.keys(propertiesOf(schema));
+}
+
+/** Where else a key of this name may stand: `uploads.concurrency`, `folders[].settle`. */
+export function placesOf(key: string, schema: JsonSchema = known, place = ''): readonly string[] {
+  if (schema.items !== undefined) return placesOf(key, schema.items, `${place}[]`);
+  return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
+    const here = place === '' ? name : `${place}.${name}`;
+    return [...(name === key ? [here] : []), ...placesOf(key, property, here)];
+  });
+}
+
+function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  const all = [schema, ...(schema.anyOf ?? [])].map(({ properties }) => properties ?? {});
+  return Object.assign(Object.create(null), ...all) as Record<string, JsonSchema>;
+}
+
+const known = configJsonSchema();

@@ -1,0 +1,72 @@
+/**
+ * The longest duration that can be set, 24 days: a timer of more than 2^31 - 1 ms fires at once
+ * (https://nodejs.org/api/timers.html#settimeoutcallback-delay-args).
+ */
+export const LONGEST = '24d';
+
+export type Measured = { readonly ok: true; readonly value: number } | { readonly ok: false; readonly message: string };
+
+const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATION = /^(\d{1,10})(ms|s|m|h|d)$/;
+
+/** Bits count by eight, and prefixes are powers of ten, as in network rates. */
+const BYTES = {
+  'B/s': 1,
+  'bit/s': 0.125,
+  'kB/s': 1e3,
+  'MB/s': 1e6,
+  'GB/s': 1e9,
+  'kbit/s': 125,
+  'Mbit/s': 125e3,
+  'Gbit/s': 125e6,
+} as const;
+const BANDWIDTH = /^(\d{1,10}(?:\.\d{1,3})?) ?(\S+)$/;
+const SLOWEST = 1000;
+const FASTEST = 1e12;
+
+export const DURATION_FORM = 'a whole number with a unit, like 500ms, 5s, 2m, 24h or 7d';
+export const BANDWIDTH_FORM = 'unlimited, or a number with a unit, like 500kB/s, 20MB/s or 8Mbit/s';
+
+/**
+ * Reads a duration such as `500ms`, `5s`, `2m`, `24h`, `7d` into milliseconds. Out of range is refused, never moved into it.
+ *
+ * @param range the shortest and the longest that is allowed, written in the same way; both are allowed themselves.
+ */
+export function parseDuration(text: string, range: { readonly min: string; readonly max: string }): Measured {
+  const value = milliseconds(text);
+  if (value === null) return { ok: false, message: `not a duration; write ${DURATION_FORM}` };
+  if (value < (milliseconds(range.min) ?? 0)) return { ok: false, message: `too short; at least ${range.min}` };
+  if (value > (milliseconds(range.max) ?? 0)) return { ok: false, message: `too long; at most ${range.max}` };
+  return { ok: true, value };
+}
+
+/** Reads `20MB/s` or `8Mbit/s` into whole bytes per second, 1 kB/s to 1 TB/s; `unlimited` is `Infinity`. */
+export function parseBandwidth(text: string): Measured {
+  if (text === 'unlimited') return { ok: true, value: Number.POSITIVE_INFINITY };
+  const [, digits = '', unit = ''] = BANDWIDTH.exec(text) ?? [];
+  const factor = lookUp(BYTES, unit);
+  if (factor === null) return { ok: false, message: bandwidthHint(unit) };
+  const value = Math.round(Number(digits) * factor);
+  if (value < SLOWEST) return { ok: false, message: 'too slow; at least 1kB/s' };
+  if (value > FASTEST) return { ok: false, message: 'too fast; at most 1000GB/s, or write unlimited' };
+  return { ok: true, value };
+}
+
+function milliseconds(text: string): number | null {
+  const [, digits = '', unit = ''] = DURATION.exec(text) ?? [];
+  const factor = lookUp(MILLISECONDS, unit);
+  return factor === null ? null : Number(digits) * factor;
+}
+
+/** `Mb/s` is bits for one reader and bytes for another: never guessed. */
+function bandwidthHint(unit: string): string {
+  const intended = Object.keys(BYTES).find((known) => known.toLowerCase() === unit.toLowerCase());
+  if (intended === undefined) return `not a bandwidth; write ${BANDWIDTH_FORM}`;
+  return unit.endsWith('b/s')
+    ? `unclear unit; B is bytes, bit is bits: write ${intended}, or ${intended.replace('B', 'bit')}`
+    : `unknown unit; did you mean ${intended}?`;
+}
+
+function lookUp(table: Readonly<Record<string, number>>, unit: string): number | null {
+  return Object.hasOwn(table, unit) ? (table[unit] ?? null) : null;
+}

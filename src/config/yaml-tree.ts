@@ -1,0 +1,184 @@
+import { isAlias, isMap, isScalar, isSeq } from 'yaml';
+import type { Alias, Node, Pair, YAMLMap, YAMLSeq } from 'yaml';
+import { error, type Finding, type Position } from './finding.ts';
+import type { KeyPath } from './key-path.ts';
+
+const MAX_DEPTH = 64;
+/** Nodes that all aliases together may stand for; a thousand folders that share their rules need some ten thousand. */
+const MAX_ALIASED_NODES = 100_000;
+
+type Item = Node | null;
+
+/** A value, and how many nodes one has to visit to see all of it. */
+interface Converted {
+  readonly value: unknown;
+  readonly weight: number;
+}
+
+/**
+ * The plain data of a parsed document, and the way back from a key to its place. Built by hand and not by `toJS()`, which
+ * throws at the first bad alias without a position, stringifies keys that are lists, and takes 101 uses of one anchor for an attack.
+ */
+export class YamlTree {
+  readonly value: unknown;
+  readonly findings: Finding[] = [];
+  readonly #root: Item;
+  readonly #position: (offset: number) => Position;
+  readonly #anchors = new Map<string, Node>();
+  readonly #targets = new Map<Alias, Node>();
+  readonly #converted = new Map<Node, Converted>();
+  /** Collections that the walk is inside of. */
+  readonly #open = new Set<Node>();
+  readonly #pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+  #aliasedNodes = 0;
+
+  constructor(root: Item, position: (offset: number) => Position) {
+    this.#root = root;
+    this.#position = position;
+    this.value = this.#convert(root, []).value;
+  }
+
+  /** Where the key or its value stands; for what is not there, where its nearest parent stands. */
+  locate(path: KeyPath, at: Finding['at']): Position {
+    let node = this.#root;
+    let place = node;
+    for (const [index, step] of path.entries()) {
+      const { key, value } = this.#child(node, step);
+      if (key === undefined && value === null) break;
+      const wantsKey = index < path.length - 1 || at === 'key' || isNothing(value);
+      place = wantsKey && key !== undefined ? key : value;
+      node = value;
+    }
+    return this.#position(startOf(place));
+  }
+
+  /** The deepest key whose text holds the offset; a tag belongs to the value that it stands before. */
+  pathAt(offset: number): KeyPath {
+    const path: (string | number)[] = [];
+    let node = this.#root;
+    while ((isMap(node) || isSeq(node)) && startOf(node) <= offset) {
+      const index = node.items.findIndex((item) => endOf(item) > offset);
+      const item: unknown = node.items[index];
+      if (item === undefined) break;
+      path.push(isMap(node) ? keyName((item as Pair).key) : index);
+      node = (isMap(node) ? (item as Pair).value : item) as Item;
+    }
+    return path;
+  }
+
+  #child(parent: Item, step: string | number): { key?: Item; value: Item } {
+    const node = isAlias(parent) ? this.#targets.get(parent) : parent;
+    if (isSeq(node)) return { value: (node.items[Number(step)] as Item | undefined) ?? null };
+    const pair = isMap(node) ? this.#pairs.get(node)?.get(String(step)) : undefined;
+    return pair === undefined ? { value: null } : { key: pair.key as Item, value: pair.value as Item };
+  }
+
+  #convert(node: Item, path: KeyPath): Converted {
+    if (node === null) return { value: null, weight: 1 };
+    if (isAlias(node)) return this.#alias(node, path);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (path.length > MAX_DEPTH) return this.#refuse(node, path, 'nested too deeply');
+    this.#open.add(node);
+    const converted = this.#content(node, path);
+    this.#open.delete(node);
+    this.#converted.set(node, converted);
+    return converted;
+  }
+
+  #content(node: Node, path: KeyPath): Converted {
+    if (isMap(node)) return this.#map(node, path);
+    if (isSeq(node)) return this.#list(node, path);
+    const value: unknown = isScalar(node) ? node.value : null;
+    if (typeof value === 'string' && !isCleanText(value))
+      return this.#refuse(node, path, 'a control character, or half of one beyond U+FFFF, is in this text');
+    return { value, weight: 1 };
+  }
+
+  #map(node: YAMLMap, path: KeyPath): Converted {
+    const entries = new Map<string, Converted>();
+    const pairs = new Map<string, Pair>();
+    this.#pairs.set(node, pairs);
+    for (const pair of node.items) {
+      if (!isPlainKey(pair.key)) {
+        this.#refuse(pair.key, path, 'a key must be a plain word');
+        continue;
+      }
+      const name = keyName(pair.key);
+      const first = pairs.get(name);
+      if (first === undefined) pairs.set(name, pair);
+      else this.#refuseAgain([...path, name], { first: first.key, again: pair.key });
+      const converted = this.#convert(pair.value as Item, [...path, name]);
+      if (first === undefined) entries.set(name, converted);
+    }
+    // Unlike an assignment, fromEntries makes `__proto__` a property like any other.
+    return {
+      value: Object.fromEntries([...entries].map(([name, { value }]) => [name, value])),
+      weight: totalWeight([...entries.values()]),
+    };
+  }
+
+  #list(node: YAMLSeq, path: KeyPath): Converted {
+    const items = node.items.map((item, index) => this.#convert(item as Item, [...path, index]));
+    return { value: items.map(({ value }) => value), weight: totalWeight(items) };
+  }
+
+  /** An anchor stands before its aliases, so what an alias stands for is converted already: it is shared, not copied. */
+  #alias(node: Alias, path: KeyPath): Converted {
+    const target = this.#anchors.get(node.source);
+    if (target === undefined)
+      return this.#refuse(node, path, 'no anchor (&) of this name stands above; put text that starts with * in quotes');
+    if (this.#open.has(target)) return this.#refuse(node, path, 'this alias (*) stands inside of what it stands for');
+    const converted = this.#converted.get(target) ?? { value: null, weight: 1 };
+    this.#aliasedNodes += converted.weight;
+    if (this.#aliasedNodes > MAX_ALIASED_NODES)
+      return this.#refuse(node, path, 'the aliases (*) up to here stand for too much');
+    this.#targets.set(node, target);
+    return converted;
+  }
+
+  #refuse(node: unknown, path: KeyPath, message: string): Converted {
+    this.findings.push({ ...error(path, message), place: this.#position(startOf(node)) });
+    return { value: null, weight: 1 };
+  }
+
+  #refuseAgain(path: KeyPath, keys: { readonly first: unknown; readonly again: unknown }): void {
+    const { line } = this.#position(startOf(keys.first));
+    const place = this.#position(startOf(keys.again));
+    this.findings.push({ ...error(path, `duplicate key; it stands in line ${line} already`), place });
+  }
+}
+
+function totalWeight(parts: readonly Converted[]): number {
+  return parts.reduce((sum, { weight }) => sum + weight, 1);
+}
+
+function isPlainKey(key: unknown): boolean {
+  return isScalar(key) && (key.value === null || typeof key.value !== 'object');
+}
+
+/** `1:` and `true:` are the names "1" and "true"; nothing before the colon is "". */
+function keyName(key: unknown): string {
+  if (!isScalar(key)) return '';
+  const { value } = key;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+/** `key:` with nothing after it: such a node stands where the next thing starts. */
+function isNothing(node: Item): boolean {
+  return node === null || (isScalar(node) && node.range?.[0] === node.range?.[1]);
+}
+
+function startOf(node: unknown): number {
+  return (node as Item | undefined)?.range?.[0] ?? 0;
+}
+
+function endOf(item: unknown): number {
+  const isPair = item !== null && typeof item === 'object' && 'key' in item;
+  const node = isPair ? ((item as Pair).value ?? (item as Pair).key) : item;
+  return (node as Item | undefined)?.range?.[1] ?? 0;
+}
+
+/** No control characters that came in through `\x00` escapes, no half of a surrogate pair. */
+function isCleanText(text: string): boolean {
+  return text.isWellFormed() && !/[^\P{Cc}\t\n\r]/u.test(text);
+}

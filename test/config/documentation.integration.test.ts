@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
+import { scratch } from './scratch.ts';
+
+const page = await readFile(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
+const [first = '', second = ''] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
+
+it('shows a first configuration without problems', async () => {
+  await using here = await scratch();
+  expect(await here.problems(first, { DROPCAST_API_KEY: 'abc' })).toEqual([]);
+});
+
+it('shows how folders share their rules', async () => {
+  await using here = await scratch();
+  const { config } = await here.load(first.replace(/folders:.*/s, second), { DROPCAST_API_KEY: 'abc' });
+  expect(config?.folders.map(({ rules }) => rules.map(({ channel }) => channel))).toEqual([['ch_main'], ['ch_main']]);
+});
+
+it('explains every key', () => {
+  const rows = [...page.matchAll(/^\| (`[a-z].*?) \|/gm)].flatMap(([, keys = '']) => keys.split(', '));
+  expect(rows.map((key) => key.replaceAll('`', '')).toSorted()).toEqual(
+    expect.arrayContaining(keysOf(configJsonSchema(), '').toSorted()),
+  );
+});
+
+function keysOf(schema: JsonSchema, key: string): string[] {
+  if (schema.items?.properties !== undefined) return keysOf(schema.items, `${key}[]`);
+  if (schema.properties === undefined) return [key];
+  return Object.entries(schema.properties).flatMap(([name, inner]) =>
+    keysOf(inner, key === '' ? name : `${key}.${name}`),
+  );
+}
