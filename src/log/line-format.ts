@@ -1,0 +1,112 @@
+import { styleText } from 'node:util';
+import type { InspectColor } from 'node:util';
+import { escapeControls, escapeJson, quote } from './escape.ts';
+import { cutText, isObject } from './plain.ts';
+import type { Plain, PlainObject } from './plain.ts';
+
+export type Level = 'error' | 'warn' | 'info' | 'debug';
+
+/** One thing to be logged, taken down when it happened. */
+export interface LogRecord {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly level: Level;
+  readonly message: string;
+  readonly fields: PlainObject;
+}
+
+export type LineStyle = { readonly kind: 'json' | 'journald' } | { readonly kind: 'pretty'; readonly colour: boolean };
+
+/** journald cuts longer lines in two (`LineMax=48K`, journald.conf(5)), and the second half would have no level. */
+const MAX_LINE_BYTES = 48 * 1024 - 1;
+
+/** How long each text may be, tried in turn until the line fits. */
+const TEXT_LIMITS = [Infinity, 1_024, 128] as const;
+
+/**
+ * Renders a record as exactly one line of under 48 KiB, without the newline. `redact` sees the finished line before it is measured.
+ */
+export function formatLine(record: LogRecord, style: LineStyle, redact: (line: string) => string): string {
+  for (const limit of TEXT_LIMITS) {
+    const line = redact(render(shorten(record, limit), style));
+    if (Buffer.byteLength(line) <= MAX_LINE_BYTES) return line;
+  }
+  const { file } = record.fields;
+  const fields = { ...(typeof file === 'string' ? { file } : {}), truncated: true };
+  return redact(render(shorten({ ...record, fields }, 1_024), style));
+}
+
+function render(record: LogRecord, style: LineStyle): string {
+  if (style.kind === 'json') return jsonLine(record);
+  return style.kind === 'pretty' ? prettyLine(record, style.colour) : journalLine(record);
+}
+
+/** The journal takes the level from the prefix (sd-daemon(3)) and has its own time. */
+function journalLine({ level, message, fields }: LogRecord): string {
+  return `<${PRIORITIES[level]}>${escapeControls(message)}${pairs(fields, plainKey)}`;
+}
+
+const PRIORITIES: Readonly<Record<Level, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
+
+/** A field called like one of ours keeps its value under `_level`, so that nobody can pass a line off as another one. */
+function jsonLine({ time, level, message, fields }: LogRecord): string {
+  const own = { time, level, message };
+  const others = Object.entries(fields).map(
+    ([key, value]) => [Object.hasOwn(own, key) ? `_${key}` : key, value] as const,
+  );
+  return escapeJson(JSON.stringify(Object.fromEntries([...Object.entries(own), ...others])));
+}
+
+function prettyLine({ time, level, message, fields }: LogRecord, colour: boolean): string {
+  const paint = (style: InspectColor, text: string) =>
+    colour ? styleText(style, text, { validateStream: false }) : text;
+  const head = `${paint('dim', clock(time))} ${paint(LEVEL_COLOURS[level], level.toUpperCase().padEnd(5))}`;
+  return `${head} ${escapeControls(message)}${pairs(fields, (key) => paint('dim', plainKey(key)))}`;
+}
+
+const LEVEL_COLOURS: Readonly<Record<Level, InspectColor>> = {
+  error: 'red',
+  warn: 'yellow',
+  info: 'green',
+  debug: 'gray',
+};
+
+/** Local time of day: whoever reads the terminal sits beside it. */
+function clock(time: string): string {
+  return new Date(time).toLocaleTimeString('en-GB', { hour12: false });
+}
+
+/** ` key=value` for each field; objects as `outer.inner=value`. Every text is quoted, so a file name cannot pass for a field. */
+function pairs(fields: PlainObject, key: (name: string) => string): string {
+  return flatten(fields, '')
+    .map(
+      ([name, value]) =>
+        ` ${key(name)}=${typeof value === 'string' ? quote(value) : escapeJson(JSON.stringify(value))}`,
+    )
+    .join('');
+}
+
+function flatten(fields: PlainObject, prefix: string): readonly (readonly [string, Plain])[] {
+  return Object.entries(fields).flatMap(([key, value]) =>
+    isObject(value) ? flatten(value, `${prefix}${key}.`) : [[prefix + key, value] as const],
+  );
+}
+
+function plainKey(key: string): string {
+  return /^[\w.…-]+$/.test(key) ? key : quote(key);
+}
+
+function shorten(record: LogRecord, limit: number): LogRecord {
+  if (limit === Infinity) return record;
+  return { ...record, message: cutText(record.message, limit), fields: shortenFields(record.fields, limit) };
+}
+
+function shortenFields(fields: PlainObject, limit: number): PlainObject {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, shortenValue(value, limit)]));
+}
+
+function shortenValue(value: Plain, limit: number): Plain {
+  if (typeof value === 'string') return cutText(value, limit);
+  if (Array.isArray(value)) return value.map((each: Plain) => shortenValue(each, limit));
+  return isObject(value) ? shortenFields(value, limit) : value;
+}

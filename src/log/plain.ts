@@ -1,0 +1,150 @@
+import { errorFields, isError } from './error-fields.ts';
+import { isSecretKey, REDACTED } from './redaction.ts';
+
+/** What a line is made of: nothing of the program's own objects is left in it. */
+export type Plain = string | number | boolean | null | readonly Plain[] | PlainObject;
+export interface PlainObject {
+  readonly [key: string]: Plain;
+}
+
+export interface PlainOptions {
+  /** Applied to each text before it is cut, so that no half of a secret is left. */
+  readonly redact: (text: string) => string;
+  readonly stacks: boolean;
+}
+
+const MAX_DEPTH = 6;
+/** Of one object or list. */
+const MAX_ENTRIES = 50;
+/** Of one line altogether. */
+const MAX_NODES = 1_000;
+const MAX_TEXT = 8_192;
+const MAX_KEY = 128;
+
+/**
+ * Copies fields into plain data at the moment of the call, so that a value changed later does not change the line. Reads only
+ * what it knows: instances of classes are named, not walked (the `options` of an HTTP error hold the key). Never throws.
+ */
+export function toPlain(value: unknown, options: PlainOptions): Plain {
+  return new Walk(options).value(value, 0);
+}
+
+export function cutText(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
+}
+
+export function isObject(value: Plain): value is PlainObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+class Walk {
+  readonly #options: PlainOptions;
+  readonly #open = new Set<object>();
+  #nodes = 0;
+
+  constructor(options: PlainOptions) {
+    this.#options = options;
+  }
+
+  value(value: unknown, depth: number): Plain {
+    this.#nodes += 1;
+    if (this.#nodes > MAX_NODES) return '[…]';
+    switch (typeof value) {
+      case 'string':
+        return this.#text(value);
+      case 'number':
+        return Number.isFinite(value) ? value : String(value);
+      case 'boolean':
+        return value;
+      case 'bigint':
+        return String(value);
+      case 'object':
+        return value === null ? null : this.#object(value, depth);
+      default:
+        return `[${typeof value}]`;
+    }
+  }
+
+  #text(text: string): string {
+    return cutText(this.#options.redact(text), MAX_TEXT);
+  }
+
+  #object(value: object, depth: number): Plain {
+    if (this.#open.has(value)) return '[circular]';
+    if (depth >= MAX_DEPTH) return '[…]';
+    this.#open.add(value);
+    try {
+      return this.#known(value, depth);
+    } catch {
+      // A getter or a proxy that throws, or a revoked one.
+      return '[unreadable]';
+    } finally {
+      this.#open.delete(value);
+    }
+  }
+
+  #known(value: object, depth: number): Plain {
+    if (isSecret(value)) return '[secret]';
+    if (isError(value)) return this.#error(value, depth);
+    if (Array.isArray(value)) return this.#list(value, depth);
+    if (value instanceof Set) return this.#list([...value], depth);
+    if (value instanceof Map) return this.#entries([...value], depth);
+    if (value instanceof URL) return this.#text(value.href);
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+    if (isPlainObject(value)) return this.#entries(Object.entries(value), depth);
+    return this.#text(`[${className(value)}]`);
+  }
+
+  #error(error: object, depth: number): PlainObject {
+    return this.#entries(Object.entries(errorFields(error, this.#options.stacks)), depth);
+  }
+
+  #list(values: readonly unknown[], depth: number): readonly Plain[] {
+    const shown = values.slice(0, MAX_ENTRIES).map((value) => this.value(value, depth + 1));
+    const left = values.length - shown.length;
+    return left > 0 ? [...shown, `[${left} more]`] : shown;
+  }
+
+  #entries(entries: readonly (readonly [unknown, unknown])[], depth: number): PlainObject {
+    const shown = entries
+      .filter(([, value]) => value !== undefined)
+      .slice(0, MAX_ENTRIES)
+      .map(([key, value]) => this.#entry(String(key), value, depth));
+    const left = entries.length - MAX_ENTRIES;
+    return Object.fromEntries(left > 0 ? [...shown, ['…', `[${left} more]`] as const] : shown);
+  }
+
+  #entry(key: string, value: unknown, depth: number): readonly [string, Plain] {
+    const name = cutText(this.#options.redact(key), MAX_KEY);
+    if (isSecretKey(key) && isTelling(value)) return [name, REDACTED];
+    // By convention an error stands under `err` or is a cause; one that was cloned or spread has lost its class and kept the secrets.
+    if (isErrorKey(key) && isPlainObject(value))
+      return [name, this.#object(errorFields(value, this.#options.stacks), depth + 1)];
+    return [name, this.value(value, depth + 1)];
+  }
+}
+
+function className(value: object): string {
+  return typeof value.constructor === 'function' ? value.constructor.name : 'object';
+}
+
+/** By shape, because the class belongs to the configuration. */
+function isSecret(value: object): boolean {
+  return 'reveal' in value && typeof value.reveal === 'function';
+}
+
+function isErrorKey(key: string): boolean {
+  return key === 'err' || key === 'error' || key === 'cause';
+}
+
+/** `null` and flags say only whether there is a secret. */
+function isTelling(value: unknown): boolean {
+  return value !== null && typeof value !== 'boolean';
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
