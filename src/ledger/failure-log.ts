@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import type { Facts } from '../pipeline/facts.ts';
+import { stateOf } from '../pipeline/facts.ts';
+import type { Failure } from '../pipeline/failure.ts';
+import { openAppendLog } from './append-log.ts';
+
+/** `failures.jsonl`: one line for each failure (design section 8). */
+export interface FailureLog extends AsyncDisposable {
+  append(facts: Facts, failure: Failure, next: string): Promise<void>;
+}
+
+export async function openFailureLog(stateDir: string): Promise<FailureLog> {
+  const log = await openAppendLog(join(stateDir, 'failures.jsonl'));
+  return {
+    append: (facts, failure, next) =>
+      log.append({
+        v: 1,
+        at: new Date().toISOString(),
+        id: facts.id,
+        file: `${facts.folder}/${facts.path}`,
+        state: stateOf(facts),
+        video_id: facts.videoId,
+        class: failure.kind,
+        status: failure.status ?? null,
+        code: failure.code,
+        message: failure.message,
+        attempt: facts.attempts,
+        next,
+      }),
+    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Insertable, Selectable } from 'kysely';
+import { stateOf } from '../pipeline/facts.ts';
+import type { Facts } from '../pipeline/facts.ts';
+import type { FileTable } from './schema.ts';
+
+/** Facts as the table keeps them. The state is always derived, never taken over. */
+export function rowOf(facts: Facts): Insertable<FileTable> {
+  return {
+    id: facts.id,
+    rev: facts.rev,
+    state: stateOf(facts),
+    folder: facts.folder,
+    path: facts.path,
+    dev: facts.version.dev,
+    ino: facts.version.ino,
+    birthtime_ns: facts.version.birthtimeNs,
+    size: facts.version.size,
+    mtime_ns: facts.version.mtimeNs,
+    ctime_ns: facts.version.ctimeNs,
+    source_url: facts.sourceUrl,
+    plan: json(facts.plan),
+    on_duplicate: facts.onDuplicate,
+    after_ready: JSON.stringify(facts.afterReady),
+    discovered_at: facts.discoveredAt,
+    intent: facts.intent,
+    suspects: JSON.stringify(facts.suspects),
+    video_id: facts.videoId,
+    upload_url: facts.uploadUrl,
+    created_at: facts.createdAt,
+    upload_started_at: facts.uploadStartedAt,
+    sha256: facts.sha256,
+    uploaded_at: facts.uploadedAt,
+    processing_since: facts.processingSince,
+    address_dead_at: facts.addressDeadAt,
+    dying: facts.dying ? 1 : 0,
+    replacements: facts.replacements,
+    remote_status: facts.remoteStatus,
+    ready_at: facts.readyAt,
+    published: JSON.stringify(facts.published),
+    attempts: facts.attempts,
+    not_before: facts.notBefore === null ? null : Math.round(facts.notBefore),
+    end: facts.end,
+    why: facts.why,
+    last_failure: json(facts.lastFailure),
+    ended_at: facts.endedAt,
+    amendment: json(facts.amendment),
+    disposal: facts.disposal,
+  };
+}
+
+/** The way back. Only `rowOf` writes these columns, and CHECK guards the state, so the JSON is trusted. */
+export function factsOf(row: Selectable<FileTable>): Facts {
+  return {
+    id: row.id,
+    rev: row.rev,
+    folder: row.folder,
+    path: row.path,
+    version: {
+      dev: row.dev,
+      ino: row.ino,
+      birthtimeNs: row.birthtime_ns,
+      size: row.size,
+      mtimeNs: row.mtime_ns,
+      ctimeNs: row.ctime_ns,
+    },
+    sourceUrl: row.source_url,
+    plan: parsed(row.plan) as Facts['plan'],
+    onDuplicate: row.on_duplicate as Facts['onDuplicate'],
+    afterReady: JSON.parse(row.after_ready) as Facts['afterReady'],
+    discoveredAt: row.discovered_at,
+    intent: row.intent,
+    suspects: JSON.parse(row.suspects) as Facts['suspects'],
+    videoId: row.video_id,
+    uploadUrl: row.upload_url,
+    createdAt: row.created_at,
+    uploadStartedAt: row.upload_started_at,
+    sha256: row.sha256,
+    uploadedAt: row.uploaded_at,
+    processingSince: row.processing_since,
+    addressDeadAt: row.address_dead_at,
+    dying: row.dying === 1,
+    replacements: row.replacements,
+    remoteStatus: row.remote_status,
+    readyAt: row.ready_at,
+    published: JSON.parse(row.published) as Facts['published'],
+    attempts: row.attempts,
+    notBefore: row.not_before,
+    end: row.end as Facts['end'],
+    why: row.why,
+    lastFailure: parsed(row.last_failure) as Facts['lastFailure'],
+    endedAt: row.ended_at,
+    amendment: parsed(row.amendment) as Facts['amendment'],
+    disposal: row.disposal as Facts['disposal'],
+  };
+}
+
+function json(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function parsed(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text);
+}

@@ -1,0 +1,175 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { GeneratedAlways } from 'kysely';
+
+/** One row a file: `Facts` with its structured parts as JSON text, and the state derived from it, for the index. */
+export interface FileTable {
+  seq: GeneratedAlways<number>;
+  id: string;
+  rev: number;
+  state: string;
+  folder: string;
+  path: string;
+  dev: string;
+  ino: string;
+  birthtime_ns: string;
+  size: number;
+  mtime_ns: string;
+  ctime_ns: string;
+  source_url: string | null;
+  plan: string | null;
+  on_duplicate: string;
+  after_ready: string;
+  discovered_at: number;
+  intent: string | null;
+  suspects: string;
+  video_id: string | null;
+  upload_url: string | null;
+  created_at: number | null;
+  upload_started_at: number | null;
+  sha256: string | null;
+  uploaded_at: number | null;
+  processing_since: number | null;
+  address_dead_at: number | null;
+  dying: number;
+  replacements: number;
+  remote_status: string | null;
+  ready_at: number | null;
+  published: string;
+  attempts: number;
+  not_before: number | null;
+  end: string | null;
+  why: string | null;
+  last_failure: string | null;
+  ended_at: number | null;
+  amendment: string | null;
+  disposal: string | null;
+}
+
+/** Append-only: every change of state of every file, with its reason. */
+export interface HistoryTable {
+  seq: GeneratedAlways<number>;
+  file_id: string;
+  at: number;
+  state: string;
+  note: string | null;
+}
+
+/** One row: the requests of the last hour. */
+export interface BudgetTable {
+  id: number;
+  spent: string;
+}
+
+export interface LedgerTables {
+  file: FileTable;
+  history: HistoryTable;
+  budget: BudgetTable;
+}
+
+/** `PRAGMA application_id`: 'drop'. A database of another program is never touched. */
+export const applicationId = 0x64726f70;
+
+/** Each step takes the schema from its index to the next `user_version`. Never change one that was released: append. */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE file (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    rev INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying',
+      'done', 'failed', 'held', 'skipped', 'vanished', 'superseded')),
+    folder TEXT NOT NULL,
+    path TEXT NOT NULL,
+    dev TEXT NOT NULL,
+    ino TEXT NOT NULL,
+    birthtime_ns TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns TEXT NOT NULL,
+    ctime_ns TEXT NOT NULL,
+    source_url TEXT,
+    plan TEXT,
+    on_duplicate TEXT NOT NULL,
+    after_ready TEXT NOT NULL,
+    discovered_at INTEGER NOT NULL,
+    intent TEXT,
+    suspects TEXT NOT NULL,
+    video_id TEXT,
+    upload_url TEXT,
+    created_at INTEGER,
+    upload_started_at INTEGER,
+    sha256 TEXT,
+    uploaded_at INTEGER,
+    processing_since INTEGER,
+    address_dead_at INTEGER,
+    dying INTEGER NOT NULL,
+    replacements INTEGER NOT NULL,
+    remote_status TEXT,
+    ready_at INTEGER,
+    published TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    not_before INTEGER,
+    "end" TEXT,
+    why TEXT,
+    last_failure TEXT,
+    ended_at INTEGER,
+    amendment TEXT,
+    disposal TEXT
+  ) STRICT;
+  CREATE INDEX file_state ON file (state, seq);
+  CREATE INDEX file_path ON file (folder, path, seq);
+  CREATE INDEX file_location ON file (ino, birthtime_ns);
+  CREATE INDEX file_size ON file (size);
+  CREATE INDEX file_discovered ON file (discovered_at);
+  CREATE INDEX file_ended ON file (ended_at);
+  CREATE INDEX file_retrying ON file (not_before) WHERE not_before IS NOT NULL;
+  CREATE INDEX file_disposal ON file (seq) WHERE disposal = 'pending';
+  CREATE INDEX file_amendment ON file (seq) WHERE amendment IS NOT NULL;
+  CREATE TABLE history (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    file_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    note TEXT
+  ) STRICT;
+  CREATE INDEX history_file ON history (file_id, seq);
+  CREATE TABLE budget (id INTEGER PRIMARY KEY CHECK (id = 1), spent TEXT NOT NULL) STRICT;
+  `,
+];
+
+/** Thrown when the ledger was written by a newer dropcast, is no ledger, or is damaged. Nothing was changed. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError';
+}
+
+/**
+ * Makes sure that it is a ledger of this or an older version, or empty; before anything in it is changed.
+ *
+ * @throws {LedgerError} when it is not
+ */
+export function identify(database: DatabaseSync, path: string): void {
+  const version = readPragma(database, 'user_version');
+  const tables = Number(Object.values(database.prepare('SELECT count(*) FROM sqlite_schema').get() ?? {})[0]);
+  const isEmpty = version === 0 && tables === 0;
+  if (!isEmpty && readPragma(database, 'application_id') !== applicationId) {
+    throw new LedgerError(`${path} is a database of another program`);
+  }
+  if (version > migrations.length) {
+    throw new LedgerError(
+      `${path} has schema ${version}, this dropcast knows ${migrations.length}: install the newer version again`,
+    );
+  }
+}
+
+/** Brings a new or older ledger to the present schema, each step in its own transaction. */
+export function migrate(database: DatabaseSync): void {
+  const version = readPragma(database, 'user_version');
+  for (let step = version; step < migrations.length; step += 1) {
+    database.exec(
+      `BEGIN IMMEDIATE; ${migrations[step] ?? ''}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step + 1}; COMMIT`,
+    );
+  }
+}
+
+export function readPragma(database: DatabaseSync, name: string): number {
+  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+}

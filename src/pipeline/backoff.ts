@@ -1,0 +1,43 @@
+import type { Failure } from './failure.ts';
+
+export interface RetryPolicy {
+  /** Counted failures of one step before the file is `failed`. */
+  readonly attempts: number;
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** How long a suspended account, key or folder is left alone before it is probed (design section 8). */
+export const suspensionProbeMs = 5 * 60_000;
+
+/** Bounds of the wait after a failure that was the network's or the whole service's, not the file's. */
+const offlineMs = { least: 2_000, most: 20_000 };
+
+/**
+ * How long to wait before the next try: exponential with full jitter, as in the AWS Architecture Blog's 'Exponential Backoff
+ * And Jitter'; never less than the other side asked for.
+ *
+ * @param attempts counted failures of this step so far, from 1
+ * @param random in [0, 1)
+ * @returns milliseconds, at least 1
+ */
+export function backoffMs(attempts: number, failure: Failure, policy: RetryPolicy, random: number): number {
+  const asked = failure.retryAfterMs ?? 0;
+  switch (failure.kind) {
+    case 'suspended':
+      return Math.max(asked, suspensionProbeMs);
+    case 'offline':
+    case 'throttled':
+      if (asked > 0) return asked + random * offlineMs.least;
+      return offlineMs.least + random * (offlineMs.most - offlineMs.least);
+    default: {
+      const ceiling = Math.min(policy.maxMs, policy.firstMs * 2 ** Math.max(0, attempts - 1));
+      return Math.max(asked, 1, Math.round(random * ceiling));
+    }
+  }
+}
+
+/** Kinds that never use up a file's attempts: they say nothing about the file. */
+export function isCounted(failure: Failure): boolean {
+  return failure.kind !== 'offline' && failure.kind !== 'throttled' && failure.kind !== 'suspended';
+}

@@ -1,0 +1,74 @@
+/**
+ * Why a step did not succeed, as a value. The kinds are the failure classes of the design (section 8):
+ *
+ * - `transient`: counted, retried with backoff.
+ * - `offline`: the network or the whole service is away; retried, never counted against the file.
+ * - `throttled`: the budget or a 429; not counted.
+ * - `suspended`: key, account, watch root or disk; everything pauses, nothing is counted.
+ * - `address dead`: the upload address answers 401, 403, 404 or 410.
+ * - `permanent`: asking again cannot help.
+ * - `gone`: the service no longer knows the video; somebody deleted it.
+ * - `duplicate`: the same content was uploaded before; `message` is the id of that file.
+ * - `vanished`, `changed`: the local file is away, or no longer the one that was accepted.
+ * - `unclear`: only a person can tell whether it happened (an import whose answer was lost).
+ * - `bug`: thrown by our own code.
+ */
+export type FailureKind =
+  | 'transient'
+  | 'offline'
+  | 'throttled'
+  | 'suspended'
+  | 'address dead'
+  | 'permanent'
+  | 'gone'
+  | 'duplicate'
+  | 'vanished'
+  | 'changed'
+  | 'unclear'
+  | 'bug';
+
+export interface Failure {
+  readonly kind: FailureKind;
+  /** Machine-readable: the service's error code, an errno name, or a word of ours. */
+  readonly code: string;
+  /** One sentence for a person. Never holds a secret or a signed address. */
+  readonly message: string;
+  /** HTTP status, if there was one. */
+  readonly status?: number;
+  /** Not before so long from now, if the other side said so. */
+  readonly retryAfterMs?: number;
+  /** True when the request may have been carried out although no usable answer came. */
+  readonly inDoubt?: boolean;
+}
+
+/** Code of 'dropcast was stopped': cut by ourselves, so nobody's failure. */
+export const abortedCode = 'aborted';
+
+/** Code of 'the same content is on its way already': waits for what becomes of the other file. */
+export const twinCode = 'twin_under_way';
+
+/** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
+export function isMereWait({ code }: Failure): boolean {
+  return code === abortedCode || code === twinCode;
+}
+
+/** Whether the local file is no longer the one that was accepted. */
+export function isAway({ kind }: Failure): boolean {
+  return kind === 'vanished' || kind === 'changed';
+}
+
+/** This machine has run out of something, or its disk does not take writes: no file's fault (design section 8). */
+const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'ENOMEM', 'EIO']);
+
+/** Result codes of SQLite for the same: NOMEM, READONLY, IOERR and FULL. */
+const exhaustedSqlite = new Set([7, 8, 10, 13]);
+
+/** What was thrown where only mistakes of ours and a machine at its limits throw. */
+export function failureOfThrown(error: unknown): Failure {
+  if (!(error instanceof Error)) return { kind: 'bug', code: 'bug', message: String(error) };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const isExhausted = exhausted.has(code) || ('errcode' in error && exhaustedSqlite.has(Number(error.errcode) & 0xff));
+  return isExhausted
+    ? { kind: 'suspended', code: code === '' ? 'ledger' : code, message: error.message }
+    : { kind: 'bug', code: 'bug', message: `${error.name}: ${error.message}` };
+}

@@ -1,0 +1,130 @@
+import type { Amendment, Facts, FileState, FileVersion } from './facts.ts';
+import type { Failure } from './failure.ts';
+
+/** An expected failure is a value; only a mistake of ours is thrown. */
+export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+
+/** Thrown by `save` when the row is not the one the facts were made from: somebody else wrote it. Nothing was written. */
+export class StaleRowError extends Error {
+  override readonly name = 'StaleRowError';
+}
+
+/** The durable rows. Every write is on disk when its promise resolves. */
+export interface FileStore {
+  load(id: string): Promise<Facts | null>;
+  /**
+   * Writes the row and, if the state changed or there is a note, a line of its history, in one transaction.
+   * @returns the facts with the new `rev`
+   * @throws {StaleRowError} when `facts.rev` is not the row's
+   */
+  save(facts: Facts, note?: string): Promise<Facts>;
+  /** Rows in a state, oldest first; of `retrying` only those whose deadline is before `now`. */
+  due(state: FileState, now: number, limit: number): Promise<readonly Facts[]>;
+  /** How many are in any of these states, all at one moment. */
+  count(...states: readonly FileState[]): Promise<number>;
+  /** Other files of the same size that were uploaded, or came before and are on their way, oldest first. */
+  twins(facts: Facts): Promise<readonly Facts[]>;
+}
+
+/** The hosted service as the life of a file needs it. */
+export interface VideoHost {
+  /** One request, never repeated. The signal never fires once the request is under way: its answer is waited for. */
+  create(facts: Facts, token: string, signal: AbortSignal): Promise<Answer<CreatedRecord>>;
+  /** The status word, or the failure kind `gone` when the service does not know the video. */
+  status(videoId: string, signal: AbortSignal): Promise<Answer<string>>;
+  send(facts: Facts, hooks: SendHooks): Promise<Answer<{ readonly sha256: string }>>;
+  /** Asks for deletion; a video that is already away counts as success. */
+  remove(videoId: string, signal: AbortSignal): Promise<Answer<null>>;
+  amend(videoId: string, amendment: Amendment, signal: AbortSignal): Promise<Answer<null>>;
+}
+
+export interface CreatedRecord {
+  readonly videoId: string;
+  /** Null for an import. */
+  readonly uploadUrl: string | null;
+  readonly status: string;
+}
+
+export interface SendHooks {
+  readonly signal: AbortSignal;
+  onProgress(sentBytes: number): void;
+  /** The last part of the body leaves only after this has resolved (commit gate, design 5.6). */
+  beforeLastPart(sha256: string): Promise<void>;
+}
+
+/** One video as the service describes it. */
+export interface RemoteVideo {
+  readonly id: string;
+  /** The service's own word, kept as given. */
+  readonly status: string;
+  readonly message?: string;
+  /** Epoch milliseconds. */
+  readonly createdAt?: number;
+}
+
+/** The hosted service as the sweep and the publisher need it. */
+export interface VideoLibrary {
+  /** A page of up to 100 videos, from 1. */
+  list(
+    page: number,
+    signal: AbortSignal,
+  ): Promise<Answer<{ readonly videos: readonly RemoteVideo[]; readonly total: number | null }>>;
+  get(videoId: string, signal: AbortSignal): Promise<Answer<RemoteVideo>>;
+  publish(feed: string, signal: AbortSignal): Promise<Answer<null>>;
+}
+
+/** Rows as the publisher needs them. */
+export interface PublishStore {
+  /** Files that are ready and wait for their feeds, grouped by feed. */
+  waiting(): Promise<readonly FeedBatch[]>;
+  /** Whether more files are on their way to this feed. */
+  isExpecting(feed: string): Promise<boolean>;
+}
+
+export interface FeedBatch {
+  readonly feed: string;
+  readonly ids: readonly string[];
+  readonly firstReadyAt: number;
+  readonly lastReadyAt: number;
+}
+
+/** Rows as the intake needs them. */
+export interface IntakeStore {
+  /** The newest row of a path. */
+  atPath(folder: string, path: string): Promise<Facts | null>;
+  /** The newest row of the same bytes on disk: device, inode and time of birth, size and time of change. */
+  atLocation(version: FileVersion): Promise<Facts | null>;
+  insert(facts: Facts): Promise<void>;
+  /** Rows that are held because nothing says where they go. */
+  unrouted(): Promise<readonly Facts[]>;
+}
+
+/** The files on this machine. */
+export interface LocalFiles {
+  /** Null when the accepted version is still there, else `vanished`, `changed` or why it cannot be read. */
+  check(facts: Facts): Promise<Failure | null>;
+  hash(facts: Facts, signal: AbortSignal): Promise<Answer<string>>;
+  /** Deletes or moves after `done`; `hash` has just been found equal. Returns where a moved file now is, null for a deleted one. */
+  dispose(facts: Facts): Promise<Answer<{ readonly path: string; readonly version: FileVersion } | null>>;
+}
+
+/** Lanes of the request budget, most urgent first. */
+export type Lane = 'finish' | 'create' | 'poll';
+
+/** The hourly allowance of requests. */
+export interface Budget {
+  /** Resolves with true when the request may go, with false when the signal came first. */
+  take(lane: Lane, signal: AbortSignal): Promise<boolean>;
+}
+
+/** What must outlive even the ledger: enough to rebuild who has which video. On disk when its promise resolves. */
+export interface Receipts {
+  append(step: 'bound' | 'uploaded' | 'dying' | 'ready', facts: Facts): Promise<void>;
+}
+
+export interface Clock {
+  /** Wall clock, epoch milliseconds. */
+  now(): number;
+  /** Monotonic milliseconds, for durations. */
+  elapsed(): number;
+}

@@ -1,0 +1,103 @@
+import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openAppendLog } from '../../src/ledger/append-log.ts';
+import { openFailureLog } from '../../src/ledger/failure-log.ts';
+import { openReceipts } from '../../src/ledger/receipts.ts';
+import { created, failure, someFacts } from '../pipeline/some-facts.ts';
+import { scratchDirectory } from './scratch.ts';
+
+/** The lines that are JSON; a torn one is not. */
+async function linesOf(path: string): Promise<Record<string, unknown>[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => line !== '');
+  return lines.flatMap((line) => {
+    try {
+      return [JSON.parse(line) as Record<string, unknown>];
+    } catch {
+      return [];
+    }
+  });
+}
+
+test('receipts say who has which video, and where its bytes go', async () => {
+  await using scratch = await scratchDirectory();
+  {
+    await using receipts = await openReceipts(scratch.path);
+    await receipts.append('bound', someFacts(created));
+    await receipts.append('uploaded', someFacts({ ...created, sha256: 'aa' }));
+  }
+  expect(await linesOf(join(scratch.path, 'receipts.jsonl'))).toMatchObject([
+    { v: 1, step: 'bound', id: 'f_1', path: 'clip.mp4', video_id: 'vid_1', upload_url: 'u:vid_1', sha256: null },
+    { v: 1, step: 'uploaded', id: 'f_1', sha256: 'aa' },
+  ]);
+});
+
+test('the failure log says what happened, and what happens next', async () => {
+  await using scratch = await scratchDirectory();
+  {
+    await using failures = await openFailureLog(scratch.path);
+    const facts = someFacts({ ...created, attempts: 2, notBefore: 9 });
+    await failures.append(facts, failure('transient', { status: 503 }), 'tried again');
+  }
+  expect(await linesOf(join(scratch.path, 'failures.jsonl'))).toMatchObject([
+    {
+      v: 1,
+      id: 'f_1',
+      file: '/inbox/clip.mp4',
+      state: 'retrying',
+      class: 'transient',
+      status: 503,
+      attempt: 2,
+      next: 'tried again',
+    },
+  ]);
+  // Signed addresses authorise an upload: they are in the receipts, which are private, and nowhere else.
+  expect(await readFile(join(scratch.path, 'failures.jsonl'), 'utf8')).not.toContain('u:vid_1');
+});
+
+test('the files are private', async () => {
+  await using scratch = await scratchDirectory();
+  const before = process.umask(0);
+  try {
+    await using opened = new AsyncDisposableStack();
+    opened.use(await openReceipts(scratch.path));
+    opened.use(await openFailureLog(scratch.path));
+    for (const name of ['receipts.jsonl', 'failures.jsonl'])
+      expect((await stat(join(scratch.path, name))).mode & 0o777).toBe(0o600);
+  } finally {
+    process.umask(before);
+  }
+});
+
+test.each([1, 5, 20])('a last line torn by a crash after %i bytes takes no other line with it', async (bytes) => {
+  await using scratch = await scratchDirectory();
+  const path = join(scratch.path, 'receipts.jsonl');
+  {
+    await using receipts = await openReceipts(scratch.path);
+    await receipts.append('bound', someFacts(created));
+  }
+  await appendFile(path, '{"v":1,"at":"2026-01-01T00:00:00Z"'.slice(0, bytes));
+  {
+    await using receipts = await openReceipts(scratch.path);
+    await receipts.append('uploaded', someFacts(created));
+  }
+  expect((await linesOf(path)).map(({ step }) => step)).toEqual(['bound', 'uploaded']);
+});
+
+test('lines that are appended at the same time stay whole and in order', async () => {
+  await using scratch = await scratchDirectory();
+  const path = join(scratch.path, 'log.jsonl');
+  await using log = await openAppendLog(path);
+  await Promise.all(Array.from({ length: 200 }, (_, n) => log.append({ n, text: 'x'.repeat(n * 10) })));
+  expect((await linesOf(path)).map(({ n }) => n)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+});
+
+test('a line that could not be written is an error, and not the end of the log', async () => {
+  await using scratch = await scratchDirectory();
+  const path = join(scratch.path, 'log.jsonl');
+  await writeFile(path, '');
+  await using log = await openAppendLog(path);
+  await expect(log.append({ n: 1n })).rejects.toThrow('BigInt');
+  await log.append({ n: 2 });
+  expect((await linesOf(path)).map(({ n }) => n)).toEqual([2]);
+});

@@ -1,0 +1,270 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { LedgerError } from '../../src/ledger/schema.ts';
+import type { Facts } from '../../src/pipeline/facts.ts';
+import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
+import { scratchDirectory } from './scratch.ts';
+import { storeContract } from './store-contract.ts';
+
+async function openScratch(): Promise<AsyncDisposable & { readonly store: Ledger; readonly stateDir: string }> {
+  await using stack = new AsyncDisposableStack();
+  const { path: stateDir } = stack.use(await scratchDirectory());
+  const store = stack.use(await openLedger(stateDir));
+  const parts = stack.move();
+  return { store, stateDir, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+const named = (id: string, other: Partial<Facts> = {}): Facts => someFacts({ id, path: `${id}.mp4`, ...other });
+
+storeContract(openScratch);
+
+describe('what people ask for', () => {
+  test('history tells every change of state, and every note', async () => {
+    await using opened = await openScratch();
+    const { store } = opened;
+    await store.insert(someFacts());
+    const first = await store.save(someFacts({ ...created }), 'video vid_1');
+    const second = await store.save({ ...first, uploadStartedAt: 5 });
+    const third = await store.save({ ...second, suspects: ['a'] }, 'only a note');
+    await store.save({ ...third, ...uploaded });
+    expect((await store.history('f_1')).map(({ state, note }) => [state, note])).toEqual([
+      ['queued', 'complete'],
+      ['awaiting upload', 'video vid_1'],
+      ['awaiting upload', 'only a note'],
+      ['processing', null],
+    ]);
+    expect(await store.history('f_2')).toEqual([]);
+  });
+
+  test('a write that was refused leaves no line of history', async () => {
+    await using opened = await openScratch();
+    await opened.store.insert(someFacts());
+    await expect(opened.store.save(someFacts({ rev: 3 }), 'stale')).rejects.toThrow('expected revision 3, found 0');
+    expect(await opened.store.history('f_1')).toHaveLength(1);
+  });
+
+  test('files are found by id, by its beginning, by video and by path', async () => {
+    await using opened = await openScratch();
+    const { store } = opened;
+    await store.insert(named('f_abc1'));
+    await store.insert(named('f_abc2', { ...created, videoId: 'vid_9' }));
+    await store.insert(named('f_xyz', { path: 'sub/f_abc1.mp4' }));
+    await store.insert(named('f_new', { path: 'f_abc1.mp4' }));
+    const find = async (name: string): Promise<string[]> => (await store.find(name)).map(({ id }) => id);
+    expect(await find('f_abc1')).toEqual(['f_abc1']);
+    expect(await find('f_ab')).toEqual(['f_abc1', 'f_abc2']);
+    expect(await find('f_a')).toEqual([]);
+    expect(await find('vid_9')).toEqual(['f_abc2']);
+    expect(await find('/inbox/f_abc1.mp4')).toEqual(['f_new']);
+    expect(await find('/inbox/sub/f_abc1.mp4')).toEqual(['f_xyz']);
+    expect(await find("f_'; DROP TABLE file; --")).toEqual([]);
+    expect(await find('f_%%')).toEqual([]);
+  });
+
+  test('counts, lists and suspects', async () => {
+    await using opened = await openScratch();
+    const { store } = opened;
+    for (const facts of [named('a', { suspects: ['1', '2'] }), named('b', uploaded), named('c', { suspects: ['3'] })])
+      await store.insert(facts);
+    expect(await store.counts()).toEqual({ queued: 2, processing: 1 });
+    const ids = (rows: readonly Facts[]): string[] => rows.map(({ id }) => id);
+    expect(ids(await store.list({ limit: 9 }))).toEqual(['a', 'b', 'c']);
+    expect(ids(await store.list({ limit: 2, newestFirst: true }))).toEqual(['c', 'b']);
+    expect(ids(await store.list({ states: ['queued'], limit: 9 }))).toEqual(['a', 'c']);
+    expect(await store.suspects()).toBe(3);
+  });
+
+  test('the watcher is not offered again what is known and still there', async () => {
+    await using opened = await openScratch();
+    const { store } = opened;
+    const finished = { ...ready, end: 'done', published: { feed_news: 1 } } as const;
+    const rows = [
+      named('queued'),
+      named('failed', { end: 'failed' }),
+      named('kept', { ...finished, disposal: 'kept' }),
+      named('moved', { ...finished, disposal: 'moved' }),
+      named('deleted', { ...finished, disposal: 'deleted' }),
+      named('vanished', { end: 'vanished' }),
+      named('superseded', { end: 'superseded' }),
+      named('elsewhere', { folder: '/other' }),
+    ];
+    for (const facts of rows) await store.insert(facts);
+    const known = await store.known('/inbox');
+    expect(known.map(({ path }) => path)).toEqual(['queued.mp4', 'failed.mp4', 'kept.mp4', 'moved.mp4']);
+    expect(known[0]?.version).toEqual(someVersion);
+  });
+
+  test('the budget is what was saved last', async () => {
+    await using opened = await openScratch();
+    expect(await opened.store.budget.load()).toBeNull();
+    await opened.store.budget.save({ total: 1 });
+    await opened.store.budget.save({ total: 2, spent: [1, 2] });
+    expect(await opened.store.budget.load()).toEqual({ total: 2, spent: [1, 2] });
+  });
+});
+
+describe('a burst of new files', () => {
+  test('is written in few transactions, all of it', async () => {
+    await using opened = await openScratch();
+    const rows = Array.from({ length: 1_234 }, (_, n) => named(`f_${n}`));
+    await Promise.all(rows.map((facts) => opened.store.insert(facts)));
+    expect(await opened.store.count('queued')).toBe(1_234);
+    expect((await opened.store.due('queued', 0, 3)).map(({ id }) => id)).toEqual(['f_0', 'f_1', 'f_2']);
+  });
+
+  test('an id that is taken is refused', async () => {
+    await using opened = await openScratch();
+    await opened.store.insert(someFacts());
+    await expect(opened.store.insert(someFacts())).rejects.toThrow('UNIQUE');
+  });
+
+  // The daemon looks every second: what is done must cost nothing, and many writes must not stop the event loop.
+  test('10,000 done rows do not slow the questions of every second', async () => {
+    await using opened = await openScratch();
+    const { store } = opened;
+    const finished = { ...ready, end: 'done', published: { feed_news: 1 }, disposal: 'kept' } as const;
+    await Promise.all(Array.from({ length: 10_000 }, (_, n) => store.insert(named(`f_${n}`, finished))));
+    await store.insert(named('f_a'));
+    const questions: Readonly<Record<string, () => Promise<unknown>>> = {
+      retrying: () => store.due('retrying', Date.now(), 500),
+      queued: () => store.due('queued', 0, 10),
+      processing: () => store.due('processing', 0, 10_000),
+      dispose: () => store.toDispose(8),
+      amend: () => store.toAmend(8),
+      publish: () => store.waiting(),
+      count: () => store.count('awaiting upload'),
+    };
+    // One that looks at every row, for comparison: a ratio holds on any machine.
+    const scanMs = await fastest(() => store.suspects());
+    for (const [name, ask] of Object.entries(questions)) expect(await fastest(ask), name).toBeLessThan(scanMs / 3);
+    expect(await store.load('f_9999')).not.toBeNull();
+  });
+
+  test('writes in a row let timers have their turn', async () => {
+    await using opened = await openScratch();
+    const { store } = opened;
+    let facts = someFacts();
+    await store.insert(facts);
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 0);
+    for (let n = 0; n < 100; n += 1) facts = await store.save(facts);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(5);
+  });
+});
+
+/** The shortest of some times it takes, milliseconds. */
+async function fastest(work: () => Promise<unknown>): Promise<number> {
+  let best = Infinity;
+  for (let n = 0; n < 10; n += 1) {
+    const startedAt = performance.now();
+    await work();
+    best = Math.min(best, performance.now() - startedAt);
+  }
+  return best;
+}
+
+describe('the file on disk', () => {
+  test('is private, and so are its log and its directory', async () => {
+    await using scratch = await scratchDirectory();
+    const stateDir = join(scratch.path, 'state');
+    const before = process.umask(0);
+    try {
+      await using store = await openLedger(stateDir);
+      await store.insert(someFacts());
+      const modes = await Promise.all(
+        ['', 'ledger.db', 'ledger.db-wal'].map(async (name) => (await stat(join(stateDir, name))).mode & 0o777),
+      );
+      expect(modes).toEqual([0o700, 0o600, 0o600]);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  test('holds what was written when it is opened again', async () => {
+    await using scratch = await scratchDirectory();
+    {
+      await using store = await openLedger(scratch.path);
+      await store.insert(someFacts(created));
+    }
+    await using store = await openLedger(scratch.path);
+    expect(await store.load('f_1')).toEqual(someFacts(created));
+  });
+
+  test('takes no row of an unknown state and no text for a number', async () => {
+    await using scratch = await scratchDirectory();
+    {
+      await using store = await openLedger(scratch.path);
+      await store.insert(someFacts());
+    }
+    const database = new DatabaseSync(join(scratch.path, 'ledger.db'));
+    expect(() => database.exec("UPDATE file SET state = 'flying'")).toThrow('CHECK');
+    expect(() => database.exec("UPDATE file SET attempts = 'many'")).toThrow('cannot store TEXT');
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 });
+    expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x64726f70 });
+    database.close();
+  });
+});
+
+describe('a file that is no ledger', () => {
+  const refused = async (prepare: (path: string) => Promise<void> | void): Promise<unknown> => {
+    await using scratch = await scratchDirectory();
+    await prepare(join(scratch.path, 'ledger.db'));
+    return openLedger(scratch.path).then(
+      () => 'it was opened',
+      (error: unknown) => error,
+    );
+  };
+  const withSql = (sql: string) => (path: string) => {
+    const database = new DatabaseSync(path);
+    database.exec(sql);
+    database.close();
+  };
+
+  test.each([
+    [
+      'garbage',
+      (path: string) => writeFile(path, 'this is not a database, by any means'.repeat(100)),
+      /damaged or no ledger/,
+    ],
+    [
+      'a newer schema',
+      withSql('PRAGMA application_id = 1685221232; PRAGMA user_version = 99'),
+      /has schema 99, this dropcast knows 1/,
+    ],
+    ['another program with a version', withSql('CREATE TABLE t (a); PRAGMA user_version = 1'), /another program/],
+    ['another program without a version', withSql('CREATE TABLE t (a)'), /another program/],
+    [
+      'another program with our version',
+      withSql('PRAGMA application_id = 7; PRAGMA user_version = 1'),
+      /another program/,
+    ],
+    ['a directory', (path: string) => mkdir(path), /cannot be opened/],
+  ])('is refused: %s', async (_name, prepare, message) => {
+    const error = await refused(prepare);
+    expect(error).toBeInstanceOf(LedgerError);
+    expect(String(error)).toMatch(message);
+  });
+
+  test('stays as it was', async () => {
+    await using scratch = await scratchDirectory();
+    const path = join(scratch.path, 'ledger.db');
+    withSql('CREATE TABLE t (a)')(path);
+    await expect(openLedger(scratch.path)).rejects.toThrow(LedgerError);
+    const database = new DatabaseSync(path);
+    expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
+    expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 't' }]);
+    database.close();
+  });
+
+  test('an empty file is a new ledger', async () => {
+    await using scratch = await scratchDirectory();
+    await writeFile(join(scratch.path, 'ledger.db'), '');
+    await using store = await openLedger(scratch.path);
+    expect(await store.counts()).toEqual({});
+  });
+});

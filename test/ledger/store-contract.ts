@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import type { AftercareStore } from '../../src/pipeline/aftercare.ts';
+import { stateOf } from '../../src/pipeline/facts.ts';
+import type { Facts } from '../../src/pipeline/facts.ts';
+import { StaleRowError } from '../../src/pipeline/ports.ts';
+import type { FileStore, IntakeStore, PublishStore } from '../../src/pipeline/ports.ts';
+import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
+
+export type Stores = FileStore & PublishStore & AftercareStore & IntakeStore;
+
+/** What the pipeline may expect of any store of rows: the ledger, and the one in memory that its tests use. */
+export function storeContract(open: () => Promise<AsyncDisposable & { readonly store: Stores }>): void {
+  const withRows = async (rows: readonly Facts[], check: (store: Stores) => Promise<void>): Promise<void> => {
+    await using opened = await open();
+    for (const facts of rows) await opened.store.insert(facts);
+    await check(opened.store);
+  };
+  const named = (id: string, other: Partial<Facts> = {}): Facts => someFacts({ id, path: `${id}.mp4`, ...other });
+  const idsOf = (rows: readonly Facts[]): string[] => rows.map(({ id }) => id);
+
+  describe('a row', () => {
+    test.each<[string, Partial<Facts>]>([
+      ['as it was first seen', {}],
+      ['with a video', { ...created, intent: 'token', suspects: ['a', 'b'] }],
+      ['that is being replaced', { ...created, dying: true, addressDeadAt: 7, replacements: 2 }],
+      ['that is published', { ...ready, published: { feed_news: 5 } }],
+      [
+        'that failed',
+        {
+          end: 'failed',
+          why: 'no "quotes" \u{1F600}',
+          endedAt: 9,
+          lastFailure: failure('permanent', { status: 400, inDoubt: true }),
+        },
+      ],
+      ['without a plan', { plan: null, end: 'held', why: 'no rule matches' }],
+      [
+        'with late metadata',
+        {
+          ...ready,
+          amendment: { title: 'x', tags: [] },
+          disposal: 'pending',
+          afterReady: { kind: 'move', to: 'done/{date}' },
+        },
+      ],
+      ['of an import', { sourceUrl: 'https://example.com/a?b=c' }],
+      ['with a strange name', { folder: "/in'box", path: 'a\nb%_\u{0301}.mp4' }],
+    ])('%s comes back as it was written', async (_name, other) => {
+      await withRows([someFacts(other)], async (store) => expect(await store.load('f_1')).toEqual(someFacts(other)));
+    });
+
+    test('that is not there is null', async () => {
+      await withRows([], async (store) => expect(await store.load('f_1')).toBeNull());
+    });
+
+    test('gets a new revision with each write, and the state of its facts', async () => {
+      await withRows([someFacts()], async (store) => {
+        const first = await store.save({ ...someFacts(), ...created });
+        expect(first).toEqual(someFacts({ ...created, rev: 1 }));
+        expect(await store.load('f_1')).toEqual(first);
+        expect(await store.count('awaiting upload')).toBe(1);
+        expect((await store.save({ ...first, why: 'again' })).rev).toBe(2);
+      });
+    });
+
+    test('is not written upon another revision, nor where there is none', async () => {
+      await withRows([someFacts()], async (store) => {
+        const first = await store.save(someFacts({ why: 'first' }));
+        await expect(store.save(someFacts({ why: 'stale' }))).rejects.toThrow(StaleRowError);
+        await expect(store.save({ ...first, rev: 5 })).rejects.toThrow(StaleRowError);
+        await expect(store.save(someFacts({ id: 'f_2' }))).rejects.toThrow(StaleRowError);
+        expect(await store.load('f_1')).toEqual(first);
+      });
+    });
+
+    test('written by two at the same time is written by one', async () => {
+      await withRows([someFacts()], async (store) => {
+        const writes = [store.save(someFacts({ why: 'one' })), store.save(someFacts({ why: 'two' }))];
+        const results = (await Promise.allSettled(writes)).map(({ status }) => status);
+        expect(results.toSorted()).toEqual(['fulfilled', 'rejected']);
+      });
+    });
+  });
+
+  describe('rows that are due', () => {
+    test('come oldest first, so many as are asked for', async () => {
+      await withRows([named('c'), named('a'), named('b', created), named('d')], async (store) => {
+        expect(idsOf(await store.due('queued', 0, 2))).toEqual(['c', 'a']);
+        expect(idsOf(await store.due('awaiting upload', 0, 9))).toEqual(['b']);
+      });
+    });
+
+    test('come by deadline when they are retrying, and not before it', async () => {
+      const rows = [named('a', { notBefore: 30 }), named('b', { notBefore: 10 }), named('c', { notBefore: 20 })];
+      await withRows(rows, async (store) => {
+        expect(idsOf(await store.due('retrying', 20, 9))).toEqual(['b', 'c']);
+        expect(idsOf(await store.due('retrying', Number.MAX_SAFE_INTEGER, 9))).toEqual(['b', 'c', 'a']);
+      });
+    });
+
+    test('are counted by states', async () => {
+      await withRows([named('a'), named('b', uploaded), named('c', { end: 'done' })], async (store) => {
+        expect(await store.count('queued', 'processing')).toBe(2);
+        expect(await store.count('held')).toBe(0);
+      });
+    });
+  });
+
+  describe('twins', () => {
+    const other = { ...someVersion, size: 9 };
+
+    test('are files of the same size that were uploaded or are on their way before it', async () => {
+      const rows = [
+        named('done', { ...ready, end: 'done', published: { feed_news: 1 } }),
+        named('processing', uploaded),
+        named('unpublished', { ...ready, end: 'failed' }),
+        named('before'),
+        named('waiting', { notBefore: 9 }),
+        named('self'),
+        named('after'),
+        named('later but uploaded', uploaded),
+        named('other size', { ...uploaded, version: other }),
+        named('failed there', { ...uploaded, remoteStatus: 'failed', end: 'failed' }),
+        named('deleted there', { ...uploaded, end: 'held' }),
+        named('import', { ...uploaded, sourceUrl: 'https://example.com/' }),
+        named('vanished', { end: 'vanished' }),
+      ];
+      await withRows(rows, async (store) => {
+        expect(idsOf(await store.twins(named('self')))).toEqual([
+          'done',
+          'processing',
+          'unpublished',
+          'before',
+          'waiting',
+          'later but uploaded',
+        ]);
+      });
+    });
+  });
+
+  describe('the newest row', () => {
+    test('of a path', async () => {
+      await withRows(
+        [named('a', { path: 'x' }), named('b', { path: 'x' }), named('c', { path: 'x', folder: '/y' })],
+        async (store) => {
+          expect((await store.atPath('/inbox', 'x'))?.id).toBe('b');
+          expect(await store.atPath('/inbox', 'X')).toBeNull();
+        },
+      );
+    });
+
+    test('of the same bytes on disk, whatever the device and the inode change; superseded ones are none', async () => {
+      await withRows([named('a'), named('b'), named('c', { end: 'superseded' })], async (store) => {
+        expect((await store.atLocation({ ...someVersion, dev: '9', ctimeNs: '9' }))?.id).toBe('b');
+        for (const change of [{ ino: '9' }, { birthtimeNs: '9' }, { size: 9 }, { mtimeNs: '9' }])
+          expect(await store.atLocation({ ...someVersion, ...change })).toBeNull();
+      });
+    });
+  });
+
+  describe('feeds', () => {
+    const both = { ...somePlan, publish: ['feed_news', 'feed_tv'] };
+
+    test('wait with all their files', async () => {
+      const rows = [
+        named('a', { ...ready, plan: both, readyAt: 30 }),
+        named('b', { ...ready, readyAt: 10 }),
+        named('c', { ...ready, plan: both, readyAt: 20, published: { feed_tv: 25 } }),
+        named('d', uploaded),
+      ];
+      await withRows(rows, async (store) => {
+        expect((await store.waiting()).toSorted((x, y) => x.feed.localeCompare(y.feed))).toEqual([
+          { feed: 'feed_news', ids: ['a', 'b', 'c'], firstReadyAt: 10, lastReadyAt: 30 },
+          { feed: 'feed_tv', ids: ['a'], firstReadyAt: 30, lastReadyAt: 30 },
+        ]);
+      });
+    });
+
+    test.each<[string, Partial<Facts>, boolean]>([
+      ['queued', {}, true],
+      ['in processing', uploaded, true],
+      ['waiting for another try', { notBefore: 9 }, false],
+      ['ready', ready, false],
+      ['held', { end: 'held' }, false],
+    ])('expect a file that is %s: %s', async (_name, other, expected) => {
+      await withRows([someFacts(other), named('b', { plan: null, end: 'held' })], async (store) => {
+        expect(await store.isExpecting('feed_news')).toBe(expected);
+        expect(await store.isExpecting('feed')).toBe(false);
+      });
+    });
+  });
+
+  describe('what is left to do', () => {
+    test('with local files', async () => {
+      const finished = { ...ready, end: 'done', published: { feed_news: 1 } } as const;
+      const rows = [
+        named('a', { ...finished, disposal: 'pending' }),
+        named('b', { ...finished, disposal: 'kept' }),
+        named('c', { ...finished, disposal: 'pending' }),
+      ];
+      await withRows(rows, async (store) => {
+        expect(idsOf(await store.toDispose(9))).toEqual(['a', 'c']);
+        expect(idsOf(await store.toDispose(1))).toEqual(['a']);
+      });
+    });
+
+    test('with metadata', async () => {
+      const amendment = { title: 'x' };
+      const rows = [
+        named('a', { ...uploaded, amendment }),
+        named('b', { ...created, amendment }),
+        named('c', { ...ready, amendment, dying: true }),
+        named('d', { ...ready, amendment }),
+        named('e', ready),
+      ];
+      await withRows(rows, async (store) => expect(idsOf(await store.toAmend(9))).toEqual(['a', 'd']));
+    });
+
+    test('with files that nothing routes', async () => {
+      const rows = [named('a', { plan: null, end: 'held' }), named('b', { end: 'held' }), named('c')];
+      await withRows(rows, async (store) => expect(idsOf(await store.unrouted())).toEqual(['a']));
+    });
+  });
+
+  test('states are never stored but derived', async () => {
+    await withRows([someFacts()], async (store) => {
+      const saved = await store.save(someFacts({ ...uploaded }));
+      expect(await store.count('processing')).toBe(1);
+      expect(stateOf(saved)).toBe('processing');
+    });
+  });
+}

@@ -1,0 +1,327 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createConductor } from '../../src/pipeline/conductor.ts';
+import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
+import { stateOf } from '../../src/pipeline/facts.ts';
+import type { Facts } from '../../src/pipeline/facts.ts';
+import { FakeHost } from './fake-host.ts';
+import { MemoryStore } from './memory-store.ts';
+import { recordingLogger } from './silent-logger.ts';
+import { created, failure, ready, someFacts, someVersion } from './some-facts.ts';
+import { TestClock } from './test-clock.ts';
+
+const settings: ConductorSettings = {
+  uploads: 2,
+  retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },
+  poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
+  publish: { quietMs: 2_000, atMostMs: 60_000 },
+  requestsPerHour: 1_000,
+};
+
+const hurried = AbortSignal.abort();
+const running: Conductor[] = [];
+afterEach(async () => {
+  for (const conductor of running.splice(0)) await conductor.stop(hurried);
+});
+
+function files(count: number, other: Partial<Facts> = {}): Facts[] {
+  return Array.from({ length: count }, (_, n) =>
+    someFacts({ id: `f_${n}`, path: `${n}.mp4`, version: { ...someVersion, size: n }, ...other }),
+  );
+}
+
+/** A conductor over a service in memory. Time stands still but for what the test lets pass. */
+function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
+  const clock = new TestClock();
+  const store = new MemoryStore(rows);
+  const service = new FakeHost();
+  const logger = recordingLogger();
+  const failures: string[] = [];
+  let tokens = 0;
+  const conductor = createConductor(
+    {
+      store,
+      host: service.host,
+      library: service.library,
+      local: {
+        check: async () => null,
+        hash: async ({ id }) => ({ ok: true, value: id }),
+        dispose: async () => ({ ok: true, value: null }),
+      },
+      budget: { take: async (_lane, signal) => !signal.aborted },
+      receipts: { append: async () => undefined },
+      clock,
+      logger,
+      newToken: () => `token ${(tokens += 1)}`,
+      recordFailure: async (facts, why, next) => {
+        failures.push(`${facts.id} ${why.kind}: ${next}`);
+      },
+      ...other,
+    },
+    settings,
+  );
+  running.push(conductor);
+  conductor.start();
+  /** Lets time pass in small steps until it is so; fails the test if it never is. */
+  const until = async (condition: () => boolean | Promise<boolean>, stepMs = 500): Promise<void> => {
+    for (let n = 0; n < 10_000; n += 1) {
+      if (await condition()) return;
+      clock.advance(stepMs);
+      conductor.wake();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    throw new Error(`it never came to that: ${store.states().join(', ')}`);
+  };
+  return { conductor, clock, store, service, logger, failures, until };
+}
+
+describe('from drop to done', () => {
+  test('every file is created, uploaded and published, with one publish', async () => {
+    const { conductor, store, service, until } = open(files(30));
+    await until(() => conductor.isIdle());
+    expect(new Set(store.states())).toEqual(new Set(['done']));
+    expect([service.count('create'), service.count('send'), service.count('status')]).toEqual([30, 30, 0]);
+    expect(service.count('publish feed_news')).toBeLessThanOrEqual(2);
+    expect(service.mostSending).toBeLessThanOrEqual(2);
+    // create + publish + the sweeps
+    expect(service.count('list') + service.count('get')).toBeLessThan(30);
+    expect(conductor.uploads()).toEqual([]);
+  });
+
+  test('two files of the same content are one video', async () => {
+    const rows = [someFacts(), someFacts({ id: 'f_2', path: 'copy.mp4' })];
+    const { conductor, store, service, failures, until } = open(rows, {
+      local: {
+        check: async () => null,
+        hash: async () => ({ ok: true, value: 'f_1' }),
+        dispose: async () => ({ ok: true, value: null }),
+      },
+    });
+    await until(() => conductor.isIdle());
+    expect([store.states(), service.videos.size]).toEqual([['done', 'skipped'], 1]);
+    expect(failures).toEqual(['f_2 duplicate: skipped']);
+  });
+
+  test('a copy is uploaded when the first one fails', async () => {
+    const rows = [someFacts(), someFacts({ id: 'f_2', path: 'copy.mp4' })];
+    const { conductor, store, service, until } = open(rows, {
+      local: {
+        check: async () => null,
+        hash: async () => ({ ok: true, value: 'same' }),
+        dispose: async () => ({ ok: true, value: null }),
+      },
+    });
+    const { send } = service.host;
+    service.host.send = async (facts, hooks) =>
+      facts.id === 'f_1' ? { ok: false, failure: failure('permanent') } : send(facts, hooks);
+    await until(() => conductor.isIdle());
+    expect(store.states()).toEqual(['failed', 'done']);
+  });
+
+  test('what is left to do with finished files is done too', async () => {
+    const finished = {
+      ...ready,
+      sha256: 'f_1',
+      published: { feed_news: 1 },
+      end: 'done',
+      disposal: 'pending',
+    } as const;
+    const { conductor, store, service, until } = open([someFacts({ ...finished, amendment: { title: 'Late' } })]);
+    await until(() => conductor.isIdle());
+    expect(store.row()).toMatchObject({ disposal: 'deleted', amendment: null });
+    expect(service.asked).toEqual(['amend']);
+  });
+
+  test('an upload under way is told with its progress', async () => {
+    const { conductor, service, until } = open(files(1));
+    const gate = Promise.withResolvers<void>();
+    service.uploadGate = gate.promise;
+    await until(() => conductor.uploads().length === 1);
+    expect(conductor.uploads()).toMatchObject([{ id: 'f_0', sentBytes: 1 }]);
+    gate.resolve();
+    await until(() => conductor.isIdle());
+    expect(conductor.uploads()).toEqual([]);
+  });
+});
+
+describe('a service that is away', () => {
+  test('stops everything, is probed alone, and costs no file an attempt', async () => {
+    const { conductor, store, service, logger, until } = open(files(20));
+    service.failing.set('all', failure('offline'));
+    await until(() => conductor.pause() !== null);
+    await until(() => service.count('list') >= 5);
+    expect(conductor.pause()).toMatchObject({ kind: 'offline', why: 'it was offline' });
+    // What was under way when it closed, and no more.
+    expect(service.count('create')).toBeLessThanOrEqual(4);
+    service.failing.clear();
+    await until(() => conductor.isIdle());
+    expect(new Set(store.states())).toEqual(new Set(['done']));
+    expect(Math.max(...store.rows.map(({ attempts }) => attempts))).toBe(0);
+    expect(logger.lines.map(({ message }) => message)).toEqual(['Everything waits', 'Going on']);
+  });
+
+  test('a refused key: one probe every five minutes, and at once when a person asks', async () => {
+    const { conductor, service, clock, until } = open(files(3));
+    service.failing.set('all', failure('suspended', { status: 401 }));
+    await until(() => conductor.pause() !== null);
+    const probes = service.count('list');
+    await until(() => service.count('list') > probes, 10_000);
+    expect(clock.elapsed()).toBeGreaterThanOrEqual(300_000);
+    conductor.probeNow();
+    await until(() => service.count('list') > probes + 1, 0);
+    service.failing.clear();
+    conductor.probeNow();
+    await until(() => conductor.isIdle());
+  });
+
+  // The API answers every probe, so each cycle of pause and release would cost requests for nothing.
+  test('an upload host that is away uses few requests', async () => {
+    const { conductor, service, clock, until } = open(files(4));
+    service.failing.set('send', failure('offline'));
+    await until(() => clock.elapsed() > 3_600_000, 1_000);
+    expect(service.asked.filter((name) => name !== 'send').length).toBeLessThan(400);
+    service.failing.clear();
+    await until(() => conductor.isIdle());
+  });
+
+  test('a single bad file pauses nothing', async () => {
+    const { conductor, store, service, until } = open(files(10));
+    const { send } = service.host;
+    service.host.send = async (facts, hooks) =>
+      facts.id === 'f_3' ? { ok: false, failure: failure('transient', { status: 500 }) } : send(facts, hooks);
+    await until(() => conductor.isIdle());
+    expect(store.states().filter((state) => state === 'done')).toHaveLength(9);
+    expect(stateOf(store.row('f_3'))).toBe('failed');
+    expect(conductor.pause()).toBeNull();
+  });
+});
+
+describe('create requests without an answer', () => {
+  test('are capped at twenty an hour, and go on after it', async () => {
+    const { service, clock, logger, failures, until } = open(files(100));
+    service.failing.set('create', failure('transient', { inDoubt: true, status: 502 }));
+    await until(() => clock.elapsed() > 3_000_000, 5_000);
+    const inFirstHour = service.count('create');
+    expect(inFirstHour).toBeGreaterThanOrEqual(20);
+    expect(inFirstHour).toBeLessThanOrEqual(21);
+    // The others stay queued, and are not taken up and put back all the time.
+    expect(failures.length).toBeLessThan(50);
+    expect(logger.lines.map(({ message }) => message)).toContain('Create requests wait: too many had no usable answer');
+    await until(() => service.count('create') > inFirstHour, 5_000);
+    expect(clock.elapsed()).toBeGreaterThan(3_600_000);
+  });
+
+  test('leave a suspect each', async () => {
+    const { store, service, until } = open(files(1));
+    service.failing.set('create', failure('transient', { inDoubt: true }));
+    await until(() => stateOf(store.row('f_0')) === 'failed');
+    expect(store.row('f_0').suspects).toEqual(['token 1', 'token 2', 'token 3']);
+    expect(store.row('f_0').intent).toBeNull();
+  });
+});
+
+describe('time', () => {
+  test('a deadline that only a wrong clock can have set is not waited for', async () => {
+    const far = someFacts({ ...created, notBefore: 1_000_000 + 30 * 86_400_000, lastFailure: failure('transient') });
+    const { store, clock, until } = open([far]);
+    await until(() => stateOf(store.row()) !== 'retrying');
+    expect(clock.elapsed()).toBeLessThan(5_000);
+  });
+
+  test('nor is one when the clock is set back while the daemon runs', async () => {
+    const { store, service, clock, until } = open(files(1));
+    service.failing.set('send', failure('transient'));
+    await until(() => stateOf(store.row('f_0')) === 'retrying');
+    clock.set(clock.now() - 10 * 86_400_000);
+    service.failing.clear();
+    await until(() => stateOf(store.row('f_0')) === 'done');
+    expect(clock.elapsed()).toBeLessThan(60_000);
+  });
+
+  test('an honest deadline is waited for', async () => {
+    const { store, clock, until } = open([
+      someFacts({ ...created, notBefore: 1_060_000, lastFailure: failure('transient') }),
+    ]);
+    await until(() => stateOf(store.row()) !== 'retrying');
+    expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000);
+  });
+});
+
+describe('the end', () => {
+  test('uploads may finish, and nothing new begins', async () => {
+    const { conductor, store, service, until } = open(files(10));
+    const gate = Promise.withResolvers<void>();
+    service.uploadGate = gate.promise;
+    await until(() => service.sending === 2);
+    const stopped = conductor.stop(new AbortController().signal);
+    gate.resolve();
+    await stopped;
+    expect(service.count('send')).toBe(2);
+    expect(store.states().filter((state) => state === 'processing')).toHaveLength(2);
+    running.length = 0;
+  });
+
+  test('a hurry cuts them, and no file pays for it', async () => {
+    const { conductor, store, service, failures, until } = open(files(10));
+    service.uploadGate = new Promise(() => undefined);
+    await until(() => service.sending === 2);
+    await conductor.stop(hurried);
+    expect(store.states().filter((state) => state === 'awaiting upload').length).toBeGreaterThanOrEqual(2);
+    expect(store.rows.every(({ attempts, end }) => attempts === 0 && end === null)).toBe(true);
+    expect(failures).toEqual([]);
+    running.length = 0;
+  });
+
+  test('a create request under way is waited for even then', async () => {
+    const { conductor, store, service, until } = open(files(1));
+    const { create } = service.host;
+    const gate = Promise.withResolvers<void>();
+    let isAsked = false;
+    service.host.create = async (...asked) => {
+      isAsked = true;
+      await gate.promise;
+      return create(...asked);
+    };
+    await until(() => isAsked);
+    const stopped = conductor.stop(hurried);
+    gate.resolve();
+    await stopped;
+    expect(store.row('f_0').videoId).toBe('vid_1');
+    running.length = 0;
+  });
+
+  test('one who waits for the budget is let go', async () => {
+    const { conductor, store, until } = open(files(1), {
+      budget: {
+        take: (_lane, signal) =>
+          new Promise((resolve) => {
+            signal.addEventListener('abort', () => resolve(false), { once: true });
+          }),
+      },
+    });
+    await until(() => conductor.runner.isLive('f_0'));
+    await conductor.stop(new AbortController().signal);
+    expect(store.row('f_0')).toMatchObject({ intent: null, attempts: 0 });
+    running.length = 0;
+  });
+});
+
+describe('a ledger that takes no writes', () => {
+  test('pauses everything instead of asking the service again and again', async () => {
+    const { conductor, store, service, logger, clock, until } = open(files(5));
+    const { save } = store;
+    let isFull = true;
+    store.save = (facts, note) =>
+      isFull
+        ? Promise.reject(Object.assign(new Error('database or disk is full'), { errcode: 13 }))
+        : save.call(store, facts, note);
+    await until(() => conductor.pause() !== null);
+    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: 'database or disk is full' });
+    await until(() => clock.elapsed() > 3_600_000, 1_000);
+    expect(service.count('create')).toBe(0);
+    expect(service.asked.length).toBeLessThan(30);
+    expect(logger.lines.length).toBeLessThan(200);
+    isFull = false;
+    await until(() => conductor.isIdle());
+    expect(new Set(store.states())).toEqual(new Set(['done']));
+  });
+});

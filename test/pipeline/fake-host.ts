@@ -1,0 +1,79 @@
+import type { Failure } from '../../src/pipeline/failure.ts';
+import type { Answer, RemoteVideo, VideoHost, VideoLibrary } from '../../src/pipeline/ports.ts';
+import { failure } from './some-facts.ts';
+
+/** A service that processes in no time, and notes what it is asked. */
+export class FakeHost {
+  readonly videos = new Map<string, { title: string; status: string }>();
+  readonly asked: string[] = [];
+  /** Set by a test: what requests of this kind are answered with; null is the usual answer. */
+  readonly failing = new Map<string, Failure>();
+  /** Uploads wait for it, when it is set. */
+  uploadGate: Promise<void> | null = null;
+  sending = 0;
+  mostSending = 0;
+
+  readonly host: VideoHost = {
+    create: (facts) =>
+      this.#answer('create', () => {
+        const videoId = `vid_${this.videos.size + 1}`;
+        this.videos.set(videoId, { title: facts.plan?.title ?? '', status: 'pending' });
+        return { videoId, uploadUrl: `u:${videoId}`, status: 'pending' };
+      }),
+    status: (videoId) => this.#video('status', videoId, ({ status }) => status),
+    send: async (facts, hooks) => {
+      this.sending += 1;
+      this.mostSending = Math.max(this.mostSending, this.sending);
+      hooks.onProgress(1);
+      const cut = new Promise<void>((resolve) =>
+        hooks.signal.addEventListener('abort', () => resolve(), { once: true }),
+      );
+      await Promise.race([this.uploadGate ?? Promise.resolve(), cut]);
+      this.sending -= 1;
+      if (hooks.signal.aborted) return { ok: false, failure: failure('throttled', { code: 'aborted' }) };
+      await hooks.beforeLastPart(facts.id);
+      return this.#video('send', facts.videoId ?? '', (video) => {
+        video.status = 'processing';
+        return { sha256: facts.id };
+      });
+    },
+    remove: (videoId) =>
+      this.#answer('remove', () => {
+        this.videos.delete(videoId);
+        return null;
+      }),
+    amend: () => this.#answer('amend', () => null),
+  };
+
+  readonly library: VideoLibrary = {
+    list: () =>
+      this.#answer('list', () => {
+        const videos = [...this.videos].map(([id, video]) => this.#processed(id, video));
+        return { videos, total: videos.length };
+      }),
+    get: (videoId) => this.#video('get', videoId, (video) => this.#processed(videoId, video)),
+    publish: (feed) => this.#answer(`publish ${feed}`, () => null),
+  };
+
+  count(request: string): number {
+    return this.asked.filter((name) => name === request).length;
+  }
+
+  #processed(id: string, video: { status: string }): RemoteVideo {
+    if (video.status === 'processing') video.status = 'ready';
+    return { id, status: video.status };
+  }
+
+  #video<T>(name: string, id: string, answer: (video: { status: string }) => T): Promise<Answer<T>> {
+    const video = this.videos.get(id);
+    if (video !== undefined) return this.#answer(name, () => answer(video));
+    this.asked.push(name);
+    return Promise.resolve({ ok: false, failure: failure('gone') });
+  }
+
+  async #answer<T>(name: string, answer: () => T): Promise<Answer<T>> {
+    this.asked.push(name);
+    const why = this.failing.get(name) ?? this.failing.get('all');
+    return why === undefined ? { ok: true, value: answer() } : { ok: false, failure: why };
+  }
+}

@@ -1,0 +1,119 @@
+import type { AftercareStore } from '../../src/pipeline/aftercare.ts';
+import { feedsToPublish, stateOf } from '../../src/pipeline/facts.ts';
+import type { Facts, FileState, FileVersion } from '../../src/pipeline/facts.ts';
+import { StaleRowError } from '../../src/pipeline/ports.ts';
+import type { FeedBatch, FileStore, IntakeStore, PublishStore } from '../../src/pipeline/ports.ts';
+
+type Stores = FileStore & PublishStore & AftercareStore & IntakeStore;
+
+/** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
+export class MemoryStore implements Stores {
+  readonly rows: Facts[] = [];
+  /** Every state a file was saved in, with the note. */
+  readonly history: { readonly id: string; readonly state: string; readonly note: string | undefined }[] = [];
+
+  constructor(rows: readonly Facts[] = []) {
+    this.rows.push(...rows);
+  }
+
+  /** The row of an id that a test knows to be there. */
+  row(id = 'f_1'): Facts {
+    const found = this.rows.find((facts) => facts.id === id);
+    if (found === undefined) throw new Error(`no row ${id}`);
+    return found;
+  }
+
+  states(): string[] {
+    return this.rows.map(stateOf);
+  }
+
+  load(id: string): Promise<Facts | null> {
+    return Promise.resolve(this.rows.find((facts) => facts.id === id) ?? null);
+  }
+
+  async save(facts: Facts, note?: string): Promise<Facts> {
+    const index = this.rows.findIndex(({ id }) => id === facts.id);
+    const before = this.rows[index];
+    if (before?.rev !== facts.rev) throw new StaleRowError(`expected revision ${facts.rev}, found ${before?.rev}`);
+    const saved = { ...facts, rev: facts.rev + 1 };
+    this.rows[index] = saved;
+    this.history.push({ id: facts.id, state: stateOf(saved), note });
+    return saved;
+  }
+
+  due(state: FileState, now: number, limit: number): Promise<readonly Facts[]> {
+    const due = this.rows.filter((facts) => stateOf(facts) === state);
+    if (state !== 'retrying') return Promise.resolve(due.slice(0, limit));
+    const byDeadline = due
+      .filter(({ notBefore }) => (notBefore ?? 0) <= now)
+      .toSorted((one, other) => (one.notBefore ?? 0) - (other.notBefore ?? 0));
+    return Promise.resolve(byDeadline.slice(0, limit));
+  }
+
+  count(...states: readonly FileState[]): Promise<number> {
+    return Promise.resolve(this.rows.filter((facts) => states.includes(stateOf(facts))).length);
+  }
+
+  twins(facts: Facts): Promise<readonly Facts[]> {
+    const own = this.rows.findIndex(({ id }) => id === facts.id);
+    const isTwin = (twin: Facts, index: number): boolean => {
+      if (twin.id === facts.id || twin.version.size !== facts.version.size || twin.sourceUrl !== null) return false;
+      const state = stateOf(twin);
+      if (twin.uploadedAt !== null && twin.remoteStatus !== 'failed' && state !== 'held') return true;
+      return ['queued', 'awaiting upload', 'retrying'].includes(state) && index < own;
+    };
+    return Promise.resolve(this.rows.filter(isTwin));
+  }
+
+  waiting(): Promise<readonly FeedBatch[]> {
+    const waiting = this.rows.filter((facts) => stateOf(facts) === 'awaiting publish');
+    const feeds = new Set(waiting.flatMap(feedsToPublish));
+    const batches = [...feeds].map((feed) => {
+      const ready = waiting.filter((facts) => feedsToPublish(facts).includes(feed));
+      const times = ready.map(({ readyAt }) => readyAt ?? 0);
+      const ids = ready.map(({ id }) => id);
+      return { feed, ids, firstReadyAt: Math.min(...times), lastReadyAt: Math.max(...times) };
+    });
+    return Promise.resolve(batches);
+  }
+
+  isExpecting(feed: string): Promise<boolean> {
+    const underWay = new Set(['queued', 'awaiting upload', 'processing']);
+    const isExpected = (facts: Facts): boolean =>
+      underWay.has(stateOf(facts)) && (facts.plan?.publish.includes(feed) ?? false);
+    return Promise.resolve(this.rows.some(isExpected));
+  }
+
+  toDispose(limit: number): Promise<readonly Facts[]> {
+    return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'pending').slice(0, limit));
+  }
+
+  toAmend(limit: number): Promise<readonly Facts[]> {
+    const states = new Set(['processing', 'awaiting publish', 'done']);
+    const isDue = (facts: Facts): boolean =>
+      facts.amendment !== null && facts.videoId !== null && !facts.dying && states.has(stateOf(facts));
+    return Promise.resolve(this.rows.filter(isDue).slice(0, limit));
+  }
+
+  atPath(folder: string, path: string): Promise<Facts | null> {
+    return Promise.resolve(this.rows.findLast((facts) => facts.folder === folder && facts.path === path) ?? null);
+  }
+
+  atLocation(version: FileVersion): Promise<Facts | null> {
+    const isThere = (facts: Facts): boolean =>
+      facts.version.ino === version.ino &&
+      facts.version.birthtimeNs === version.birthtimeNs &&
+      facts.version.size === version.size &&
+      facts.version.mtimeNs === version.mtimeNs &&
+      stateOf(facts) !== 'superseded';
+    return Promise.resolve(this.rows.findLast(isThere) ?? null);
+  }
+
+  async insert(facts: Facts): Promise<void> {
+    this.rows.push(facts);
+  }
+
+  unrouted(): Promise<readonly Facts[]> {
+    return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && facts.plan === null));
+  }
+}
