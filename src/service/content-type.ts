@@ -1,0 +1,28 @@
+import { extname } from 'node:path';
+
+/** The formats of the default `include` list. Anything else is sent as plain bytes: the service looks for itself. */
+const types: Readonly<Record<string, string>> = {
+  '.mp4': 'video/mp4',
+  '.m4v': 'video/x-m4v',
+  '.mov': 'video/quicktime',
+  '.mkv': 'video/x-matroska',
+  '.webm': 'video/webm',
+  '.avi': 'video/x-msvideo',
+  '.mpg': 'video/mpeg',
+  '.mpeg': 'video/mpeg',
+  '.ts': 'video/mp2t',
+  '.m2ts': 'video/mp2t',
+  '.mxf': 'application/mxf',
+  '.mp3': 'audio/mpeg',
+  '.m4a': 'audio/mp4',
+  '.wav': 'audio/wav',
+  '.flac': 'audio/flac',
+};
+
+/** The `Content-Type` for a file name, by its extension; `application/octet-stream` for an unknown one. */
+export function contentTypeOf(path: string): string {
+  const extension = extname(path).toLowerCase();
+  return Object.hasOwn(types, extension)
+    ? (types[extension] ?? 'application/octet-stream')
+    : 'application/octet-stream';
+}

@@ -1,0 +1,51 @@
+/** Removes what must not be printed from a text of somebody else. */
+export type Scrub = (text: string) => string;
+
+/** Shorter pieces are words, not secrets: replacing them would make messages unreadable. */
+const shortestSecret = 8;
+
+/**
+ * A scrub that knows the secrets of one exchange. A server may echo them: S3 answers a bad signature with the signature
+ * and the string that was signed, others with the key that they refused.
+ *
+ * @param secrets whole values; pieces under 8 characters are left alone
+ */
+export function createScrub(secrets: readonly string[]): Scrub {
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= shortestSecret).sort(longestFirst);
+  return (text) => scrubAddresses(known.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text));
+}
+
+/** What is secret in a signed address: all of it, its path and query, and each long piece of them, encoded or not. */
+export function secretsOfAddress(address: string): readonly string[] {
+  if (!URL.canParse(address)) return [address];
+  const url = new URL(address);
+  const pieces = [...url.pathname.split('/'), ...url.searchParams.values(), ...url.search.split(/[?&=]/)];
+  const all = [address, url.href, `${url.pathname}${url.search}`, url.search, url.username, url.password, ...pieces];
+  return [...all, ...all.map(decoded)];
+}
+
+/** Leaves of every web address its origin, of every bearer token nothing. Safe for a text whose secrets are not known. */
+export function scrubAddresses(text: string): string {
+  return text
+    .replaceAll(/\b(https?:\/\/[^\s/?#"'<>,;)]*)([^\s"'<>]*)/gi, (_, head: string, rest: string) => {
+      return /^[.,:;)]*$/.test(rest) ? `${originOf(head)}${rest}` : `${originOf(head)}/…`;
+    })
+    .replaceAll(/\bbearer\s+\S+/gi, 'Bearer [secret]');
+}
+
+/** The part of an address that may be shown. */
+export function originOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).origin : 'an unreadable address';
+}
+
+function longestFirst(a: string, b: string): number {
+  return b.length - a.length;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

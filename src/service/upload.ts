@@ -1,0 +1,207 @@
+import type { ClientRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Agents } from 'got';
+
+import type { FileVersion } from '../pipeline/facts.ts';
+import { isSuccess, uploadError } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { Bandwidth } from './bandwidth.ts';
+import { Line } from './connection.ts';
+import { contentTypeOf } from './content-type.ts';
+import { AbortedError, throwIfAborted, UploadRejectedError, UploadServerError, UploadStalledError } from './errors.ts';
+import { exchange } from './exchange.ts';
+import { isLoopback } from './loopback.ts';
+import { openChecked } from './opened-file.ts';
+import type { OpenedFile } from './opened-file.ts';
+import { createScrub, secretsOfAddress } from './scrub.ts';
+import { UploadBody } from './upload-body.ts';
+
+export interface UploadOptions {
+  /** The signed upload address. Authorises itself; never printed. */
+  readonly url: string;
+  /** Absolute path of the watched folder. */
+  readonly root: string;
+  /** Absolute path of the file. */
+  readonly path: string;
+  readonly expected: FileVersion;
+  readonly signal: AbortSignal;
+  /** No byte moved for so long: broken off. */
+  readonly stallTimeoutMs: number;
+  /** From the last byte to the answer; 10 minutes by default. */
+  readonly finalizeTimeoutMs?: number;
+  readonly bandwidth?: Bandwidth;
+  readonly onProgress?: (sentBytes: number) => void;
+  /** The last part of the body leaves only after this has resolved: commit the hash durably there. */
+  beforeLastPart(sha256: string): Promise<void>;
+}
+
+export interface Uploaded {
+  /** Hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** What the upload gets from the service client it belongs to. */
+export interface UploadWorld {
+  readonly agent: Agents;
+  readonly userAgent: string;
+  /** The key for an origin that was named as one that may see it, else null. */
+  keyFor(origin: string): string | null;
+}
+
+const defaultFinalizeMs = 600_000;
+
+/** How long a server may take to say `100 Continue` before the body goes out without it (RFC 9110 10.1.1 asks for a limit). */
+const continueMs = 1000;
+
+/**
+ * Sends one file to its upload address by PUT, from one descriptor, exactly as many bytes as were accepted.
+ *
+ * @throws {UploadRejectedError} the address is neither https nor loopback, or it refuses the file
+ * @throws {FileVanishedError | FileChangedError | FileUnreadableError} before the last part left: the other side has no complete body
+ * @throws {AddressDeadError | UploadConflictError | UploadServerError | RedirectError} by the answer
+ * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no answer
+ * @throws {AbortedError} the signal
+ * @throws whatever `beforeLastPart` rejects with
+ */
+export async function uploadFile(options: UploadOptions, world: UploadWorld): Promise<Uploaded> {
+  throwIfAborted(options.signal, 'the upload');
+  const target = requireTarget(options.url);
+  await using file = await openChecked(options.root, options.path, options.expected);
+  const expecting = file.size > 0;
+  let { answer, sha256 } = await send(file, target, expecting, options, world);
+  if (answer.status === 417 && expecting) ({ answer, sha256 } = await send(file, target, false, options, world));
+  if (!isSuccess(answer.status)) throw uploadError(answer, scrubFor(options.url, world, target), Date.now());
+  if (sha256 === null) {
+    throw new UploadServerError(`the upload address answered ${answer.status} before it had the whole file`, {
+      status: answer.status,
+      code: 'early_answer',
+    });
+  }
+  return { sha256, bytes: file.size };
+}
+
+/** One PUT. The body is held until the server says `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE. */
+async function send(
+  file: OpenedFile,
+  target: URL,
+  expecting: boolean,
+  options: UploadOptions,
+  world: UploadWorld,
+): Promise<{ answer: Answer; sha256: string | null }> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const stall = new StallWatch(target.origin, () => stop.abort());
+  const line = new Line();
+  const body = new UploadBody({
+    file,
+    signal,
+    bandwidth: options.bandwidth,
+    beforeLastPart: (sha256) => options.beforeLastPart(sha256),
+    onHold: (isHeld) => (isHeld ? stall.pause() : stall.sending(options.stallTimeoutMs)),
+    onProgress: (sentBytes) => {
+      options.onProgress?.(sentBytes);
+      if (sentBytes < file.size) stall.sending(options.stallTimeoutMs);
+      else stall.finishing(options.finalizeTimeoutMs ?? defaultFinalizeMs);
+    },
+  });
+  try {
+    if (file.size === 0) await body.releaseEmpty();
+    stall.sending(options.stallTimeoutMs);
+    const answer = await exchange({
+      what: 'the upload',
+      method: 'PUT',
+      url: target,
+      headers: headersFor(file, target, expecting, options, world),
+      body,
+      agent: world.agent,
+      line,
+      signal,
+      onRequest: (request) => {
+        void (expecting ? untilContinue(request, line, signal) : line.up).then(() => body.start());
+        request.once('response', () => body.noteAnswer());
+        request.flushHeaders();
+      },
+    });
+    return { answer, sha256: body.sha256 };
+  } catch (error) {
+    if (options.signal.aborted) throw new AbortedError('the upload');
+    throw stall.error ?? body.failure ?? error;
+  } finally {
+    stall.pause();
+    stop.abort();
+    await body.settled();
+  }
+}
+
+async function untilContinue(request: ClientRequest, line: Line, signal: AbortSignal): Promise<void> {
+  const continued = new Promise<void>((resolve) => request.once('continue', resolve));
+  const silence = line.up.then(() => sleep(continueMs, undefined, { signal })).catch(() => {});
+  await Promise.race([continued, silence]);
+}
+
+function headersFor(file: OpenedFile, target: URL, expecting: boolean, options: UploadOptions, world: UploadWorld) {
+  const key = world.keyFor(target.origin);
+  return {
+    'content-length': String(file.size),
+    'content-type': contentTypeOf(options.path),
+    'user-agent': world.userAgent,
+    ...(expecting && { expect: '100-continue' }),
+    ...(key !== null && { authorization: `Bearer ${key}` }),
+  };
+}
+
+/** An address out of an answer: only what a signed upload may look like, so that no file leaves in the clear. */
+function requireTarget(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return url;
+  const found = url === null ? 'no address at all' : `${url.protocol}//${url.host}`;
+  throw new UploadRejectedError(`the upload address must be https, or http on this machine; it is ${found}`, {
+    code: 'unsafe_upload_address',
+  });
+}
+
+function scrubFor(address: string, world: UploadWorld, target: URL) {
+  return createScrub([...secretsOfAddress(address), world.keyFor(target.origin) ?? '']);
+}
+
+/** Fires when bytes stop to leave, or when the answer to a whole body does not come. */
+class StallWatch {
+  readonly #origin: string;
+  readonly #onStall: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #error: UploadStalledError | null = null;
+
+  constructor(origin: string, onStall: () => void) {
+    this.#origin = origin;
+    this.#onStall = onStall;
+  }
+
+  get error(): UploadStalledError | null {
+    return this.#error;
+  }
+
+  sending(ms: number): void {
+    this.#arm(ms, 'upload_stalled', `the upload to ${this.#origin} did not move for ${seconds(ms)}`);
+  }
+
+  finishing(ms: number): void {
+    this.#arm(ms, 'no_answer', `${this.#origin} took the whole file but did not answer for ${seconds(ms)}`);
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #arm(ms: number, code: string, message: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#error = new UploadStalledError(message, { code });
+      this.#onStall();
+    }, ms);
+  }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
+}

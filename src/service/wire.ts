@@ -1,0 +1,256 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+
+import type { Scrub } from './scrub.ts';
+
+// What the service sends, read as tolerantly as api-spec.md leaves it open: results bare or in `data`, unknown fields left
+// out, unknown status words kept, optional fields of a wrong type taken as absent.
+
+const Id = z
+  .union([z.string(), z.int().transform(String)])
+  .refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500, { error: 'no usable id' });
+const Text = z.string().optional().catch(undefined);
+const Amount = z.number().nonnegative().optional().catch(undefined);
+const Count = z.int().nonnegative().optional().catch(undefined);
+
+/** Where a failed video says why; the specification does not show it. */
+const Reason = z
+  .union([z.string().min(1), z.looseObject({ message: z.string().min(1) }).transform((error) => error.message)])
+  .optional()
+  .catch(undefined);
+
+const VideoAnswer = z
+  .object({
+    id: Id,
+    title: Text,
+    description: Text,
+    channel_id: Text,
+    tags: z.array(z.string()).optional().catch(undefined),
+    status: z.string().min(1),
+    duration: Amount,
+    created_at: Text,
+    thumbnail_url: Text,
+    embed_url: Text,
+    error: Reason,
+    failure_reason: Reason,
+    status_message: Reason,
+  })
+  .transform((wire) =>
+    present({
+      id: wire.id,
+      status: wire.status,
+      title: wire.title,
+      description: wire.description,
+      channelId: wire.channel_id,
+      tags: wire.tags,
+      duration: wire.duration,
+      createdAt: wire.created_at,
+      thumbnailUrl: wire.thumbnail_url,
+      embedUrl: wire.embed_url,
+      message: wire.error ?? wire.failure_reason ?? wire.status_message,
+    }),
+  );
+
+const CreatedAnswer = z
+  .object({ id: Id, upload_url: z.string().min(1).nullish(), status: z.string().min(1).optional().catch(undefined) })
+  .transform((wire) => ({ id: wire.id, uploadUrl: wire.upload_url ?? null, status: wire.status ?? 'pending' }));
+
+const ChannelAnswer = z
+  .object({ id: Id, name: Text, slug: Text, video_count: Count, created_at: Text, description: Text })
+  .transform((wire) =>
+    present({
+      id: wire.id,
+      name: wire.name,
+      slug: wire.slug,
+      videoCount: wire.video_count,
+      createdAt: wire.created_at,
+      description: wire.description,
+    }),
+  );
+
+const FeedAnswer = z
+  .object({ id: Id, name: Text, type: Text, channel_id: Text, url: Text, last_published_at: Text })
+  .transform((wire) =>
+    present({
+      id: wire.id,
+      name: wire.name,
+      type: wire.type,
+      channelId: wire.channel_id,
+      url: wire.url,
+      lastPublishedAt: wire.last_published_at,
+    }),
+  );
+
+const PublishedAnswer = z
+  .object({ status: z.string().min(1).optional().catch(undefined), published_at: Text, video_count: Count })
+  .transform((wire) => ({
+    status: wire.status ?? 'published',
+    ...present({ publishedAt: wire.published_at, videoCount: wire.video_count }),
+  }));
+
+const Meta = z.object({ meta: z.object({ page: Count, per_page: Count, total: Count }) });
+
+export interface CreatedVideo {
+  readonly id: string;
+  /** Null for an import. Signed: never to be printed. */
+  readonly uploadUrl: string | null;
+  readonly status: string;
+}
+
+/** A video as the service tells of it. Only id and status are certain; times are ISO 8601 as sent. */
+export interface Video {
+  readonly id: string;
+  /** `pending`, `processing`, `ready`, `failed`, or a word that was added since. */
+  readonly status: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly channelId?: string;
+  readonly tags?: readonly string[];
+  /** Seconds. */
+  readonly duration?: number;
+  readonly createdAt?: string;
+  readonly thumbnailUrl?: string;
+  readonly embedUrl?: string;
+  /** Why it failed, if the service says so anywhere. */
+  readonly message?: string;
+}
+
+export interface VideoPage {
+  readonly videos: readonly Video[];
+  readonly page: number;
+  readonly perPage: number;
+  /** Null if the service does not say. */
+  readonly total: number | null;
+}
+
+export interface Channel {
+  readonly id: string;
+  readonly name?: string;
+  readonly slug?: string;
+  readonly videoCount?: number;
+  readonly createdAt?: string;
+  readonly description?: string;
+}
+
+export interface Feed {
+  readonly id: string;
+  readonly name?: string;
+  readonly type?: string;
+  readonly channelId?: string;
+  readonly url?: string;
+  readonly lastPublishedAt?: string;
+}
+
+export interface Published {
+  readonly status: string;
+  readonly publishedAt?: string;
+  readonly videoCount?: number;
+}
+
+/** Reads a value out of parsed JSON; undefined when it has another shape. */
+export type Reader<T> = (json: unknown) => T | undefined;
+
+export const readVideo: Reader<Video> = one(VideoAnswer);
+export const readCreated: Reader<CreatedVideo> = one(CreatedAnswer);
+export const readPublished: Reader<Published> = one(PublishedAnswer);
+export const readChannels: Reader<readonly Channel[]> = many(ChannelAnswer);
+export const readFeeds: Reader<readonly Feed[]> = many(FeedAnswer);
+
+/** A page of videos; what the answer's `meta` leaves out is taken from the question. */
+export function readVideoPage(asked: { readonly page: number; readonly perPage: number }): Reader<VideoPage> {
+  const readVideos = many(VideoAnswer);
+  return (json) => {
+    const videos = readVideos(json);
+    if (videos === undefined) return undefined;
+    const { page, per_page: perPage, total } = Meta.safeParse(json).data?.meta ?? {};
+    return { videos, page: page ?? asked.page, perPage: perPage ?? asked.perPage, total: total ?? null };
+  };
+}
+
+/** The longest message of somebody else that is carried on. */
+const longestMessage = 200;
+
+const ErrorObject = z.object({
+  code: z
+    .union([z.string(), z.int().transform(String)])
+    .optional()
+    .catch(undefined),
+  message: Text,
+});
+const ErrorAnswer = z.union([
+  z.object({ error: ErrorObject }).transform((wire) => wire.error),
+  z.object({ error: z.string() }).transform((wire) => ({ code: undefined, message: wire.error })),
+  ErrorObject,
+]);
+
+/**
+ * What an error answer says, whatever it is: `{error: {code, message}}`, some other JSON, HTML, nothing.
+ * @param scrub takes out secrets that the other side echoes; before the text is cut, or half of one would stay
+ */
+export function readError(
+  status: number,
+  body: string,
+  scrub: Scrub,
+): { readonly code: string; readonly message: string } {
+  const said = ErrorAnswer.safeParse(parseJson(body)).data;
+  const code = plain(scrub(said?.code ?? ''), 60);
+  const message = plain(scrub(said?.message ?? withoutTags(body)), longestMessage);
+  return { code: code === '' ? codeOfStatus(status) : code, message };
+}
+
+/** Parses JSON; undefined when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function codeOfStatus(status: number): string {
+  return STATUS_CODES[status]?.toLowerCase().replaceAll(/[^a-z]+/g, '_') ?? `http_${status}`;
+}
+
+function withoutTags(text: string): string {
+  return text
+    .slice(0, 4000)
+    .replaceAll(/<(script|style)\b[^>]*>[^]*?<\/\1>/gi, ' ')
+    .replaceAll(/<[^>]*>/g, ' ');
+}
+
+/** One line without control characters, so that a message cannot forge log lines or move the cursor. */
+function plain(text: string, longest: number): string {
+  const line = text.replaceAll(/[\s\p{C}]+/gu, ' ').trim();
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+function one<T>(schema: z.ZodType<T>): Reader<T> {
+  return (json) => schema.safeParse(unwrapped(json)).data;
+}
+
+/** A list whose unreadable entries are left out: one odd record must not hide a hundred good ones. */
+function many<T>(schema: z.ZodType<T>): Reader<readonly T[]> {
+  return (json) => {
+    const list = unwrapped(json);
+    if (!Array.isArray(list)) return undefined;
+    return list.flatMap((entry: unknown) => {
+      const read = schema.safeParse(entry);
+      return read.success ? [read.data] : [];
+    });
+  };
+}
+
+function unwrapped(json: unknown): unknown {
+  const isWrapped =
+    typeof json === 'object' && json !== null && 'data' in json && typeof json.data === 'object' && json.data !== null;
+  return isWrapped ? json.data : json;
+}
+
+type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Without the keys that hold nothing. */
+function present<T extends object>(value: T): Present<T> {
+  return Object.fromEntries(Object.entries(value).filter(([, held]) => held !== undefined)) as Present<T>;
+}

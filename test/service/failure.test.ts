@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+
+import * as errors from '../../src/service/errors.ts';
+import { toFailure } from '../../src/service/failure.ts';
+
+const facts = { status: 400, code: 'c' };
+
+const table: readonly (readonly [unknown, object])[] = [
+  [new errors.UnauthorizedError('m', { status: 401 }), { kind: 'suspended', status: 401 }],
+  [new errors.PaymentRequiredError('m', { status: 402 }), { kind: 'suspended' }],
+  [new errors.ForbiddenError('m', { status: 403 }), { kind: 'suspended' }],
+  [new errors.RedirectError('service', 'm', { status: 302 }), { kind: 'suspended' }],
+  [new errors.RedirectError('upload address', 'm', { status: 302 }), { kind: 'permanent' }],
+  [new errors.NotFoundError('m', { status: 404 }), { kind: 'gone' }],
+  [new errors.RateLimitedError('m', { status: 429, retryAfterMs: 5000 }), { kind: 'throttled', retryAfterMs: 5000 }],
+  [new errors.RejectedError('m', { status: 422 }), { kind: 'permanent' }],
+  [new errors.RejectedError('m', { status: 408 }), { kind: 'transient', inDoubt: true }],
+  [new errors.RejectedError('m', { status: 425 }), { kind: 'transient', inDoubt: true }],
+  [new errors.ServerError('m', { status: 500 }), { kind: 'transient', inDoubt: true }],
+  [new errors.UnreadableAnswerError('m', { status: 200 }), { kind: 'transient', inDoubt: true }],
+  [new errors.ConnectionError(false, 'm', facts), { kind: 'offline' }],
+  [new errors.ConnectionError(true, 'm', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.RequestTimeoutError(false, 'm', facts), { kind: 'offline' }],
+  [new errors.RequestTimeoutError(true, 'm', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.AddressDeadError('m', facts), { kind: 'address dead' }],
+  [new errors.UploadConflictError('m', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.UploadRejectedError('m', facts), { kind: 'permanent' }],
+  [new errors.UploadServerError('m', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.UploadStalledError('m', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.FileChangedError('m', facts), { kind: 'changed' }],
+  [new errors.FileVanishedError('m', facts), { kind: 'vanished' }],
+  [new errors.FileUnreadableError('m', { code: 'EACCES' }), { kind: 'transient' }],
+  [new errors.FileUnreadableError('m', { code: 'EIO' }), { kind: 'transient' }],
+  [new errors.FileUnreadableError('m', { code: 'EMFILE' }), { kind: 'suspended' }],
+  [new errors.FileUnreadableError('m', { code: 'outside_folder' }), { kind: 'permanent' }],
+  [Object.assign(new Error('m'), { code: 'ENOSPC' }), { kind: 'suspended', code: 'ENOSPC' }],
+  [Object.assign(new Error('m'), { code: 'EAI_AGAIN' }), { kind: 'offline' }],
+  [new errors.AbortedError('m'), { kind: 'bug' }],
+  [new TypeError('m'), { kind: 'bug', code: 'TypeError' }],
+  ['text', { kind: 'bug', code: 'unknown' }],
+  [undefined, { kind: 'bug' }],
+];
+
+describe('the failure class', () => {
+  test.each(table)('of %s is as in the table of the design', (error, expected) => {
+    const failure = toFailure(error);
+    expect(failure).toMatchObject(expected);
+    if (!('inDoubt' in expected)) expect(failure.inDoubt).toBeUndefined();
+  });
+
+  test('is told for every class of error', () => {
+    const told = new Set(table.map(([error]) => (error instanceof Error ? error.name : '')));
+    const bases = new Set(['ServiceError', 'UploadError']);
+    const classes = Object.keys(errors).filter((name) => name.endsWith('Error') && !bases.has(name));
+    expect(classes.filter((name) => !told.has(name))).toEqual([]);
+  });
+});
