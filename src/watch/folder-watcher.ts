@@ -1,0 +1,422 @@
+import { relative, resolve, sep } from 'node:path';
+import type { FileVersion } from '../pipeline/facts.ts';
+import type { Logger } from '../log/logger.ts';
+import { openHints } from './hints.ts';
+import type { OpenHints } from './hints.ts';
+import { reportMissing } from './missing-files.ts';
+import { systemClock } from './monotonic-clock.ts';
+import type { MonotonicClock } from './monotonic-clock.ts';
+import { contentKey, errnoOf } from './observation.ts';
+import type { Observation } from './observation.ts';
+import { OpenWriters } from './open-writers.ts';
+import { RefusedPaths } from './refused-paths.ts';
+import { RootGuard } from './root-guard.ts';
+import type { RootVerdict } from './root-guard.ts';
+import { scanFolder } from './scan.ts';
+import { Settler } from './settler.ts';
+import type {
+  FolderWatcher,
+  KnownFiles,
+  RootState,
+  SettlingFile,
+  WatchCounts,
+  WatchedFolder,
+  WatchSink,
+} from './sighting.ts';
+import { watchForStalls } from './stall.ts';
+import { isTemporaryName } from './temporary-name.ts';
+
+export interface WatchFolderOptions {
+  readonly folder: WatchedFolder;
+  readonly sink: WatchSink;
+  readonly known: KnownFiles;
+  readonly logger: Logger;
+  readonly clock?: MonotonicClock;
+}
+
+/**
+ * Watches one folder: tells the sink of every complete file, once per version, and of every file that is gone.
+ *
+ * Events are hints that make it fast; full scans make it right (design, section 6). A scan runs at start, every `rescanMs`, and
+ * whenever events may have been lost. It lists every directory, but of files that the sink has already it looks at sizes and times
+ * only every eighth time, or when it is the only source: with 100,000 files a look at each costs a second of a core.
+ * With `watch: 'polling'` there are only scans, every 5 s or `rescanMs` if that is less, taking at most a twentieth of the time.
+ *
+ * @param openEvents the source of the hints, chokidar by default
+ */
+export function watchFolder(options: WatchFolderOptions, openEvents: OpenHints = openHints): FolderWatcher {
+  return new WatchedFolderState(options, openEvents);
+}
+
+/** One for the process: a pass over /proc serves all folders. */
+const openWriters = new OpenWriters();
+
+class WatchedFolderState implements FolderWatcher {
+  readonly #folder: WatchedFolder;
+  readonly #root: string;
+  readonly #nested: ReadonlySet<string>;
+  readonly #sink: WatchSink;
+  readonly #known: KnownFiles;
+  readonly #logger: Logger;
+  readonly #clock: MonotonicClock;
+  readonly #openEvents: OpenHints;
+  readonly #guard: RootGuard;
+  readonly #settler: Settler;
+  readonly #refused: RefusedPaths;
+  readonly #stop = new AbortController();
+
+  #events: AsyncDisposable | null = null;
+  #areHintsCatchingUp = false;
+  #watchedDevice: string | null = null;
+  #stopStallWatch: (() => void) | null = null;
+  #frozenBecause: string | null = null;
+  #degradedBecause: string | null = null;
+  #lastState: string | null = null;
+  #rootSeenSound = { atMs: -Infinity, isSound: false };
+
+  #runningScan: Promise<void> = Promise.resolve();
+  #queuedScan: Promise<void> | null = null;
+  #deepScanWanted = true;
+  #scansSinceDeep = 0;
+  #ignored = 0;
+  #cancelNextScan: (() => void) | null = null;
+  #scanTookMs = 0;
+
+  /** Paths whose end was hinted at, until they are checked together. */
+  readonly #missed = new Set<string>();
+  #cancelMissedCheck: (() => void) | null = null;
+  #missedCheck: Promise<void> = Promise.resolve();
+
+  constructor(options: WatchFolderOptions, openEvents: OpenHints) {
+    this.#folder = options.folder;
+    this.#root = resolve(options.folder.path);
+    this.#nested = new Set(options.folder.nested.map((path) => resolve(path)));
+    this.#sink = options.sink;
+    this.#known = options.known;
+    this.#logger = options.logger;
+    this.#clock = options.clock ?? systemClock;
+    this.#openEvents = openEvents;
+    this.#guard = new RootGuard(this.#root);
+    this.#refused = new RefusedPaths(this.#folder.path, this.#logger);
+    this.#settler = new Settler({
+      folder: this.#folder,
+      clock: this.#clock,
+      logger: this.#logger,
+      writers: openWriters,
+      isRootSound: () => this.#isRootSound(),
+      complete: (file) => this.#sink.complete(file),
+      notAFile: (path, observation) => this.#notAFile(path, observation),
+      accepts: (path) => this.#folder.accepts(path),
+    });
+  }
+
+  async start(): Promise<void> {
+    const devices = await this.#recall();
+    this.#judge(await this.#guard.begin(devices, this.#settler.taken));
+    if (this.#guard.isDoubtful) {
+      this.#logger.warn('none of the known files is in the folder and it is on another device: is it mounted?', {
+        folder: this.#folder.path,
+        known: this.#settler.taken.size,
+      });
+    }
+    await this.#scan('deep');
+    if (this.#stop.signal.aborted) return;
+    this.#openHints();
+    this.#stopStallWatch = watchForStalls(this.#clock, (stalledMs) => {
+      this.#logger.warn('the program stood still, events may be lost', { folder: this.#folder.path, stalledMs });
+      this.#scanSoon();
+    });
+  }
+
+  rescan(): Promise<void> {
+    return this.#scan('deep');
+  }
+
+  settling(): readonly SettlingFile[] {
+    return this.#settler.settling();
+  }
+
+  counts(): WatchCounts {
+    const { taken, waiting } = this.#settler;
+    const refused = this.#refused.paths;
+    const both = [...waiting.keys()].filter((path) => taken.has(path) && !refused.has(path)).length;
+    const replaced = [...refused].filter((path) => taken.has(path)).length;
+    const buckets = {
+      settling: waiting.size,
+      offered: taken.size - both - replaced,
+      ignored: this.#ignored,
+      refused: refused.size,
+    };
+    return { ...buckets, seen: buckets.settling + buckets.offered + buckets.ignored + buckets.refused };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#cancelNextScan?.();
+    this.#cancelMissedCheck?.();
+    this.#stopStallWatch?.();
+    await this.#closeHints();
+    await this.#queuedScan;
+    await this.#runningScan;
+    await this.#missedCheck;
+    await this.#settler.close();
+  }
+
+  /** Takes over what the ledger has, and returns the devices it was on. */
+  async #recall(): Promise<ReadonlySet<string>> {
+    const devices = new Set<string>();
+    for (const { path, version } of await this.#known.known(this.#folder.path)) {
+      this.#settler.rememberKey(path, contentKey(version));
+      devices.add(version.dev);
+    }
+    return devices;
+  }
+
+  // ---- scans
+
+  /** Resolves after a scan that began after the call. Scans never overlap; calls that come meanwhile share the next one. */
+  #scan(depth: 'deep' | 'names'): Promise<void> {
+    if (depth === 'deep') this.#deepScanWanted = true;
+    this.#queuedScan ??= this.#runningScan.then(() => {
+      this.#queuedScan = null;
+      this.#runningScan = this.#scanNow();
+      return this.#runningScan;
+    });
+    return this.#queuedScan;
+  }
+
+  #scanSoon(): void {
+    if (!this.#stop.signal.aborted) void this.#scan('deep');
+  }
+
+  async #scanNow(): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    const startedAt = this.#clock.now();
+    try {
+      await this.#checkRoot();
+      if (this.#frozenBecause === null) await this.#walk();
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#scanFailed(error);
+    }
+    this.#scanTookMs = this.#clock.now() - startedAt;
+    this.#scheduleNextScan();
+  }
+
+  async #walk(): Promise<void> {
+    const isDeep = this.#deepScanWanted || this.#isScanTheOnlySource() || this.#scansSinceDeep >= NAMES_ONLY_SCANS;
+    this.#deepScanWanted = false;
+    this.#scansSinceDeep = isDeep ? 0 : this.#scansSinceDeep + 1;
+    const { taken, waiting } = this.#settler;
+    const before = new Set([...taken.keys(), ...waiting.keys()]);
+    const refused = this.#refused.beginScan();
+    let ignored = 0;
+    await scanFolder(
+      this.#root,
+      {
+        entersDirectory: (path) => !this.#nested.has(path),
+        file: (path) => {
+          before.delete(path);
+          if (taken.has(path) && !waiting.has(path)) return isDeep ? 'look' : 'seen';
+          return this.#folder.accepts(path) === null ? 'ignore' : 'look';
+        },
+        sighted: (path, version) => this.#sighted(path, version),
+        refused: (path, why) => refused.add(path, why),
+        ignored: () => (ignored += 1),
+      },
+      this.#stop.signal,
+    );
+    refused.end();
+    this.#ignored = ignored;
+    await this.#reportMissing(before);
+  }
+
+  #sighted(path: string, version: FileVersion): void {
+    const kind = this.#folder.accepts(path);
+    if (kind !== null) this.#settler.sighted(path, kind, version);
+  }
+
+  #scanFailed(error: unknown): void {
+    this.#deepScanWanted = true;
+    this.#logger.debug('the scan failed', { folder: this.#folder.path, err: error });
+    this.#freeze(`it cannot be read (${errnoOf(error)})`);
+  }
+
+  #scheduleNextScan(): void {
+    if (this.#stop.signal.aborted) return;
+    this.#cancelNextScan?.();
+    const jittered = this.#scanIntervalMs() * (0.75 + Math.random() / 2);
+    this.#cancelNextScan = this.#clock.after(jittered, () => void this.#scan('names'));
+  }
+
+  #scanIntervalMs(): number {
+    const { watch, rescanMs } = this.#folder;
+    if (watch === 'polling') return Math.max(Math.min(rescanMs, POLLING_MS), this.#scanTookMs / LARGEST_SCAN_SHARE);
+    const isImpaired = this.#frozenBecause !== null || this.#degradedBecause !== null;
+    return isImpaired ? Math.max(Math.min(rescanMs, IMPAIRED_MS), this.#scanTookMs / LARGEST_SCAN_SHARE) : rescanMs;
+  }
+
+  #isScanTheOnlySource(): boolean {
+    return this.#folder.watch === 'polling' || this.#degradedBecause !== null;
+  }
+
+  // ---- the root
+
+  async #checkRoot(): Promise<void> {
+    const wasFrozen = this.#frozenBecause !== null;
+    this.#judge(await this.#guard.check(this.#settler.taken));
+    if (this.#frozenBecause !== null) return;
+    if (wasFrozen) this.#deepScanWanted = true;
+    // The watches are on the directories that were there before; a mount over them is not noticed.
+    const isOutdated = wasFrozen || this.#watchedDevice !== this.#guard.device;
+    if (this.#events === null || !isOutdated) return;
+    await this.#closeHints();
+    this.#openHints();
+  }
+
+  /** A recent answer is enough for the many offers of a burst. */
+  async #isRootSound(): Promise<boolean> {
+    if (this.#clock.now() - this.#rootSeenSound.atMs < ROOT_ANSWER_VALID_MS) return this.#rootSeenSound.isSound;
+    if (this.#frozenBecause !== null) return false;
+    const verdict = await this.#guard.check(this.#settler.taken);
+    if (!verdict.isSound) this.#judge(verdict);
+    this.#rootSeenSound = { atMs: this.#clock.now(), isSound: verdict.isSound };
+    return verdict.isSound;
+  }
+
+  #judge(verdict: RootVerdict): void {
+    if (verdict.isSound) {
+      this.#frozenBecause = null;
+      this.#tellState();
+    } else this.#freeze(verdict.why);
+  }
+
+  #freeze(why: string): void {
+    this.#rootSeenSound = { atMs: -Infinity, isSound: false };
+    this.#frozenBecause = why;
+    this.#tellState();
+  }
+
+  #tellState(): void {
+    const state = this.#state();
+    const text = JSON.stringify(state);
+    if (text === this.#lastState) return;
+    this.#lastState = text;
+    const level = state.state === 'watching' ? 'info' : 'warn';
+    this.#logger[level]('folder state', { folder: this.#folder.path, ...state });
+    try {
+      this.#sink.root(this.#folder.path, state);
+    } catch (error) {
+      this.#logger.error('the folder state was not taken', { folder: this.#folder.path, err: error });
+    }
+  }
+
+  #state(): RootState {
+    if (this.#frozenBecause !== null) return { state: 'frozen', why: this.#frozenBecause };
+    if (this.#degradedBecause !== null) return { state: 'degraded', why: this.#degradedBecause };
+    return { state: 'watching' };
+  }
+
+  // ---- hints
+
+  #openHints(): void {
+    if (this.#folder.watch === 'polling' || this.#stop.signal.aborted) return;
+    this.#areHintsCatchingUp = true;
+    this.#watchedDevice = this.#guard.device;
+    this.#events = this.#openEvents({
+      root: this.#root,
+      backend: this.#folder.watch,
+      leavesOut: (path) => this.#leavesOut(path),
+      onHint: (event, path) => this.#hinted(event, path),
+      onTrouble: (code) => this.#eventsFailed(code),
+      onCaughtUp: () => {
+        this.#areHintsCatchingUp = false;
+        this.#scanSoon();
+      },
+    });
+  }
+
+  async #closeHints(): Promise<void> {
+    const events = this.#events;
+    this.#events = null;
+    await events?.[Symbol.asyncDispose]();
+  }
+
+  #leavesOut(absolutePath: string): boolean {
+    const path = this.#pathOf(absolutePath);
+    return path !== '' && (isTemporaryName(path) || this.#nested.has(absolutePath));
+  }
+
+  #hinted(event: 'add' | 'change' | 'unlink', absolutePath: string): void {
+    const path = this.#pathOf(absolutePath);
+    if (path === '') this.#scanSoon();
+    if (path === '' || this.#frozenBecause !== null || this.#leavesOut(absolutePath)) return;
+    const { taken, waiting } = this.#settler;
+    const isKnown = taken.has(path) || waiting.has(path);
+    // While it starts, chokidar tells of every file that is there: 100,000 looks for nothing. A deep scan follows.
+    if (event === 'add' && isKnown && this.#areHintsCatchingUp) return;
+    if (isKnown || this.#folder.accepts(path) !== null) this.#settler.hint(path);
+  }
+
+  #pathOf(absolutePath: string): string {
+    const path = relative(this.#root, absolutePath);
+    return sep === '/' ? path : path.replaceAll(sep, '/');
+  }
+
+  #eventsFailed(code: string): void {
+    const reason = PARTLY_BLIND[code];
+    if (reason !== undefined && this.#degradedBecause === null) {
+      this.#degradedBecause = `${reason} (${code}): it is scanned more often instead`;
+      this.#tellState();
+    }
+    if (reason === undefined) this.#logger.debug('the watcher reports trouble', { folder: this.#folder.path, code });
+    this.#scanSoon();
+  }
+
+  // ---- what is no longer there
+
+  #notAFile(path: string, observation: Observation): void {
+    if (observation.is === 'special') this.#refused.add(path, `it is ${observation.what}`);
+    if (observation.is !== 'missing' || !this.#settler.taken.has(path)) return;
+    this.#missed.add(path);
+    this.#cancelMissedCheck ??= this.#clock.after(MISSED_GRACE_MS, () => {
+      this.#cancelMissedCheck = null;
+      const paths = [...this.#missed];
+      this.#missed.clear();
+      this.#missedCheck = this.#missedCheck.then(() => this.#reportMissing(paths));
+    });
+  }
+
+  async #reportMissing(paths: Iterable<string>): Promise<void> {
+    await reportMissing(paths, {
+      folder: this.#folder.path,
+      settler: this.#settler,
+      logger: this.#logger,
+      provesAbsence: () => this.#provesAbsence(),
+      gone: (path) => this.#sink.gone(this.#folder.path, path),
+    });
+  }
+
+  async #provesAbsence(): Promise<boolean> {
+    if (this.#guard.isDoubtful || this.#stop.signal.aborted) return false;
+    const verdict = await this.#guard.check(this.#settler.taken);
+    this.#judge(verdict);
+    return verdict.isSound;
+  }
+}
+
+/** Of eight scans one looks at the versions of the files that the sink has. */
+const NAMES_ONLY_SCANS = 7;
+const POLLING_MS = 5000;
+/** While the root is away or events are missing. */
+const IMPAIRED_MS = 15_000;
+const LARGEST_SCAN_SHARE = 1 / 20;
+const ROOT_ANSWER_VALID_MS = 500;
+/** Time for the other half of a rename to be told. */
+const MISSED_GRACE_MS = 1000;
+
+const PARTLY_BLIND: Readonly<Record<string, string>> = {
+  ENOSPC: 'the limit of inotify watches is reached, see fs.inotify.max_user_watches',
+  EMFILE: 'the limit of inotify instances or open files is reached, see fs.inotify.max_user_instances',
+  EACCES: 'a directory may not be watched',
+  EPERM: 'a directory may not be watched',
+};

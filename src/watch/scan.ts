@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer';
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import type { FileVersion } from '../pipeline/facts.ts';
+import { errnoOf, kindOfSpecial, observe } from './observation.ts';
+import { isTemporaryName } from './temporary-name.ts';
+
+/** What a scan asks and tells. Paths are relative to the folder, with `/`. */
+export interface ScanVisitor {
+  /** Absolute path; false leaves the directory out without counting it. */
+  entersDirectory(absolutePath: string): boolean;
+  /** `look`: tell me its version. `seen`: that it is there is enough. `ignore`: not ours. */
+  file(path: string): 'look' | 'seen' | 'ignore';
+  sighted(path: string, version: FileVersion): void;
+  /** Neither file nor directory, no usable name, or a directory that cannot be read. The name is escaped. */
+  refused(path: string, why: string): void;
+  ignored(): void;
+}
+
+/**
+ * Walks the whole folder. No link is followed, a directory that vanishes on the way is left out, the event loop is free at least
+ * once per 64 entries. `readdir` with types instead of `opendir`, which is 50 times slower.
+ *
+ * @throws when the folder itself cannot be listed, or `signal` is aborted
+ */
+export async function scanFolder(root: string, visitor: ScanVisitor, signal: AbortSignal): Promise<void> {
+  const pending = [''];
+  for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
+    const entries = await list(root, directory, visitor);
+    for (let start = 0; start < entries.length; start += ENTRIES_AT_ONCE) {
+      signal.throwIfAborted();
+      const batch = entries.slice(start, start + ENTRIES_AT_ONCE);
+      const looks = batch.flatMap((entry) => sortEntry(root, directory, entry, visitor, pending));
+      await (looks.length > 0 ? Promise.all(looks.map((path) => look(root, path, visitor))) : breathe(start));
+    }
+  }
+}
+
+const ENTRIES_AT_ONCE = 64;
+
+async function breathe(start: number): Promise<void> {
+  if (start % (16 * ENTRIES_AT_ONCE) === 0) await setImmediate();
+}
+
+/** As buffers: a name that is not UTF-8 cannot be reached through strings, and nobody else reports it. */
+async function list(root: string, directory: string, visitor: ScanVisitor): Promise<Dirent<Buffer>[]> {
+  try {
+    return await readdir(`${root}/${directory}`, { withFileTypes: true, encoding: 'buffer' });
+  } catch (error) {
+    const code = errnoOf(error);
+    if (directory === '') throw error;
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') visitor.refused(directory, `it cannot be read (${code})`);
+    return [];
+  }
+}
+
+/** Returns the path if it has to be looked at. */
+function sortEntry(
+  root: string,
+  directory: string,
+  entry: Dirent<Buffer>,
+  visitor: ScanVisitor,
+  pending: string[],
+): string[] {
+  const prefix = directory === '' ? '' : `${directory}/`;
+  if (!isUtf8(entry.name)) {
+    visitor.refused(prefix + escapeName(entry.name), 'its name is not valid UTF-8');
+    return [];
+  }
+  const name = entry.name.toString('utf8');
+  const path = prefix + name;
+  if (isTemporaryName(name)) visitor.ignored();
+  else if (entry.isDirectory()) {
+    if (visitor.entersDirectory(`${root}/${path}`)) pending.push(path);
+  } else if (!entry.isFile()) visitor.refused(path, `it is ${kindOfSpecial(entry)}`);
+  else {
+    const wish = visitor.file(path);
+    if (wish === 'ignore') visitor.ignored();
+    return wish === 'look' ? [path] : [];
+  }
+  return [];
+}
+
+async function look(root: string, path: string, visitor: ScanVisitor): Promise<void> {
+  const observation = await observe(`${root}/${path}`);
+  if (observation.is === 'file') visitor.sighted(path, observation.version);
+}
+
+function escapeName(name: Buffer): string {
+  return Array.from(name, (byte) =>
+    byte >= 0x20 && byte < 0x7f && byte !== 0x5c
+      ? String.fromCharCode(byte)
+      : `\\x${byte.toString(16).padStart(2, '0')}`,
+  ).join('');
+}

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { appendFile, lstat, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { proveFile } from '../../src/watch/file-proof.ts';
+import { versionOf } from '../../src/watch/observation.ts';
+
+/** A folder with `show/clip.mp4` in it, and a link to the folder. */
+async function folderWithClip() {
+  const base = await mkdtemp(join(tmpdir(), 'dropcast-proof-'));
+  const folder = join(base, 'folder');
+  const clip = join(folder, 'show/clip.mp4');
+  await mkdir(join(folder, 'show'), { recursive: true });
+  await writeFile(clip, 'content');
+  await symlink(folder, join(base, 'link'));
+  const version = versionOf(await lstat(clip, { bigint: true }));
+  const prove = (root = folder) => proveFile(root, 'show/clip.mp4', version, true);
+  return { base, folder, clip, prove, [Symbol.asyncDispose]: () => rm(base, { recursive: true }) };
+}
+
+test('the observed file is sound, also in a folder that is configured through a link', async () => {
+  await using there = await folderWithClip();
+  expect(await there.prove()).toEqual({ is: 'sound' });
+  expect(await there.prove(join(there.base, 'link'))).toEqual({ is: 'sound' });
+});
+
+test('a file behind a directory that became a link is never read', async () => {
+  await using there = await folderWithClip();
+  await rename(join(there.folder, 'show'), join(there.base, 'outside'));
+  await symlink(join(there.base, 'outside'), join(there.folder, 'show'));
+  expect(await there.prove()).toEqual({ is: 'unreadable', why: 'a directory above it is a symbolic link' });
+});
+
+test.each<[string, (clip: string) => unknown]>([
+  ['changed', (clip) => appendFile(clip, ' and more')],
+  ['vanished', (clip) => unlink(clip)],
+  ['became a link', async (clip) => [await rename(clip, `${clip}.real`), await symlink(`${clip}.real`, clip)]],
+  [
+    'became a pipe, without waiting for its other end',
+    async (clip) => [await unlink(clip), spawnSync('mkfifo', [clip])],
+  ],
+])('a file that %s is to be looked at again', async (_, change) => {
+  await using there = await folderWithClip();
+  await change(there.clip);
+  expect(await there.prove()).toEqual({ is: 'moved' });
+});

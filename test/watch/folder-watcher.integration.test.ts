@@ -1,0 +1,630 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFile,
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  rename,
+  rm,
+  symlink,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import type { HintOptions } from '../../src/watch/hints.ts';
+import { versionOf } from '../../src/watch/observation.ts';
+import type { CompleteFile } from '../../src/watch/sighting.ts';
+import { WatchedDirectory, fastClock } from './watched-directory.ts';
+
+const until = async (condition: () => void | Promise<void>, timeout = 10_000): Promise<void> =>
+  vi.waitFor(condition, { timeout, interval: 20 });
+
+const shell = (script: string, cwd: string): ChildProcess => spawn('sh', ['-c', script], { cwd, stdio: 'ignore' });
+
+const version = async (path: string) => versionOf(await lstat(path, { bigint: true }));
+
+/** A watcher without events: whatever it finds was found by a scan. */
+const deaf = () => ({ [Symbol.asyncDispose]: () => Promise.resolve() });
+
+function box(type: string, content: number, length = content + 8): Buffer {
+  const bytes = Buffer.alloc(8 + content);
+  bytes.writeUInt32BE(length, 0);
+  bytes.write(type, 4, 'latin1');
+  return bytes;
+}
+
+describe('a complete file', () => {
+  test('is offered once, soon after its settle time and not before', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await inbox.watcher.start();
+    const droppedAt = performance.now();
+    let offeredAfterMs = 0;
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    await until(() => {
+      offeredAfterMs = performance.now() - droppedAt;
+      expect(inbox.paths).toEqual(['clip.mp4']);
+    });
+    expect(offeredAfterMs).toBeGreaterThan(295);
+    expect(offeredAfterMs).toBeLessThan(1500);
+    await inbox.watcher.rescan();
+    expect(inbox.completed).toEqual([
+      { folder: inbox.path, path: 'clip.mp4', kind: 'media', version: await version(inbox.at('clip.mp4')), flaw: null },
+    ]);
+    expect(inbox.watcher.counts()).toEqual({ seen: 1, settling: 0, offered: 1, ignored: 0, refused: 0 });
+  });
+
+  test('that was there before waits for its settle time too', async () => {
+    await using inbox = await WatchedDirectory.create({ folder: { settleMs: 600 } });
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    const startedAt = performance.now();
+    await inbox.watcher.start();
+    expect(inbox.watcher.settling()).toMatchObject([{ path: 'clip.mp4', size: 7 }]);
+    expect(inbox.watcher.settling()[0]?.why).toMatch(/^unchanged for 0\.\d of 0\.6 s$/u);
+    await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
+    expect(performance.now() - startedAt).toBeGreaterThan(595);
+  });
+
+  test('that is known is not offered again, until it changes', async () => {
+    await using other = await WatchedDirectory.create();
+    await writeFile(other.at('clip.mp4'), 'content');
+    const known = [{ path: 'clip.mp4', version: await version(other.at('clip.mp4')) }];
+    await using inbox = await WatchedDirectory.create({ folder: { path: other.path }, known });
+    await inbox.watcher.start();
+    expect(inbox.watcher.counts()).toMatchObject({ seen: 1, offered: 1 });
+    await chmod(inbox.at('clip.mp4'), 0o600);
+    await inbox.watcher.rescan();
+    expect(inbox.watcher.counts()).toMatchObject({ settling: 0, offered: 1 });
+    await appendFile(inbox.at('clip.mp4'), ' and more');
+    await until(() => expect(inbox.completed).toMatchObject([{ path: 'clip.mp4', version: { size: 16 } }]));
+  });
+
+  test('is offered again after the sink rejected it', async () => {
+    let calls = 0;
+    const onComplete = () => ((calls += 1) === 1 ? Promise.reject(new Error('database is locked')) : Promise.resolve());
+    await using inbox = await WatchedDirectory.create({ onComplete });
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    await inbox.watcher.start();
+    await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
+    expect(calls).toBe(2);
+  });
+
+  test('is offered again with its new version when another file is renamed over it', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await writeFile(inbox.at('clip.mp4'), 'first');
+    await inbox.watcher.start();
+    await until(() => expect(inbox.completed).toHaveLength(1));
+    await writeFile(inbox.at('.new'), 'other');
+    await rename(inbox.at('.new'), inbox.at('clip.mp4'));
+    await until(() => expect(inbox.completed).toHaveLength(2));
+    expect(inbox.completed[1]?.version).toEqual(await version(inbox.at('clip.mp4')));
+    expect(inbox.gone).toEqual([]);
+  });
+
+  test('is offered when it changed while the sink was busy with it', async () => {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let calls = 0;
+    const onComplete = () => ((calls += 1) === 1 ? held : Promise.resolve());
+    await using inbox = await WatchedDirectory.create({ onComplete, openHints: deaf });
+    await writeFile(inbox.at('clip.mp4'), 'one');
+    await inbox.watcher.start();
+    await until(() => expect(calls).toBe(1));
+    await appendFile(inbox.at('clip.mp4'), ' two');
+    await inbox.watcher.rescan();
+    release();
+    await until(() => expect(inbox.completed.map((file) => file.version.size)).toEqual([3, 7]));
+  });
+
+  test('is one of at most 16 that are offered at the same time', async () => {
+    let running = 0;
+    let most = 0;
+    const onComplete = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await delay(10);
+      running -= 1;
+    };
+    await using inbox = await WatchedDirectory.create({ onComplete });
+    for (let index = 0; index < 60; index += 1) await writeFile(inbox.at(`${index}.mp4`), 'x');
+    await inbox.watcher.start();
+    await until(() => expect(inbox.completed).toHaveLength(60));
+    expect(most).toBe(16);
+  });
+
+  test('may be a sidecar that comes late', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    await inbox.watcher.start();
+    await until(() => expect(inbox.completed).toHaveLength(1));
+    await writeFile(inbox.at('clip.yaml'), 'title: Clip');
+    await until(() => expect(inbox.completed[1]).toMatchObject({ path: 'clip.yaml', kind: 'sidecar', flaw: null }));
+  });
+});
+
+describe('a file that is not finished', () => {
+  test('waits for a writer that pauses, three times as long as its longest pause', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await inbox.watcher.start();
+    const pausesMs = [250, 250, 250];
+    for (const pauseMs of pausesMs) {
+      await appendFile(inbox.at('clip.mp4'), 'part');
+      await delay(pauseMs);
+    }
+    await appendFile(inbox.at('clip.mp4'), 'last');
+    const endedAt = performance.now();
+    expect(inbox.completed).toEqual([]);
+    await until(() => expect(inbox.completed).toHaveLength(1));
+    expect(inbox.completed[0]?.version.size).toBe(16);
+    expect(performance.now() - endedAt).toBeGreaterThan(600);
+  });
+
+  test('waits its full time however often it is looked at', async () => {
+    let options: HintOptions | undefined;
+    const openHints = (given: HintOptions) => {
+      options = given;
+      return deaf();
+    };
+    await using inbox = await WatchedDirectory.create({ openHints, folder: { settleMs: 800 } });
+    await inbox.watcher.start();
+    const droppedAt = performance.now();
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    await until(() => {
+      options?.onHint('change', inbox.at('clip.mp4'));
+      expect(inbox.completed).toHaveLength(1);
+    });
+    expect(performance.now() - droppedAt).toBeGreaterThan(795);
+  });
+
+  test('waits although its size is final from the beginning (preallocated)', async () => {
+    await using inbox = await WatchedDirectory.create({ openHints: deaf, folder: { watch: 'polling', rescanMs: 100 } });
+    await inbox.watcher.start();
+    await using file = await open(inbox.at('clip.mp4'), 'w');
+    await file.truncate(8192);
+    for (let block = 0; block < 8; block += 1) {
+      await file.write(Buffer.alloc(1024, 1), 0, 1024, block * 1024);
+      await delay(120);
+      expect(inbox.completed).toEqual([]);
+    }
+    await until(() => expect(inbox.completed).toMatchObject([{ version: { size: 8192 } }]));
+  });
+
+  test('waits when the program starts in the middle of the copy', async () => {
+    await using inbox = await WatchedDirectory.create();
+    const copy = shell('for i in 1 2 3 4 5 6 7 8; do printf 12345678 >> clip.mp4; sleep 0.15; done', inbox.path);
+    await until(async () => expect((await lstat(inbox.at('clip.mp4'))).size).toBeGreaterThan(0));
+    await inbox.watcher.start();
+    await once(copy, 'exit');
+    expect(inbox.completed).toEqual([]);
+    await until(() => expect(inbox.completed).toMatchObject([{ version: { size: 64 } }]));
+  });
+
+  test.runIf(process.platform === 'linux')('waits while another process has it open for writing', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await inbox.watcher.start();
+    const held = spawn('sh', ['-c', 'exec 3>>held.mp4; echo content >&3; read line'], { cwd: inbox.path });
+    await until(() =>
+      expect(inbox.watcher.settling()).toMatchObject([{ why: `open for writing by process ${held.pid} (sh)` }]),
+    );
+    expect(inbox.completed).toEqual([]);
+    held.stdin.end();
+    await until(() => expect(inbox.paths).toEqual(['held.mp4']));
+  });
+
+  test('waits anew after a touch or chmod, and is offered once', async () => {
+    await using inbox = await WatchedDirectory.create({ folder: { settleMs: 500 } });
+    await inbox.watcher.start();
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    await delay(250);
+    await utimes(inbox.at('clip.mp4'), 1000, 1000);
+    await delay(50);
+    await chmod(inbox.at('clip.mp4'), 0o600);
+    const changedAt = performance.now();
+    await until(() => expect(inbox.completed).toHaveLength(1));
+    expect(performance.now() - changedAt).toBeGreaterThan(450);
+    await inbox.watcher.rescan();
+    expect(inbox.completed).toHaveLength(1);
+  });
+
+  test('is forgotten when it vanishes, and nobody is told', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await inbox.watcher.start();
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    await until(() => expect(inbox.watcher.settling()).toHaveLength(1));
+    await unlink(inbox.at('clip.mp4'));
+    await until(() => expect(inbox.watcher.counts().seen).toBe(0));
+    await inbox.watcher.rescan();
+    expect([inbox.completed, inbox.gone]).toEqual([[], []]);
+  });
+
+  test('is offered with its flaw when its container or size says for half a minute that it lacks bytes', async () => {
+    await using inbox = await WatchedDirectory.create({ clock: fastClock(20), folder: { settleMs: 2000 } });
+    await writeFile(inbox.at('cut.mp4'), Buffer.concat([box('ftyp', 16), box('moov', 10), box('mdat', 10, 1252)]));
+    await writeFile(inbox.at('empty.mp4'), '');
+    await writeFile(inbox.at('fine.mp4'), 'no container that we know');
+    await inbox.watcher.start();
+    const startedAt = performance.now();
+    await until(() => expect(inbox.paths).toEqual(['fine.mp4']));
+    await until(() =>
+      expect(
+        inbox.watcher
+          .settling()
+          .map((file) => file.why)
+          .toSorted(),
+      ).toEqual(['the container says 1,234 bytes are missing', 'the file is empty']),
+    );
+    await until(() => expect(inbox.completed).toHaveLength(3));
+    expect(performance.now() - startedAt).toBeGreaterThan(1400);
+    expect(Object.fromEntries(inbox.completed.map((file) => [file.path, file.flaw]))).toEqual({
+      'fine.mp4': null,
+      'cut.mp4': 'the container says 1,234 bytes are missing',
+      'empty.mp4': 'the file is empty',
+    });
+  });
+
+  test('is sound as soon as its missing bytes arrive', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await writeFile(inbox.at('clip.mp4'), Buffer.concat([box('ftyp', 16), box('mdat', 10)]));
+    await inbox.watcher.start();
+    await until(() => expect(inbox.watcher.settling()[0]?.why).toContain('moov'));
+    await appendFile(inbox.at('clip.mp4'), box('moov', 10));
+    await until(() => expect(inbox.completed).toMatchObject([{ flaw: null }]));
+  });
+
+  test.skipIf(process.getuid?.() === 0)('waits while it cannot be read', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await writeFile(inbox.at('clip.mp4'), 'content', { mode: 0o000 });
+    await inbox.watcher.start();
+    await until(() => expect(inbox.watcher.settling()[0]?.why).toBe('it cannot be read (EACCES)'));
+    await chmod(inbox.at('clip.mp4'), 0o600);
+    await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
+  });
+});
+
+describe('a file that leaves', () => {
+  test('is reported gone', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    await inbox.watcher.start();
+    await until(() => expect(inbox.completed).toHaveLength(1));
+    await unlink(inbox.at('clip.mp4'));
+    await until(() => expect(inbox.gone).toEqual(['clip.mp4']));
+    expect(inbox.watcher.counts().seen).toBe(0);
+  });
+
+  test('by a rename is offered under its new path before it is gone from the old one', async () => {
+    const order: string[] = [];
+    const onComplete = (file: CompleteFile) => Promise.resolve(void order.push(file.path));
+    await using inbox = await WatchedDirectory.create({ onComplete, folder: { settleMs: 1500 } });
+    await writeFile(inbox.at('a.mp4'), 'content');
+    await inbox.watcher.start();
+    await until(() => expect(inbox.completed).toHaveLength(1));
+    await rename(inbox.at('a.mp4'), inbox.at('b.mp4'));
+    await until(() => expect(inbox.watcher.settling()).toHaveLength(1));
+    await inbox.watcher.rescan();
+    expect(inbox.gone).toEqual([]);
+    await until(() => expect(order).toEqual(['a.mp4', 'b.mp4']));
+    await inbox.watcher.rescan();
+    expect(inbox.gone).toEqual(['a.mp4']);
+    const [before, after] = inbox.completed;
+    expect({ ...after?.version, ctimeNs: '' }).toEqual({ ...before?.version, ctimeNs: '' });
+  });
+
+  test('while the program was down is reported gone by the first scan', async () => {
+    await using other = await WatchedDirectory.create();
+    await writeFile(other.at('clip.mp4'), 'content');
+    const known = [{ path: 'clip.mp4', version: await version(other.at('clip.mp4')) }];
+    await unlink(other.at('clip.mp4'));
+    await using inbox = await WatchedDirectory.create({ folder: { path: other.path }, known });
+    await inbox.watcher.start();
+    expect(inbox.gone).toEqual(['clip.mp4']);
+  });
+});
+
+describe('nothing is lost', () => {
+  test('in 300 new nested directories with a file renamed in at once', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await inbox.watcher.start();
+    await once(
+      shell(
+        'i=0; while [ $i -lt 300 ]; do mkdir -p d$i/a/b; echo x > d$i/a/b/x.part; mv d$i/a/b/x.part d$i/a/b/x.mp4; i=$((i+1)); done',
+        inbox.path,
+      ),
+      'exit',
+    );
+    await until(() => expect(inbox.completed).toHaveLength(300), 20_000);
+    expect(new Set(inbox.paths).size).toBe(300);
+  });
+
+  test('of 5,000 files that come while the event loop is blocked, after one rescan', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await inbox.watcher.start();
+    const drop =
+      "const fs=require('fs');for(let d=0;d<500;d++){fs.mkdirSync('d'+d);for(let f=0;f<10;f++)fs.writeFileSync(`d${d}/${f}.mp4`,'x')}";
+    spawnSync(process.execPath, ['-e', drop], { cwd: inbox.path });
+    await inbox.watcher.rescan();
+    expect(inbox.watcher.counts()).toMatchObject({ seen: 5000, ignored: 0, refused: 0 });
+    await until(() => expect(inbox.watcher.counts()).toMatchObject({ settling: 0, offered: 5000 }), 20_000);
+    expect(new Set(inbox.paths).size).toBe(5000);
+  });
+
+  test('of what is moved in as a whole directory', async () => {
+    await using outside = await WatchedDirectory.create();
+    await mkdir(outside.at('show/one'), { recursive: true });
+    await writeFile(outside.at('show/one/clip.mp4'), 'content');
+    await using inbox = await WatchedDirectory.create();
+    await inbox.watcher.start();
+    await rename(outside.at('show'), inbox.at('show'));
+    await until(() => expect(inbox.paths).toEqual(['show/one/clip.mp4']));
+  });
+
+  test('with polling alone', async () => {
+    await using inbox = await WatchedDirectory.create({ folder: { watch: 'polling', rescanMs: 200 } });
+    await inbox.watcher.start();
+    await mkdir(inbox.at('a'));
+    await writeFile(inbox.at('a/clip.mp4'), 'content');
+    await until(() => expect(inbox.paths).toEqual(['a/clip.mp4']));
+    await unlink(inbox.at('a/clip.mp4'));
+    await until(() => expect(inbox.gone).toEqual(['a/clip.mp4']));
+  });
+
+  test('when the watcher hits the watch limit: it says so once and scans more often', async () => {
+    let options: HintOptions | undefined;
+    const openHints = (given: HintOptions) => {
+      options = given;
+      return deaf();
+    };
+    await using inbox = await WatchedDirectory.create({ openHints, clock: fastClock(20) });
+    await inbox.watcher.start();
+    for (let count = 0; count < 62; count += 1) options?.onTrouble('ENOSPC');
+    expect(inbox.states.map((state) => state.state)).toEqual(['watching', 'degraded']);
+    await inbox.watcher.rescan();
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    // 15 s, jittered, of a clock that runs twenty times as fast.
+    await until(() => expect(inbox.paths).toEqual(['clip.mp4']), 2500);
+  });
+});
+
+describe('what is never offered', () => {
+  test('links, pipes, sockets and directories with a media name, nor anything behind a link', async () => {
+    await using outside = await WatchedDirectory.create();
+    await writeFile(outside.at('secret.mp4'), 'content');
+    await using inbox = await WatchedDirectory.create();
+    await writeFile(inbox.at('real.mp4'), 'content');
+    await symlink(outside.at('secret.mp4'), inbox.at('link.mp4'));
+    await symlink(outside.path, inbox.at('linked'));
+    await symlink('nowhere', inbox.at('dangling.mp4'));
+    await symlink('.', inbox.at('loop'));
+    await symlink('self.mp4', inbox.at('self.mp4'));
+    await mkdir(inbox.at('directory.mp4'));
+    spawnSync('mkfifo', [inbox.at('pipe.mp4')]);
+    const server = createServer().listen(inbox.at('socket.mp4'));
+    await once(server, 'listening');
+    await inbox.watcher.start();
+    await symlink(outside.at('secret.mp4'), inbox.at('late.mp4'));
+    await until(() => expect(inbox.watcher.counts()).toMatchObject({ settling: 0, offered: 1, refused: 8 }));
+    await inbox.watcher.rescan();
+    server.close();
+    expect(inbox.paths).toEqual(['real.mp4']);
+    expect(inbox.watcher.counts()).toEqual({ seen: 9, settling: 0, offered: 1, ignored: 0, refused: 8 });
+    const refusals = inbox.log.filter((line) => line.message === 'refused').map((line) => line.fields);
+    expect(refusals).toHaveLength(8);
+    expect(refusals).toContainEqual({ folder: inbox.path, path: 'pipe.mp4', why: 'it is a named pipe' });
+  });
+
+  test('temporary names, foreign files and nested watched folders', async () => {
+    await using real = await WatchedDirectory.create();
+    await using watched = await WatchedDirectory.create({ folder: { path: real.path, nested: [real.at('nested')] } });
+    for (const directory of ['nested', '.cache', '_UNPACK_x']) {
+      await mkdir(real.at(directory));
+      await writeFile(real.at(`${directory}/clip.mp4`), 'content');
+    }
+    await writeFile(real.at('notes.txt'), 'content');
+    await writeFile(real.at('clip.mp4.part'), 'content');
+    await watched.watcher.start();
+    expect(watched.watcher.counts()).toEqual({ seen: 4, settling: 0, offered: 0, ignored: 4, refused: 0 });
+    await writeFile(real.at('nested/late.mp4'), 'content');
+    await writeFile(real.at('.cache/late.mp4'), 'content');
+    await writeFile(real.at('clip.mp4'), 'content');
+    await until(() => expect(watched.paths).toEqual(['clip.mp4']));
+  });
+
+  test('a name that is not UTF-8: it is refused, once, with an escaped name', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await writeFile(Buffer.concat([Buffer.from(`${inbox.path}/caf`), Buffer.from([0xe9]), Buffer.from('.mp4')]), 'x');
+    await inbox.watcher.start();
+    await inbox.watcher.rescan();
+    expect(inbox.watcher.counts()).toMatchObject({ seen: 1, refused: 1 });
+    expect(inbox.log.filter((line) => line.message === 'refused')).toEqual([
+      {
+        level: 'warn',
+        message: 'refused',
+        fields: { folder: inbox.path, path: 'caf\\xe9.mp4', why: 'its name is not valid UTF-8' },
+      },
+    ]);
+  });
+
+  test('but strange names are', async () => {
+    await using inbox = await WatchedDirectory.create();
+    const names = [
+      'new\nline.mp4',
+      `it's "quoted".mp4`,
+      '🎬.mp4',
+      `${'x'.repeat(251)}.mp4`,
+      ' .mp4',
+      '$(x);`y`.mp4',
+      'a\\b.mp4',
+    ];
+    await inbox.watcher.start();
+    for (const name of names) await writeFile(inbox.at(name), 'content');
+    await until(() => expect(inbox.paths).toEqual(names.toSorted()));
+  });
+});
+
+describe('a folder that goes away', () => {
+  test('freezes: nothing is gone; what comes back unchanged is not offered again', async () => {
+    await using base = await WatchedDirectory.create();
+    const root = base.at('inbox');
+    await mkdir(root);
+    await writeFile(join(root, 'a.mp4'), 'content');
+    await using inbox = await WatchedDirectory.create({ folder: { path: root } });
+    await inbox.watcher.start();
+    await until(() => expect(inbox.paths).toEqual(['a.mp4']));
+    await rename(root, base.at('away'));
+    await inbox.watcher.rescan();
+    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: 'it does not exist' });
+    expect(inbox.gone).toEqual([]);
+    await rename(base.at('away'), root);
+    await until(() => expect(inbox.states.at(-1)).toEqual({ state: 'watching' }));
+    await writeFile(join(root, 'b.mp4'), 'content');
+    await until(() => expect(inbox.paths).toEqual(['a.mp4', 'b.mp4']));
+    expect(inbox.gone).toEqual([]);
+  });
+
+  test('and is made anew is a healthy empty folder: its files are gone, new ones are found', async () => {
+    await using base = await WatchedDirectory.create();
+    const root = base.at('inbox');
+    await mkdir(root);
+    await writeFile(join(root, 'a.mp4'), 'content');
+    await using inbox = await WatchedDirectory.create({ folder: { path: root } });
+    await inbox.watcher.start();
+    await until(() => expect(inbox.paths).toEqual(['a.mp4']));
+    await rm(root, { recursive: true });
+    await inbox.watcher.rescan();
+    expect(inbox.states.at(-1)?.state).toBe('frozen');
+    await mkdir(root);
+    await until(() => expect(inbox.gone).toEqual(['a.mp4']));
+    await writeFile(join(root, 'b.mp4'), 'content');
+    await until(() => expect(inbox.paths).toEqual(['a.mp4', 'b.mp4']));
+  });
+
+  test('before the start is found when it comes', async () => {
+    await using base = await WatchedDirectory.create();
+    const root = base.at('later');
+    await using inbox = await WatchedDirectory.create({ folder: { path: root, rescanMs: 300 } });
+    await inbox.watcher.start();
+    expect(inbox.states).toEqual([{ state: 'frozen', why: 'it does not exist' }]);
+    await mkdir(root);
+    await writeFile(join(root, 'clip.mp4'), 'content');
+    await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
+  });
+
+  test('because it is a file now freezes', async () => {
+    await using base = await WatchedDirectory.create();
+    await writeFile(base.at('inbox'), '');
+    await using inbox = await WatchedDirectory.create({ folder: { path: base.at('inbox') } });
+    await inbox.watcher.start();
+    expect(inbox.states).toEqual([{ state: 'frozen', why: 'it is not a directory' }]);
+  });
+
+  test.runIf(canMount())('by a mount over it freezes; without the mount everything is as before', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await writeFile(inbox.at('a.mp4'), 'content');
+    await inbox.watcher.start();
+    await until(() => expect(inbox.paths).toEqual(['a.mp4']));
+    spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', inbox.path]);
+    try {
+      await writeFile(inbox.at('stray.mp4'), 'content');
+      await inbox.watcher.rescan();
+      expect(inbox.states.at(-1)).toMatchObject({ state: 'frozen', why: expect.stringContaining('not mounted') });
+      expect(inbox.gone).toEqual([]);
+    } finally {
+      spawnSync('umount', [inbox.path]);
+    }
+    await inbox.watcher.rescan();
+    expect(inbox.states.at(-1)).toEqual({ state: 'watching' });
+    expect([inbox.paths, inbox.gone]).toEqual([['a.mp4'], []]);
+  });
+
+  test.runIf(canMount())('by an unmount is watched again after the next mount, by events too', async () => {
+    await using base = await WatchedDirectory.create();
+    const [disk, root] = [base.at('disk'), base.at('inbox')];
+    await Promise.all([mkdir(disk), mkdir(root)]);
+    spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', disk]);
+    try {
+      await mkdir(join(disk, 'inbox'));
+      await writeFile(join(disk, 'inbox/a.mp4'), 'content');
+      const mount = () => spawnSync('mount', ['--bind', join(disk, 'inbox'), root]);
+      mount();
+      await using inbox = await WatchedDirectory.create({ folder: { path: root } });
+      await inbox.watcher.start();
+      await until(() => expect(inbox.paths).toEqual(['a.mp4']));
+      spawnSync('umount', [root]);
+      await inbox.watcher.rescan();
+      expect(inbox.states.at(-1)?.state).toBe('frozen');
+      mount();
+      await inbox.watcher.rescan();
+      expect(inbox.states.at(-1)).toEqual({ state: 'watching' });
+      await writeFile(join(root, 'b.mp4'), 'content');
+      await until(() => expect(inbox.paths).toEqual(['a.mp4', 'b.mp4']));
+      expect(inbox.gone).toEqual([]);
+    } finally {
+      spawnSync('umount', [root]);
+      spawnSync('umount', [disk]);
+    }
+  });
+
+  test.runIf(canMount())('before it had any file is taken over when it is mounted, by events too', async () => {
+    await using inbox = await WatchedDirectory.create();
+    await inbox.watcher.start();
+    // Longer than the watcher takes to start: its watches have to be on the directory below the mount.
+    await delay(600);
+    spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', inbox.path]);
+    try {
+      await inbox.watcher.rescan();
+      await delay(600);
+      await writeFile(inbox.at('clip.mp4'), 'content');
+      await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
+      expect(inbox.states).toEqual([{ state: 'watching' }]);
+    } finally {
+      spawnSync('umount', [inbox.path]);
+    }
+  });
+
+  test('before the start, with known files on another device: they are not gone, and are recognised when it comes', async () => {
+    await using base = await WatchedDirectory.create();
+    await writeFile(base.at('kept.mp4'), 'content');
+    const kept = await version(base.at('kept.mp4'));
+    const elsewhere = { ...kept, dev: '999999', ino: '424242' };
+    await using inbox = await WatchedDirectory.create({
+      folder: { path: base.path },
+      known: [{ path: 'lost.mp4', version: elsewhere }],
+    });
+    await inbox.watcher.start();
+    expect(inbox.gone).toEqual([]);
+    await until(() => expect(inbox.paths).toEqual(['kept.mp4']));
+
+    await using renumbered = await WatchedDirectory.create({
+      folder: { path: base.path },
+      known: [
+        { path: 'kept.mp4', version: { ...kept, dev: '999999' } },
+        { path: 'lost.mp4', version: elsewhere },
+      ],
+    });
+    await renumbered.watcher.start();
+    expect(renumbered.gone).toEqual(['lost.mp4']);
+    expect(renumbered.watcher.counts()).toMatchObject({ settling: 0, offered: 1 });
+  });
+});
+
+test('a watcher that is closed offers nothing more and leaves no work behind', async () => {
+  const inbox = await WatchedDirectory.create();
+  await writeFile(inbox.at('clip.mp4'), 'content');
+  await inbox.watcher.start();
+  await inbox.watcher[Symbol.asyncDispose]();
+  await inbox.watcher.rescan();
+  await delay(500);
+  expect(inbox.completed).toEqual([]);
+  await inbox[Symbol.asyncDispose]();
+});
+
+/** A namespace of its own is not needed: root may mount, others skip the test. */
+function canMount(): boolean {
+  return process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('mountpoint', ['/']).status === 0;
+}

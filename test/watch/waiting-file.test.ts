@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import type { FileVersion } from '../../src/pipeline/facts.ts';
+import { graceMs, requiredMs, startWaiting, takeSighting, whyItWaits } from '../../src/watch/waiting-file.ts';
+
+const version: FileVersion = { dev: '1', ino: '2', birthtimeNs: '3', size: 100, mtimeNs: '4', ctimeNs: '5' };
+
+test('an unchanged file waits for the settle time and says how far it is', () => {
+  const file = startWaiting('a.mp4', 'media', version, 1000);
+  expect(takeSighting(file, version, 4200)).toBe(false);
+  expect(requiredMs(file, 5000)).toBe(5000);
+  expect(whyItWaits(file, 5000, 4200)).toBe('unchanged for 3.2 of 5 s');
+});
+
+test.each<[string, Partial<FileVersion>]>([
+  ['size', { size: 101 }],
+  ['mtime', { mtimeNs: '9' }],
+  ['ctime', { ctimeNs: '9' }],
+  ['inode', { ino: '9' }],
+  ['birth time', { birthtimeNs: '9' }],
+  ['device', { dev: '9' }],
+])('a change of the %s starts the wait anew', (_, change) => {
+  const file = startWaiting('a.mp4', 'media', version, 0);
+  expect(takeSighting(file, { ...version, ...change }, 3000)).toBe(true);
+  expect(file.sinceMs).toBe(3000);
+});
+
+test('it waits three times the longest pause of its writer, at most a minute', () => {
+  const file = startWaiting('a.mp4', 'media', version, 0);
+  takeSighting(file, { ...version, size: 200 }, 4000);
+  takeSighting(file, { ...version, size: 300 }, 5000);
+  expect(requiredMs(file, 5000)).toBe(12_000);
+  takeSighting(file, { ...version, size: 400 }, 90_000);
+  expect(requiredMs(file, 5000)).toBe(60_000);
+  expect(requiredMs(file, 300_000)).toBe(300_000);
+});
+
+test('a chmod teaches nothing about the pauses of the writer', () => {
+  const file = startWaiting('a.mp4', 'media', version, 0);
+  takeSighting(file, { ...version, ctimeNs: '9' }, 4000);
+  expect(requiredMs(file, 5000)).toBe(5000);
+});
+
+test('what looks unfinished gets ten settle times, at least 30 s', () => {
+  expect(graceMs(300)).toBe(30_000);
+  expect(graceMs(5000)).toBe(50_000);
+});
