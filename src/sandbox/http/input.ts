@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { ApiError } from './api-error.ts';
+
+/** assumed: no limit is given for API bodies (api-spec section 8); metadata of a video fits in a fraction of this. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** Reads and checks a JSON body. @throws ApiError 400, 413, 415 or 422 */
+export async function jsonBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
+  const bytes = await limitedBody(request);
+  if (bytes.length === 0) throw new ApiError('bad_request', 'This request needs a JSON body.');
+  requireJsonType(request.headers.get('content-type'));
+  return checked(parsedJson(bytes), schema, 'body');
+}
+
+/** For requests without a body (api-spec section 4.3). An empty object is let pass: generic HTTP tools send one. */
+export async function noBody(request: Request): Promise<void> {
+  const bytes = await limitedBody(request);
+  if (bytes.length > 0) checked(parsedJson(bytes), z.strictObject({}), 'body');
+}
+
+/** Reads and checks the query. @throws ApiError 422 for unknown and repeated parameters too */
+export function query<T>(request: Request, schema: z.ZodType<T>): T {
+  const parameters = new URL(request.url).searchParams;
+  const names = [...parameters.keys()];
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined)
+    throw new ApiError('invalid_request', `${quoted(repeated)} is given more than once in the query.`);
+  return checked(Object.fromEntries(parameters), schema, 'query');
+}
+
+async function limitedBody(request: Request): Promise<Buffer> {
+  const tooLarge = new ApiError('payload_too_large', `A request body may have at most ${MAX_BODY_BYTES} bytes.`);
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of receivedChunks(request)) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw tooLarge;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** A client that goes away in the middle of its body is no failure of the server. */
+async function* receivedChunks(request: Request): AsyncGenerator<Uint8Array> {
+  try {
+    yield* request.body ?? [];
+  } catch {
+    throw new ApiError('bad_request', 'The body broke off.');
+  }
+}
+
+function requireJsonType(contentType: string | null): void {
+  const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (mediaType === 'application/json') return;
+  throw new ApiError('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.');
+}
+
+function parsedJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new ApiError('bad_request', 'The body is not valid JSON in UTF-8.');
+  }
+}
+
+function checked<T>(value: unknown, schema: z.ZodType<T>, where: 'body' | 'query'): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const sentences = result.error.issues.slice(0, MAX_ISSUES).map((issue) => sentenceOf(issue, where));
+  throw new ApiError('invalid_request', sentences.join(' '));
+}
+
+const MAX_ISSUES = 5;
+
+function sentenceOf(issue: z.core.$ZodIssue, where: string): string {
+  const place = issue.path.length === 0 ? `The ${where}` : issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys')
+    return `${place} has the unknown field ${issue.keys.slice(0, MAX_ISSUES).map(quoted).join(', ')}.`;
+  return `${place}: ${issue.message}.`;
+}
+
+/** Names come from the client: shortened, and escaped as JSON escapes them. */
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 60));
+}

@@ -1,0 +1,49 @@
+/** What the service can be asked: the one list that routing, the journal and the `Allow` header follow. */
+export const operations = [
+  { name: 'videos.list', method: 'GET', path: '/v1/videos' },
+  { name: 'videos.create', method: 'POST', path: '/v1/videos' },
+  { name: 'videos.get', method: 'GET', path: '/v1/videos/:id' },
+  { name: 'videos.update', method: 'PATCH', path: '/v1/videos/:id' },
+  { name: 'videos.delete', method: 'DELETE', path: '/v1/videos/:id' },
+  { name: 'channels.list', method: 'GET', path: '/v1/channels' },
+  { name: 'channels.update', method: 'PATCH', path: '/v1/channels/:id' },
+  { name: 'feeds.list', method: 'GET', path: '/v1/feeds' },
+  { name: 'feeds.publish', method: 'POST', path: '/v1/feeds/:id/publish' },
+] as const;
+
+export type OperationName = (typeof operations)[number]['name'];
+
+/** @returns the operation's name, `uploads.put`, or `unknown`. HEAD is GET without a body (RFC 9110 section 9.3.2). */
+export function operationOf(method: string, path: string): string {
+  if (isUploadPath(path)) return method === 'PUT' ? 'uploads.put' : 'unknown';
+  const asked = method === 'HEAD' ? 'GET' : method;
+  return operations.find((operation) => operation.method === asked && isAt(operation.path, path))?.name ?? 'unknown';
+}
+
+/** @returns the methods that the path has, HEAD and OPTIONS included; none for a path that does not exist. */
+export function methodsAt(path: string): string[] {
+  const methods = operations.filter((operation) => isAt(operation.path, path)).map((operation) => operation.method);
+  if (methods.length === 0) return [];
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
+}
+
+export const UPLOAD_PREFIX = '/uploads/';
+
+export function isUploadPath(path: string): boolean {
+  return path.startsWith(UPLOAD_PREFIX);
+}
+
+/** The path as it may be written down: the token of an upload address is a secret. */
+export function withoutSecrets(path: string): string {
+  return isUploadPath(path) ? path.replace(/^(\/uploads\/[^/]*)\/.*/, '$1/[token]') : path;
+}
+
+function isAt(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/');
+  const given = path.split('/');
+  return wanted.length === given.length && wanted.every((part, index) => isPart(part, given[index] ?? ''));
+}
+
+function isPart(wanted: string, given: string): boolean {
+  return wanted.startsWith(':') ? given !== '' : wanted === given;
+}

@@ -1,0 +1,102 @@
+import { getRequestListener } from '@hono/node-server';
+import { once } from 'node:events';
+import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { InFlight } from '../in-flight.ts';
+import { isLoopbackHost } from '../loopback.ts';
+import type { UploadListener } from '../uploads/upload-listener.ts';
+import { answerRefusal } from './answer.ts';
+import { errorResponse } from './api.ts';
+import { ApiError } from './api-error.ts';
+import type { Journal } from './journal.ts';
+import { isUploadPath } from './operations.ts';
+
+/** What one port serves. */
+export interface PortParts {
+  readonly journal: Journal;
+  readonly inFlight: InFlight;
+  /** A port without uploads answers them like any unknown path. */
+  readonly upload: UploadListener | undefined;
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly onDefect: (error: unknown) => void;
+}
+
+/** Listens on the host; nothing is answered until `serve`. @throws the listen error, EADDRINUSE for example */
+export async function listen(host: string, port: number): Promise<{ server: Server; port: number }> {
+  // A body is read in fewer, longer runs with a high-water mark above Node's 64 KiB.
+  // requestTimeout limits a whole request with its body: an upload may take hours. A silent socket is closed all the same.
+  const server = createServer({
+    highWaterMark: 1 << 20,
+    requestTimeout: 0,
+    headersTimeout: 30_000,
+    requireHostHeader: false,
+  });
+  server.setTimeout(120_000);
+  server.listen(port, host.replace(/^\[(.*)\]$/, '$1'));
+  await once(server, 'listening');
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+/** Connects the port with what it serves. */
+export function serve(server: Server, parts: PortParts): void {
+  const dispatch = dispatcher(parts);
+  server.on('request', (request, response) => dispatch(request, response, false));
+  server.on('checkContinue', (request, response) => dispatch(request, response, true));
+  server.on('checkExpectation', (_request, response) =>
+    answerRefusal(response, new ApiError('expectation_failed', 'The only known expectation is 100-continue.'), CLOSE),
+  );
+  server.on('clientError', answerBrokenRequest);
+}
+
+/** Stops listening and cuts every connection. */
+export async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+const CLOSE = { Connection: 'close' };
+
+type Dispatch = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
+
+function dispatcher({ journal, inFlight, upload, fetch, onDefect }: PortParts): Dispatch {
+  const api = getRequestListener(fetch, {
+    overrideGlobalObjects: false, // the sandbox also runs inside other programs
+    errorHandler: () =>
+      errorResponse(new ApiError('bad_request', 'The request target or its Host is not valid.'), onDefect),
+  });
+  return (request, response, awaitsContinue) => {
+    journal.follow(request, response);
+    if (!isForThisMachine(request.headers.host))
+      return answerRefusal(
+        response,
+        new ApiError('misdirected_request', 'The Host header must name this machine.'),
+        CLOSE,
+      );
+    if (upload && isUploadPath(request.url ?? '')) return inFlight.track(upload(request, response, awaitsContinue));
+    if (awaitsContinue) response.writeContinue();
+    return inFlight.track(api(request, response));
+  };
+}
+
+/** A web page that lets its own name point to 127.0.0.1 (DNS rebinding) still sends its own name. */
+function isForThisMachine(host: string | undefined): boolean {
+  const url = URL.parse(`http://${host ?? ''}`);
+  return url !== null && isLoopbackHost(url.hostname);
+}
+
+/** What the HTTP parser could not read. Node's own answer has no body. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const { status, body } = refusalOf(error.code);
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`);
+}
+
+function refusalOf(code: string | undefined): ApiError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new ApiError('headers_too_large', 'The request headers are too large.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError('request_timeout', 'The request headers took too long.');
+  return new ApiError('bad_request', 'This is not a valid HTTP request.');
+}

@@ -1,0 +1,16 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/** Whether the host name or address (IPv6 with or without brackets) can only mean this machine. Nothing is looked up. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase();
+  if (isIPv4(name)) return loopback.check(name, 'ipv4');
+  if (isIPv6(name)) return loopback.check(name, 'ipv6');
+  return name === 'localhost' || name.endsWith('.localhost'); // RFC 6761 section 6.3
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');

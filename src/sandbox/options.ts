@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { isLoopbackHost } from './loopback.ts';
+
+export interface SandboxOptions {
+  /** A loopback name or address: plain http is for this machine alone (api-spec section 5, rule 5). Default 127.0.0.1. */
+  readonly host?: string;
+  /** 0 (default) = any free port. */
+  readonly port?: number;
+  /** Default: a fresh temporary folder, removed on close. */
+  readonly dataDir?: string;
+  /** The same seed gives the same ids, key and processing times. Default 1. */
+  readonly seed?: number;
+  /** Per key, in any rolling hour. Default 1,000 (api-spec section 8). */
+  readonly requestsPerHour?: number;
+  /** How long a video stays in processing, drawn from the seed. Default 500 to 2,000 ms. */
+  readonly processingMs?: { readonly min: number; readonly max: number };
+  /** Where the PUT goes: to the same port, or to a second one, thus another origin. Default same. */
+  readonly uploadOrigin?: 'same' | 'separate';
+  /** How long an upload address lives. Default 1 h. */
+  readonly uploadUrlTtlMs?: number;
+  readonly seedData?: 'demo' | 'none';
+  /** Default: one drawn from the seed. */
+  readonly apiKey?: string;
+  /** The clock of the whole service, ms since 1970. Default Date.now. */
+  readonly nowMs?: () => number;
+}
+
+export type SandboxSettings = Readonly<z.output<typeof optionsSchema>>;
+
+/** Fills in the defaults. @throws TypeError that names the option and what is wrong with it. */
+export function settingsFrom(options: SandboxOptions): SandboxSettings {
+  const result = optionsSchema.safeParse(options);
+  if (result.success) return result.data;
+  const sentences = result.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`);
+  throw new TypeError(`sandbox options: ${sentences.join('; ')}`);
+}
+
+const HOUR_MS = 3_600_000;
+const count = z.int().min(0);
+
+const optionsSchema = z.strictObject({
+  host: z.string().refine(isLoopbackHost, 'must be a loopback address or localhost').default('127.0.0.1'),
+  port: count.max(65_535).default(0),
+  dataDir: z.string().min(1).optional(),
+  seed: z.int().default(1),
+  requestsPerHour: z.int().min(1).default(1000),
+  processingMs: z
+    .strictObject({ min: count, max: count })
+    .refine(({ min, max }) => min <= max, 'min must not be above max')
+    .default({ min: 500, max: 2000 }),
+  uploadOrigin: z.enum(['same', 'separate']).default('same'),
+  uploadUrlTtlMs: count.default(HOUR_MS),
+  seedData: z.enum(['demo', 'none']).default('demo'),
+  apiKey: z
+    .string()
+    .regex(/^[\w.~+/=-]{1,256}$/, 'must be 1 to 256 characters that a Bearer token may have (RFC 6750)')
+    .optional(),
+  nowMs: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => Date.now),
+});

@@ -1,0 +1,84 @@
+import { DatabaseSync } from 'node:sqlite';
+
+/** The data folder cannot be used: another sandbox holds it, or a newer one wrote it. */
+export class DataFolderError extends Error {
+  override readonly name = 'DataFolderError';
+}
+
+/** Opens or creates the records. One process at a time. @throws DataFolderError */
+export function openDatabase(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  try {
+    prepareSchema(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof Error && /locked/.test(error.message))
+      throw new DataFolderError(`${path} is in use by another sandbox`, { cause: error });
+    throw error;
+  }
+}
+
+/** Runs the work as one transaction: all of it or nothing. */
+export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function prepareSchema(database: DatabaseSync, path: string): void {
+  // EXCLUSIVE keeps the lock until close. NORMAL survives the death of the process, which is what a local stand-in must survive.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  inTransaction(database, () => {
+    const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
+    if (version === SCHEMA_VERSION) return;
+    if (version !== 0)
+      throw new DataFolderError(`${path} has the records of another version of the sandbox (${String(version)})`);
+    database.exec(SCHEMA);
+  });
+}
+
+const SCHEMA_VERSION = 1;
+
+// A video keeps what its bytes turned out to be (duration_s or failure_*) from the moment they are stored;
+// status says whether the world may know yet. The indexes carry the order of the list, so that a page deep
+// in it is found without reading the rows before it.
+const SCHEMA = `
+CREATE TABLE api_keys (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, key_hash TEXT NOT NULL UNIQUE,
+  created_at_ms INTEGER NOT NULL, revoked_at_ms INTEGER
+) STRICT;
+CREATE TABLE api_requests (
+  key_id INTEGER NOT NULL, number INTEGER NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (key_id, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE channels (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, slug TEXT NOT NULL UNIQUE,
+  description TEXT, default_player_settings TEXT NOT NULL, created_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE feeds (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, type TEXT NOT NULL,
+  channel_id TEXT NOT NULL REFERENCES channels (id), last_published_at_ms INTEGER
+) STRICT;
+CREATE TABLE videos (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, title TEXT NOT NULL, description TEXT,
+  channel_id TEXT NOT NULL REFERENCES channels (id), tags TEXT NOT NULL, source_url TEXT,
+  created_at_ms INTEGER NOT NULL, status TEXT NOT NULL, due_at_ms INTEGER,
+  container TEXT, duration_s REAL, failure_code TEXT, failure_message TEXT,
+  file_size_bytes INTEGER, file_sha256 TEXT
+) STRICT;
+CREATE INDEX videos_newest ON videos (created_at_ms, number);
+CREATE INDEX videos_of_channel ON videos (channel_id, created_at_ms, number);
+CREATE INDEX videos_in_status ON videos (status, created_at_ms, number);
+CREATE INDEX videos_of_channel_in_status ON videos (channel_id, status, created_at_ms, number);
+CREATE INDEX videos_due ON videos (due_at_ms) WHERE status = 'processing';
+CREATE TABLE upload_addresses (
+  video_id TEXT PRIMARY KEY, token_hash TEXT NOT NULL, expires_at_ms INTEGER NOT NULL, is_void INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+PRAGMA user_version = ${SCHEMA_VERSION};
+`;

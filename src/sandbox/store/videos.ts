@@ -1,0 +1,198 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Probe } from '../media/verdict.ts';
+import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
+
+export type VideoStatus = 'pending' | 'processing' | 'ready' | 'failed';
+
+export interface Video {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly channelId: string;
+  readonly tags: readonly string[];
+  readonly sourceUrl: string | null;
+  readonly createdAtMs: number;
+  readonly status: VideoStatus;
+  /** Of a ready video whose container tells it. */
+  readonly durationS: number | null;
+  /** Of a failed video. */
+  readonly failure: Failure | null;
+}
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The bytes of a video as they were stored. */
+export interface StoredFile {
+  readonly videoId: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+export type NewVideo = Omit<Video, 'id' | 'status' | 'durationS' | 'failure'>;
+
+/** What is undefined stays as it is. */
+export interface VideoChange {
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+}
+
+export interface VideoFilter {
+  readonly channelId?: string | undefined;
+  readonly status?: VideoStatus | undefined;
+}
+
+/** The video records. Nothing here knows time: due times come in as values. */
+export class VideoStore {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** Adds a pending video. `idOf` gets its number, which is never used twice, even after a delete. */
+  create(video: NewVideo, idOf: (number: number) => string): string {
+    const last = this.#database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'videos'").get();
+    const id = idOf(Number(last?.['seq'] ?? 0) + 1);
+    this.#database
+      .prepare(
+        `INSERT INTO videos (id, title, description, channel_id, tags, source_url, created_at_ms, status)
+         VALUES (?, ?, ?, ?, ?, ?, ?, 'pending')`,
+      )
+      .run(
+        id,
+        video.title,
+        video.description,
+        video.channelId,
+        JSON.stringify(video.tags),
+        video.sourceUrl,
+        video.createdAtMs,
+      );
+    return id;
+  }
+
+  find(id: string): Video | undefined {
+    const row = this.#database.prepare('SELECT * FROM videos WHERE id = ?').get(id);
+    return row && toVideo(row);
+  }
+
+  /** One page, newest first, and how many the filter selects in all. */
+  page(filter: VideoFilter, page: number, perPage: number): { videos: Video[]; total: number } {
+    const { where, values } = conditionOf(filter);
+    // The inner query reads an index only: rows with long texts before the page are never touched.
+    const newest = `SELECT number FROM videos${where} ORDER BY created_at_ms DESC, number DESC LIMIT ? OFFSET ?`;
+    const rows = this.#database
+      .prepare(`SELECT * FROM videos WHERE number IN (${newest}) ORDER BY created_at_ms DESC, number DESC`)
+      .all(...values, perPage, (page - 1) * perPage);
+    return { videos: rows.map(toVideo), total: this.count(filter) };
+  }
+
+  count(filter: VideoFilter): number {
+    const { where, values } = conditionOf(filter);
+    return number(this.#database.prepare(`SELECT COUNT(*) AS total FROM videos${where}`).get(...values) ?? {}, 'total');
+  }
+
+  /** @returns the video after the change, undefined when there is none. */
+  change(id: string, change: VideoChange): Video | undefined {
+    const before = this.find(id);
+    if (!before) return undefined;
+    const after = {
+      ...before,
+      title: change.title ?? before.title,
+      description: change.description ?? before.description,
+      tags: change.tags ?? before.tags,
+    };
+    this.#database
+      .prepare('UPDATE videos SET title = ?, description = ?, tags = ? WHERE id = ?')
+      .run(after.title, after.description, JSON.stringify(after.tags), id);
+    return after;
+  }
+
+  /** @returns false when there was none. */
+  remove(id: string): boolean {
+    return this.#database.prepare('DELETE FROM videos WHERE id = ?').run(id).changes > 0;
+  }
+
+  /** pending → processing until `dueAtMs`, with what the bytes turned out to be. @returns false unless it was pending. */
+  startProcessing(file: StoredFile, probe: Probe, dueAtMs: number): boolean {
+    const [container, durationS] = probe.isPlayable ? [probe.container, probe.durationS] : [null, null];
+    const [code, message] = probe.isPlayable ? [null, null] : [probe.code, probe.message];
+    const result = this.#database
+      .prepare(
+        `UPDATE videos SET status = 'processing', due_at_ms = ?, container = ?, duration_s = ?, failure_code = ?,
+           failure_message = ?, file_size_bytes = ?, file_sha256 = ? WHERE id = ? AND status = 'pending'`,
+      )
+      .run(dueAtMs, container, durationS, code, message, file.sizeBytes, file.sha256, file.videoId);
+    return result.changes > 0;
+  }
+
+  /** pending → failed, when no bytes ever came. */
+  fail(id: string, failure: Failure): void {
+    this.#database
+      .prepare(
+        "UPDATE videos SET status = 'failed', failure_code = ?, failure_message = ? WHERE id = ? AND status = 'pending'",
+      )
+      .run(failure.code, failure.message, id);
+  }
+
+  /** processing → ready or failed, for all whose time has come. */
+  finishDue(nowMs: number): void {
+    this.#database
+      .prepare(
+        `UPDATE videos SET status = CASE WHEN failure_code IS NULL THEN 'ready' ELSE 'failed' END, due_at_ms = NULL
+         WHERE status = 'processing' AND due_at_ms <= ?`,
+      )
+      .run(nowMs);
+  }
+
+  nextDueAtMs(): number | null {
+    const row = this.#database.prepare("SELECT MIN(due_at_ms) AS due FROM videos WHERE status = 'processing'").get();
+    return row ? numberOrNull(row, 'due') : null;
+  }
+
+  /** Videos that are still to be imported from their source_url, oldest first. */
+  awaitingImport(): Video[] {
+    return this.#database
+      .prepare("SELECT * FROM videos WHERE status = 'pending' AND source_url IS NOT NULL ORDER BY number")
+      .all()
+      .map(toVideo);
+  }
+
+  files(): StoredFile[] {
+    const rows = this.#database.prepare('SELECT * FROM videos WHERE file_sha256 IS NOT NULL ORDER BY number').all();
+    return rows.map((row) => ({
+      videoId: text(row, 'id'),
+      sizeBytes: number(row, 'file_size_bytes'),
+      sha256: text(row, 'file_sha256'),
+    }));
+  }
+}
+
+function conditionOf(filter: VideoFilter): { where: string; values: string[] } {
+  const conditions = [
+    ...(filter.channelId === undefined ? [] : [['channel_id = ?', filter.channelId] as const]),
+    ...(filter.status === undefined ? [] : [['status = ?', filter.status] as const]),
+  ];
+  const where = conditions.map(([condition]) => condition).join(' AND ');
+  return { where: where && ` WHERE ${where}`, values: conditions.map(([, value]) => value) };
+}
+
+function toVideo(row: Row): Video {
+  const status = text(row, 'status') as VideoStatus;
+  const code = textOrNull(row, 'failure_code');
+  return {
+    id: text(row, 'id'),
+    title: text(row, 'title'),
+    description: textOrNull(row, 'description'),
+    channelId: text(row, 'channel_id'),
+    tags: JSON.parse(text(row, 'tags')) as string[],
+    sourceUrl: textOrNull(row, 'source_url'),
+    createdAtMs: number(row, 'created_at_ms'),
+    status,
+    durationS: status === 'ready' ? numberOrNull(row, 'duration_s') : null,
+    failure: status === 'failed' && code !== null ? { code, message: text(row, 'failure_message') } : null,
+  };
+}

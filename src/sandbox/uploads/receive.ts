@@ -1,0 +1,40 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+export interface ArrivedFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * Streams a body to a new file in the folder, hashing on the way; the bytes are on disk when this resolves.
+ * A body that breaks off leaves nothing behind. @throws what the source or the disk throws.
+ */
+export async function receiveFile(source: Readable, folder: string): Promise<ArrivedFile> {
+  const path = join(folder, randomUUID());
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  // A listener beside the pipe costs no copy and no extra stream; the pipe's back-pressure pauses it too.
+  source.on('data', (chunk: Buffer) => {
+    hash.update(chunk);
+    sizeBytes += chunk.length;
+  });
+  try {
+    await pipeline(
+      source,
+      createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WRITE_AHEAD_BYTES, flush: true }),
+    );
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+  return { path, sizeBytes, sha256: hash.digest('hex') };
+}
+
+/** Chunks that queue up while a write is under way leave in one writev. */
+const WRITE_AHEAD_BYTES = 4 * 1024 * 1024;

@@ -1,0 +1,62 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { put, readSample, runSandbox } from '../running-sandbox.ts';
+
+async function serving(listener: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const dispose = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://localhost:${(server.address() as AddressInfo).port}`, [Symbol.asyncDispose]: dispose };
+}
+
+describe('source_url (1, 2.1)', () => {
+  test('2.1 a video is imported from a loopback address, over a redirect too', async () => {
+    const clip = await readSample('clip.mp4');
+    await using source = await serving((request, response) => {
+      if (request.url === '/moved') response.writeHead(302, { location: '/clip.mp4' }).end();
+      else response.end(clip);
+    });
+    await using service = await runSandbox();
+    const { id, status } = await service.create({ source_url: `${source.url}/moved` });
+    expect(status).toBe('pending');
+    expect(await service.ended(id)).toMatchObject({ status: 'ready', duration: 4, source_url: `${source.url}/moved` });
+  });
+
+  test.each([
+    ['another host', () => 'https://example.com/clip.mp4', 'this machine only'],
+    ['an address that looks like loopback', () => 'http://127.0.0.1.example.com/clip.mp4', 'this machine only'],
+    ['a redirect to another host', (url: string) => `${url}/away`, 'this machine only'],
+    ['a missing file', (url: string) => `${url}/missing`, 'status 404'],
+    ['a redirect without end', (url: string) => `${url}/loop`, 'too often'],
+    ['a body that breaks off', (url: string) => `${url}/cut`, 'could not be read'],
+    ['nobody listening', () => 'http://127.0.0.1:1/clip.mp4', 'ECONNREFUSED'],
+  ])('%s makes the video fail with the reason', async (_what, addressOf, reason) => {
+    await using source = await serving((request, response) => {
+      if (request.url === '/away') response.writeHead(302, { location: 'http://198.51.100.1/x' }).end();
+      else if (request.url === '/loop') response.writeHead(302, { location: '/loop' }).end();
+      else if (request.url === '/cut') {
+        response.writeHead(200, { 'content-length': 1000 }).write('x');
+        setImmediate(() => response.destroy());
+      } else response.writeHead(404).end();
+    });
+    await using service = await runSandbox();
+    const { id } = await service.create({ source_url: addressOf(source.url) });
+    const failed = await service.ended(id);
+    expect(failed).toMatchObject({
+      status: 'failed',
+      error: { code: 'import_failed', message: expect.stringContaining(reason) },
+    });
+  });
+
+  test('whichever is complete first counts: the import or the PUT', async () => {
+    await using source = await serving(() => undefined);
+    await using service = await runSandbox();
+    const { id, upload_url } = await service.create({ source_url: source.url });
+    expect((await put(upload_url, await readSample('clip.mp4'))).status).toBe(200);
+    expect((await service.ended(id)).status).toBe('ready');
+  });
+});
