@@ -1,0 +1,33 @@
+import { resolve } from 'node:path';
+import type { FileView } from '../daemon/view.ts';
+import { tell } from './ask.ts';
+import { printJson } from './output/json.ts';
+import { visible } from './output/visible.ts';
+import { requireLoadable } from './settings.ts';
+import { exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+type Added =
+  | { readonly v: 1; readonly ok: true; readonly as: string; readonly file: FileView | null }
+  | { readonly v: 1; readonly ok: false; readonly why: string };
+
+/** `dropcast add PATH…`: takes files of a watched folder at once, without settle time and filters. */
+export async function add(
+  shell: Shell,
+  paths: readonly string[],
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<number> {
+  const config = await requireLoadable(shell, options.config);
+  let exitCode: number = exitCodes.fine;
+  for (const path of paths) {
+    const result = await tell<Added>(config, '/add', { path: resolve(shell.cwd, path) });
+    if (!result.ok) exitCode = exitCodes.failed;
+    if (options.json === true) printJson({ path, ...result }, shell.stdout);
+    else if (result.ok)
+      shell.stdout.write(
+        `${visible(path)}: ${result.as}, ${result.file?.state ?? 'taken'} (${result.file?.id ?? '?'})\n`,
+      );
+    else shell.stderr.write(`${visible(path)}: ${visible(result.why)}\n`);
+  }
+  return exitCode;
+}

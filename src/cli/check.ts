@@ -1,0 +1,65 @@
+import type { Config } from '../config/config.ts';
+import { formatProblem } from '../config/load.ts';
+import type { Problem } from '../config/load.ts';
+import { inspectOnline } from '../daemon/inspect-online.ts';
+import type { OnlineProblem } from '../daemon/inspect-online.ts';
+import { askOrRead } from './ask.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { printJson } from './output/json.ts';
+import { readConfig } from './settings.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+/** `dropcast check`: every problem of configuration, folders, state and key at once. */
+export async function check(
+  shell: Shell,
+  options: { readonly config?: string; readonly json?: boolean; readonly online?: boolean },
+): Promise<number> {
+  const { file, config, problems } = await readConfig(shell, options.config);
+  const online = config === null || options.online !== true ? [] : await askOnline(config, shell.stopping);
+  const errors = [...problems, ...online].filter(({ severity }) => severity === 'error').length;
+  if (options.json === true) {
+    printJson({ v: 1, file, ok: errors === 0, problems: [...problems, ...online] }, shell.stdout);
+  } else {
+    for (const problem of problems) shell.stdout.write(`${label(problem)}${formatProblem(problem, shell.cwd)}\n`);
+    for (const finding of online) shell.stdout.write(`${label(finding)}${finding.message}\n`);
+    shell.stdout.write(conclusion({ file, config, errors, isOnline: options.online === true }));
+  }
+  if (errors === 0) return exitCodes.fine;
+  return problems.some(({ severity }) => severity === 'error') ? exitCodes.badConfig : exitCodes.failed;
+}
+
+/** What the service says, and what it was asked without an answer. */
+async function askOnline(config: Config, signal: AbortSignal): Promise<readonly OnlineProblem[]> {
+  const problems = await inspectOnline(config, signal);
+  const suspects = await suspectsOf(config);
+  if (suspects === 0) return problems;
+  const message = `${counted(suspects, 'create request')} had no answer: the service may hold as many empty records, look for videos that stay pending`;
+  return [...problems, { severity: 'warning', key: 'service', message }];
+}
+
+/** A ledger that cannot be read at this moment is no reason to keep back what else was found. */
+async function suspectsOf(config: Config): Promise<number> {
+  try {
+    const read = async (ledger: Ledger | null) => ({ suspects: (await ledger?.suspects()) ?? 0 });
+    return (await askOrRead<{ readonly suspects: number }>(null, config, '/status', read)).suspects;
+  } catch (error) {
+    if (error instanceof CommandError) return 0;
+    throw error;
+  }
+}
+
+function label({ severity }: Pick<Problem, 'severity'>): string {
+  return severity === 'warning' ? 'warning: ' : '';
+}
+
+function conclusion(of: { file: string; config: Config | null; errors: number; isOnline: boolean }): string {
+  if (of.errors > 0) return `${counted(of.errors, 'problem')} in ${of.file}\n`;
+  const rules = of.config?.folders.reduce((sum, { rules }) => sum + rules.length, 0) ?? 0;
+  const online = of.isOnline ? ', and the service knows the key, channels and feeds' : '';
+  return `${of.file} is fine: ${counted(of.config?.folders.length ?? 0, 'folder')}, ${counted(rules, 'rule')}${online}\n`;
+}
+
+function counted(n: number, word: string): string {
+  return `${n} ${word}${n === 1 ? '' : 's'}`;
+}

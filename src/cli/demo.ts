@@ -1,0 +1,160 @@
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Daemon } from '../daemon/daemon.ts';
+import { filesOf } from '../daemon/view.ts';
+import type { FileView } from '../daemon/view.ts';
+import { startSandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { formatDuration, UNKNOWN } from './output/format.ts';
+import { renderTable } from './output/table.ts';
+import { requireConfig } from './settings.ts';
+import { exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+import { drain, openLog, startOrExplain, whenAborted } from './start.ts';
+import { stateStyle, tableOptions } from './file-table.ts';
+import { openProgress, watchUntilIdle } from './watch-progress.ts';
+
+/** The sample media, and where each is dropped. */
+const drops: readonly { readonly sample: string; readonly to: string }[] = [
+  { sample: 'clip.mp4', to: 'news/dawn/opening.mp4' },
+  { sample: 'camera.mov', to: 'news/dawn/street_interview.mov' },
+  { sample: 'phone-vertical.mp4', to: 'news/dusk/viewer.video.mp4' },
+  { sample: 'lecture.mkv', to: 'talks/physics/lecture_01.mkv' },
+  { sample: 'interview.mp3', to: 'talks/physics/interview.mp3' },
+];
+
+/** `dropcast demo`: the whole way of real files through the real daemon to a local service, without account or configuration. */
+export async function demo(
+  shell: Shell,
+  options: { readonly keep?: boolean; readonly samples: string },
+): Promise<number> {
+  await using stack = new AsyncDisposableStack();
+  const scratch = await mkdtemp(join(tmpdir(), 'dropcast-demo-'));
+  stack.defer(() => rm(scratch, { recursive: true, force: true }));
+  const sandbox = stack.use(await startSandbox({ processingMs: { min: 800, max: 2_500 }, uploadOrigin: 'separate' }));
+  const inbox = join(scratch, 'inbox');
+  await mkdir(inbox);
+  const config = await requireConfig(shell, await writeConfig(scratch, sandbox));
+  const { progress, lines } = openProgress(shell);
+  const { logger, close } = openLog({ ...config, log: { level: 'error', format: 'auto' } }, shell, lines);
+  stack.defer(close);
+  shell.stderr.write(`A local video service runs at ${sandbox.baseUrl}; dropcast watches ${inbox}\n`);
+  const daemon = await startOrExplain(config, logger);
+  stack.use(daemon);
+  await drop(options.samples, inbox);
+  shell.stderr.write(`${drops.length} files and a sidecar dropped in. From now on it goes by itself:\n\n`);
+  await settled(daemon, shell);
+  await watchUntilIdle(daemon, progress, shell, 0);
+  const { files } = await filesOf(daemon.ledger, daemon, { states: [], limit: 1_000 });
+  shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
+  if (options.keep === true && !shell.stopping.aborted) await stayUp(shell, { inbox, sandbox });
+  await drain(daemon, shell);
+  const isFine = files.length === drops.length && files.every(isPublished);
+  return isFine ? exitCodes.fine : exitCodes.failed;
+}
+
+async function writeConfig(scratch: string, sandbox: Sandbox): Promise<string> {
+  const file = join(scratch, 'dropcast.yaml');
+  const text = `service:
+  base_url: ${sandbox.baseUrl}
+  api_key: ${sandbox.apiKey}
+state_dir: ${join(scratch, 'state')}
+uploads: { bandwidth: 100kB/s }   # the samples are small: this leaves something to see
+poll: { interval: 1s }
+publish: { quiet: 1s, at_most: 20s }
+folders:
+  - path: ${join(scratch, 'inbox')}
+    settle: 1s
+    rules:
+      - match: "news/{show}/**"
+        channel: ch_news
+        title: "{show}: {title}"
+        tags: [news, "{show}"]
+        publish: [feed_news]
+      - match: "**"
+        channel: ch_main
+        tags: ["{dirs}"]
+status: { listen: off }
+`;
+  await writeFile(file, text, { mode: 0o600 });
+  return file;
+}
+
+/** Copies the samples in, with a sidecar for one of them. */
+async function drop(samples: string, inbox: string): Promise<void> {
+  const available = await readdir(samples);
+  for (const { sample, to } of drops) {
+    if (!available.includes(sample)) throw new Error(`the sample ${sample} is missing in ${samples}`);
+    await mkdir(join(inbox, to, '..'), { recursive: true });
+    await copyFile(join(samples, sample), join(inbox, to));
+  }
+  await writeFile(join(inbox, 'news/dawn/opening.yaml'), 'title: Good morning!\ntags: [sidecar]\n');
+}
+
+/** Waits until the watcher has noticed the files: idle before that means nothing. */
+async function settled(daemon: Daemon, shell: Shell): Promise<void> {
+  await daemon.folders.rescan();
+  while (!daemon.folders.isSettling() && (await daemon.isIdle()) && !shell.stopping.aborted) {
+    const { files } = await filesOf(daemon.ledger, daemon, { states: [], limit: 1 });
+    if (files.length > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function isPublished(file: FileView): boolean {
+  return file.state === 'done' && file.publish.every((feed) => feed in file.published);
+}
+
+/** Every column of the result is wanted; a narrower terminal wraps it. */
+const leastWidth = 100;
+
+function resultTable(files: readonly FileView[], shell: Shell): string {
+  const columns = [
+    { title: 'FILE', cut: 'middle' as const },
+    { title: 'STATE', style: stateStyle },
+    { title: 'CHANNEL' },
+    { title: 'TAGS', cut: 'end' as const },
+    { title: 'VIDEO' },
+    { title: 'CREATE', align: 'right' as const },
+    { title: 'UPLOAD', align: 'right' as const },
+    { title: 'PROCESS', align: 'right' as const },
+    { title: 'PUBLISH', align: 'right' as const },
+  ];
+  const rows = files.toReversed().map((file) => {
+    const { discovered, created, upload_started: started, uploaded, ready } = file.times;
+    const published = Math.max(...Object.values(file.published));
+    return [
+      file.path.split('/inbox/')[1] ?? file.path,
+      file.state,
+      file.channel ?? UNKNOWN,
+      file.tags.join(', '),
+      file.video_id ?? UNKNOWN,
+      took(discovered, created),
+      took(started, uploaded),
+      took(uploaded, ready),
+      file.publish.length === 0 ? 'no feed' : took(ready, published),
+    ];
+  });
+  const { width, colour } = tableOptions(shell);
+  return renderTable(columns, rows, { width: Math.max(width, leastWidth), colour });
+}
+
+function took(from: number | null, to: number | null): string {
+  return from === null || to === null || !Number.isFinite(to) ? UNKNOWN : formatDuration(to - from);
+}
+
+function summary(files: readonly FileView[], sandbox: Sandbox): string {
+  const requests = sandbox.requests().filter(({ path }) => path.startsWith('/v1'));
+  const publishes = requests.filter(({ path }) => path.endsWith('/publish')).length;
+  const done = files.filter(isPublished).length;
+  return `${done} of ${files.length} files are ready and published, with ${requests.length} API requests (${publishes} publish).\n`;
+}
+
+async function stayUp(shell: Shell, { inbox, sandbox }: { inbox: string; sandbox: Sandbox }): Promise<void> {
+  shell.stdout.write(`
+Still running. Drop more files into ${inbox}; Ctrl-C ends it and removes everything.
+  curl -H 'Authorization: Bearer ${sandbox.apiKey}' ${sandbox.baseUrl}/videos
+`);
+  await whenAborted(shell.stopping);
+}

@@ -1,0 +1,140 @@
+import { lstat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { createRouter, routedFile } from '../daemon/router.ts';
+import type { FolderRouter } from '../daemon/router.ts';
+import { showOf } from '../daemon/view.ts';
+import type { ShowView } from '../daemon/view.ts';
+import { explainRoute } from '../routing/explain.ts';
+import type { Explanation } from '../routing/explain.ts';
+import { isTemporaryName } from '../watch/temporary-name.ts';
+import { versionOf } from '../watch/observation.ts';
+import { askOrRead } from './ask.ts';
+import { whyOf } from './file-table.ts';
+import { formatBytes } from './output/format.ts';
+import { printJson } from './output/json.ts';
+import { visible } from './output/visible.ts';
+import { requireLoadable } from './settings.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+interface Account {
+  readonly v: 1;
+  readonly path: string;
+  readonly folder: string;
+  /** What is at the path now, in words. */
+  readonly on_disk: string;
+  /** Why the file is not considered at all, or null. */
+  readonly left_alone: string | null;
+  readonly sidecar: string;
+  readonly explanation: Explanation;
+  readonly stands: ShowView | null;
+}
+
+/** `dropcast explain PATH`: which rule takes this path and why, what would be sent, and where the file stands. */
+export async function explain(
+  shell: Shell,
+  path: string,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<void> {
+  const config = await requireLoadable(shell, options.config);
+  const absolute = resolve(shell.cwd, path);
+  const account = await accountFor(shell, config, absolute);
+  if (options.json === true) printJson(account, shell.stdout);
+  else shell.stdout.write(describe(account));
+}
+
+async function accountFor(shell: Shell, config: Config, absolute: string): Promise<Account> {
+  const router = routerOf(config, absolute);
+  const path = absolute.slice(router.folder.path.length + 1);
+  const stats = await lstat(absolute, { bigint: true }).catch(() => null);
+  const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
+  const reading = await router.sidecarOf(path);
+  const { found } = await askOrRead<{ found: readonly ShowView[] }>(
+    shell,
+    config,
+    `/file?name=${encodeURIComponent(absolute)}`,
+    async (ledger) => {
+      const rows = (await ledger?.find(absolute)) ?? [];
+      return { found: ledger === null ? [] : await Promise.all(rows.map((facts) => showOf(ledger, null, facts))) };
+    },
+  );
+  return {
+    v: 1,
+    path,
+    folder: router.folder.path,
+    on_disk:
+      stats === null
+        ? 'there is no such file now'
+        : stats.isFile()
+          ? `a file of ${formatBytes(Number(stats.size))}`
+          : 'not a regular file',
+    left_alone: stats?.isFile() === false ? 'it is not a regular file' : whyLeftAlone(router, path),
+    sidecar: reading.ok
+      ? reading.sidecar === null
+        ? 'none'
+        : `sets ${Object.keys(reading.sidecar).join(', ')}`
+      : `broken: ${reading.why}`,
+    explanation: explainRoute(router.folder.rules, { path, modifiedMs }, reading.ok ? reading.sidecar : null),
+    stands: found[0] ?? null,
+  };
+}
+
+/** The most specific folder that the path is in. */
+function routerOf(config: Config, absolute: string): FolderRouter {
+  const [folder] = config.folders
+    .filter(({ path }) => absolute.startsWith(`${path}/`))
+    .toSorted((one, other) => other.path.length - one.path.length);
+  if (folder !== undefined) return createRouter(folder);
+  const folders = config.folders.map(({ path }) => path).join(', ');
+  throw new CommandError(`${visible(absolute)} is in no watched folder; they are: ${folders}`, exitCodes.failed);
+}
+
+function whyLeftAlone(router: FolderRouter, path: string): string | null {
+  if (path.split('/').some((segment) => isTemporaryName(segment))) return 'its name is hidden, temporary or partial';
+  const kind = router.accepts(path);
+  if (kind === 'sidecar') return 'it is a sidecar: it speaks of the video beside it';
+  return kind === null ? 'include and exclude leave it out' : null;
+}
+
+function describe({
+  path,
+  folder,
+  on_disk: onDisk,
+  left_alone: leftAlone,
+  sidecar,
+  explanation,
+  stands,
+}: Account): string {
+  const lines = [`${visible(path)} in ${visible(folder)}: ${onDisk}`];
+  if (leftAlone !== null) lines.push(`It is left alone: ${leftAlone}.`);
+  lines.push(`Sidecar: ${visible(sidecar)}`, '', 'Rules, first match wins');
+  for (const { rule, line, match, matched, reason, captures } of explanation.rules) {
+    const values = Object.entries(captures).map(([name, value]) => `${name}=${value}`);
+    const verdict = matched ? `takes it${values.length > 0 ? ` (${values.join(', ')})` : ''}` : `no: ${reason ?? ''}`;
+    lines.push(`  ${matched ? '→' : ' '} ${rule} (line ${line})  ${visible(match)}  ${visible(verdict)}`);
+  }
+  lines.push('', ...sentLines(explanation, leftAlone === null ? 'It' : 'If it were taken, it'), '', standing(stands));
+  return `${lines.join('\n')}\n`;
+}
+
+function sentLines({ route, fromSidecar }: Explanation, it: string): readonly string[] {
+  if (route.kind === 'held') return [`${it} would be held: ${route.why}`];
+  const { channel, title, description, tags, publish } = route.plan;
+  const origin = (key: (typeof fromSidecar)[number]): string => (fromSidecar.includes(key) ? '   (sidecar)' : '');
+  return [
+    `${it} would be sent with`,
+    `  channel      ${visible(channel)}${origin('channel')}`,
+    `  title        ${visible(title)}${origin('title')}`,
+    `  description  ${description === null ? '-' : visible(description)}${origin('description')}`,
+    `  tags         ${visible(tags.join(', ')) || '-'}${origin('tags')}`,
+    `  feeds        ${visible(publish.join(', ')) || '-'}${origin('publish')}`,
+  ];
+}
+
+function standing(stands: ShowView | null): string {
+  if (stands === null) return 'dropcast has not taken this file yet.';
+  const { file } = stands;
+  const why = whyOf(file);
+  return `It is ${file.state}${why === '' ? '' : `: ${visible(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${file.video_id}`}).`;
+}

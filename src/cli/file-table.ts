@@ -1,0 +1,80 @@
+import { relative } from 'node:path';
+import type { FileView, SettlingView } from '../daemon/view.ts';
+import { hasColour } from './output/colour.ts';
+import type { Style } from './output/colour.ts';
+import { formatBytes, formatRelative, UNKNOWN } from './output/format.ts';
+import { renderTable } from './output/table.ts';
+import type { Column } from './output/table.ts';
+import type { Shell } from './shell.ts';
+
+/** The files of a listing, a row each. */
+export function fileTable(files: readonly FileView[], shell: Shell, settling: readonly SettlingView[] = []): string {
+  const columns = [
+    { title: 'STATE', style: stateStyle },
+    { title: 'ID' },
+    { title: 'FILE', cut: 'middle' as const },
+    { title: 'SIZE', align: 'right' as const },
+    { title: 'CHANNEL' },
+    { title: 'TAGS', cut: 'end' as const },
+    { title: 'VIDEO' },
+    { title: 'WHY', cut: 'end' as const },
+  ];
+  const rows = [
+    ...settling.map(({ path, size, why }) => [
+      'settling',
+      UNKNOWN,
+      shortPath(path, shell),
+      formatBytes(size),
+      UNKNOWN,
+      '',
+      UNKNOWN,
+      why,
+    ]),
+    ...files.map((file) => [
+      file.state,
+      file.id,
+      shortPath(file.path, shell),
+      formatBytes(file.size),
+      file.channel ?? UNKNOWN,
+      file.tags.join(', '),
+      file.video_id ?? UNKNOWN,
+      whyOf(file),
+    ]),
+  ];
+  return renderUrgent(columns, rows, shell);
+}
+
+/** On a narrow terminal the name and the reason are worth more than tags and video: `show` and --json have those. */
+export function renderUrgent(columns: readonly Column[], rows: readonly (readonly string[])[], shell: Shell): string {
+  const options = tableOptions(shell);
+  const isNarrow = options.width < wideEnough;
+  const shown = columns.flatMap(({ title }, index) => (isNarrow && lessUrgent.has(title) ? [] : [index]));
+  const pick = <T>(list: readonly T[]): readonly T[] => shown.flatMap((index) => list.slice(index, index + 1));
+  return renderTable(pick(columns), rows.map(pick), options);
+}
+
+const wideEnough = 140;
+const lessUrgent = new Set(['TAGS', 'VIDEO']);
+
+/** As wide as the terminal; whole in a file or pipe. */
+export function tableOptions(shell: Shell): { width: number; colour: boolean } {
+  return { width: shell.stdout.columns || Infinity, colour: hasColour(shell.stdout, shell.env) };
+}
+
+/** Relative when that is shorter to read: below the directory the command was called in. */
+export function shortPath(path: string, shell: Shell): string {
+  const short = relative(shell.cwd, path);
+  return short.startsWith('..') ? path : short;
+}
+
+export function whyOf(file: FileView): string {
+  if (file.state === 'done') return file.local === 'refused' ? (file.why ?? '') : '';
+  const next = file.not_before === null ? '' : ` (again ${formatRelative(file.not_before, Date.now())})`;
+  return `${file.why ?? ''}${next}`;
+}
+
+export function stateStyle(state: string): Style | null {
+  if (state === 'done') return 'green';
+  if (state === 'failed') return 'red';
+  return state === 'held' || state === 'retrying' ? 'yellow' : null;
+}

@@ -1,0 +1,36 @@
+import { filesOf, knownStates } from '../daemon/view.ts';
+import type { FilesView } from '../daemon/view.ts';
+import { askOrRead } from './ask.ts';
+import { fileTable } from './file-table.ts';
+import { printJson } from './output/json.ts';
+import { requireLoadable } from './settings.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+export interface LsOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly state?: readonly string[];
+  readonly limit: number;
+}
+
+/** `dropcast ls`: the files, newest first. */
+export async function ls(shell: Shell, options: LsOptions): Promise<void> {
+  const states = options.state ?? [];
+  const unknown = states.find((state) => !knownStates.includes(state));
+  if (unknown !== undefined) {
+    throw new CommandError(`unknown state "${unknown}"; the states are: ${knownStates.join(', ')}`, exitCodes.usage);
+  }
+  const config = await requireLoadable(shell, options.config);
+  const filter = { states, limit: options.limit };
+  const query = `/files?limit=${options.limit}&states=${encodeURIComponent(states.join(','))}`;
+  const view = await askOrRead<FilesView>(shell, config, query, (ledger) =>
+    ledger === null ? Promise.resolve({ v: 1, files: [], settling: [] }) : filesOf(ledger, null, filter),
+  );
+  if (options.json === true) printJson(view, shell.stdout);
+  else if (view.files.length + view.settling.length === 0) shell.stderr.write('No such files.\n');
+  else shell.stdout.write(fileTable(view.files, shell, view.settling));
+  if (view.files.length === options.limit) {
+    shell.stderr.write(`These are the newest ${options.limit}; there may be more: see --limit.\n`);
+  }
+}

@@ -1,0 +1,39 @@
+import { filesOf } from '../daemon/view.ts';
+import { printJson } from './output/json.ts';
+import { visible } from './output/visible.ts';
+import { fileTable } from './file-table.ts';
+import { requireConfig } from './settings.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+import { drain, openLog, startOrExplain } from './start.ts';
+import { openProgress, watchUntilIdle } from './watch-progress.ts';
+
+/** `dropcast once`: process what is in the folders now, show progress, end when everything has ended. */
+export async function once(
+  shell: Shell,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<number> {
+  const config = await requireConfig(shell, options.config);
+  // Progress has stderr for itself; the log says only what goes wrong, and status, history and failures.jsonl say the rest.
+  const { progress, lines } = openProgress(shell);
+  const { logger, close } = openLog({ ...config, log: { ...config.log, level: 'error' } }, shell, lines);
+  await using stack = new AsyncDisposableStack();
+  stack.defer(close);
+  const since = Date.now();
+  const daemon = await startOrExplain(config, logger);
+  stack.use(daemon);
+  const end = await watchUntilIdle(daemon, progress, shell, since);
+  const { files } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });
+  const ours = files.toReversed();
+  await drain(daemon, shell);
+  if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
+  else shell.stdout.write(ours.length === 0 ? 'Nothing new in the folders.\n' : fileTable(ours, shell));
+  if (end.is === 'stopped')
+    throw new CommandError('stopped before everything had ended; the next run goes on from here', exitCodes.failed);
+  if (end.is === 'suspended')
+    throw new CommandError(
+      `${visible(end.why)}\nNothing can go on before that is mended; the next run goes on from here.`,
+      exitCodes.failed,
+    );
+  return ours.some(({ state }) => state === 'failed' || state === 'held') ? exitCodes.failed : exitCodes.fine;
+}

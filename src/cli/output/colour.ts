@@ -1,0 +1,16 @@
+import { styleText } from 'node:util';
+
+export type Style = Parameters<typeof styleText>[0];
+
+/** Whether colours may be sent there: a terminal that knows them, and never with `NO_COLOR` (https://no-color.org). */
+export function hasColour(
+  stream: { readonly isTTY?: boolean },
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+}
+
+/** Text in a colour, if colours are wanted. */
+export function paint(style: Style, text: string, colour: boolean): string {
+  return colour ? styleText(style, text, { validateStream: false }) : text;
+}

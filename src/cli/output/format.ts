@@ -1,0 +1,46 @@
+import prettyBytes from 'pretty-bytes';
+import prettyMilliseconds from 'pretty-ms';
+
+/** For what is not known or is no number. */
+export const UNKNOWN = '-';
+
+/** `12.3 MB`; powers of ten, as disks and file managers count. */
+export function formatBytes(bytes: number | null): string {
+  return isAmount(bytes) ? prettyBytes(bytes) : UNKNOWN;
+}
+
+/** `8.1 MB/s`. */
+export function formatRate(bytesPerSecond: number | null): string {
+  return isAmount(bytesPerSecond) ? `${prettyBytes(Math.round(bytesPerSecond))}/s` : UNKNOWN;
+}
+
+/** Milliseconds as `3.2 s`, `1 m 20 s`, `2 h 5 m`: the two largest units. */
+export function formatDuration(durationMs: number | null): string {
+  if (!isAmount(durationMs)) return UNKNOWN;
+  return spaced(
+    prettyMilliseconds(Math.round(durationMs), { unitCount: 2, secondsDecimalDigits: durationMs < 60_000 ? 1 : 0 }),
+  );
+}
+
+/** A moment as seen from another, both epoch milliseconds: `in 3 m`, `2 h ago`, `now` within a second. */
+export function formatRelative(atMs: number | null, nowMs: number): string {
+  if (atMs === null || !Number.isFinite(atMs - nowMs)) return UNKNOWN;
+  const distance = Math.abs(atMs - nowMs);
+  if (distance < 1_000) return 'now';
+  const text = spaced(prettyMilliseconds(distance, { compact: true }));
+  return atMs > nowMs ? `in ${text}` : `${text} ago`;
+}
+
+/** A whole share of 100, never 100 before the end. */
+export function formatPercent(part: number, whole: number): string {
+  if (!isAmount(part) || !isAmount(whole) || whole === 0) return UNKNOWN;
+  return `${part >= whole ? 100 : Math.min(99, Math.floor((part / whole) * 100))}%`;
+}
+
+function isAmount(value: number | null): value is number {
+  return value !== null && Number.isFinite(value) && value >= 0;
+}
+
+function spaced(text: string): string {
+  return text.replaceAll(/(\d)([a-z])/g, '$1 $2');
+}

@@ -1,0 +1,107 @@
+import { createLogUpdate } from 'log-update';
+import { hasColour } from './colour.ts';
+import type { Progress, ProgressOptions, ProgressView } from './progress-view.ts';
+import { progressFrame } from './progress-frame.ts';
+import type { FrameSize } from './progress-frame.ts';
+import { displayWidth } from './text-width.ts';
+import { TransferRates } from './transfer-rates.ts';
+import { permanentLine } from './visible.ts';
+
+/** At most ten frames a second: more is not seen, and slow terminals over SSH fall behind. */
+const MIN_REDRAW_MS = 100;
+/** Without news the region is still drawn, so that a stall shows as a falling rate. */
+const IDLE_REDRAW_MS = 1_000;
+
+/** A region at the foot of the terminal that is redrawn in place. */
+export class LiveProgress implements Progress {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #now: () => number;
+  readonly #region: ReturnType<typeof createLogUpdate>;
+  readonly #rates = new TransferRates();
+  readonly #colour: boolean;
+  readonly #onResize = () => this.#resize();
+  #view: ProgressView | null = null;
+  #frame: readonly string[] = [];
+  #drawnAt = -Infinity;
+  #timer: NodeJS.Timeout | null = null;
+  #isFinished = false;
+
+  constructor({ stream, now, env = process.env }: ProgressOptions) {
+    this.#stream = stream;
+    this.#now = now;
+    this.#colour = hasColour(stream, env);
+    // The cursor stays visible: nothing has to be put right after a SIGKILL, and no signal handler is installed for it.
+    this.#region = createLogUpdate(stream, { showCursor: true });
+    stream.on('resize', this.#onResize);
+  }
+
+  update(view: ProgressView): void {
+    if (this.#isFinished) return;
+    this.#view = view;
+    this.#rates.observe(view, this.#now());
+    const waitMs = this.#drawnAt + MIN_REDRAW_MS - this.#now();
+    if (waitMs <= 0) this.#draw();
+    else this.#drawIn(waitMs);
+  }
+
+  line(text: string): void {
+    this.#region.persist(permanentLine(text));
+    this.#frame = [];
+    if (!this.#isFinished) this.#draw();
+  }
+
+  finish(): void {
+    if (this.#isFinished) return;
+    if (this.#view) this.#draw();
+    this.#isFinished = true;
+    this.#stopTimer();
+    this.#stream.off('resize', this.#onResize);
+    this.#region.done();
+  }
+
+  #draw(): void {
+    if (!this.#view) return;
+    const nowMs = this.#now();
+    this.#rates.observe(this.#view, nowMs);
+    this.#drawnAt = nowMs;
+    this.#frame = progressFrame({
+      view: this.#view,
+      rates: this.#rates,
+      nowMs,
+      size: this.#size(),
+      colour: this.#colour,
+    });
+    this.#region(this.#frame.join('\n'));
+    this.#drawIn(IDLE_REDRAW_MS);
+  }
+
+  #drawIn(waitMs: number): void {
+    this.#stopTimer();
+    this.#timer = setTimeout(() => this.#draw(), waitMs).unref();
+  }
+
+  #stopTimer(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #size(): FrameSize {
+    return { columns: this.#stream.columns ?? 80, rows: this.#stream.rows ?? 24 };
+  }
+
+  /**
+   * A terminal made narrower wraps the lines that stand there, so that more rows must go than were drawn; log-update counts those it
+   * wrote and would leave the rest.
+   */
+  #resize(): void {
+    const { columns } = this.#size();
+    const wrapped = this.#frame.reduce(
+      (rows, line) => rows + Math.max(0, Math.ceil(displayWidth(line) / columns) - 1),
+      0,
+    );
+    this.#region.clear();
+    if (wrapped > 0) this.#stream.write('\u{1B}[1A\u{1B}[2K'.repeat(wrapped));
+    this.#frame = [];
+    this.#draw();
+  }
+}

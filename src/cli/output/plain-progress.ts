@@ -1,0 +1,76 @@
+import { formatBytes, formatDuration } from './format.ts';
+import type { FileProgress, Progress, ProgressOptions, ProgressView } from './progress-view.ts';
+import { totalParts } from './total-line.ts';
+import { TransferRates } from './transfer-rates.ts';
+import { permanentLine, visible } from './visible.ts';
+
+const TOTAL_EVERY_MS = 10_000;
+
+interface Seen {
+  readonly state: string;
+  readonly firstAtMs: number;
+}
+
+/** For pipes, files and CI logs: one line per change of a file's state, and now and then the total. */
+export class PlainProgress implements Progress {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #now: () => number;
+  readonly #rates = new TransferRates();
+  #seen: ReadonlyMap<string, Seen> = new Map();
+  #view: ProgressView | null = null;
+  #totalAt: number | null = null;
+  #lastTotal = '';
+  #isFinished = false;
+
+  constructor({ stream, now }: ProgressOptions) {
+    this.#stream = stream;
+    this.#now = now;
+  }
+
+  update(view: ProgressView): void {
+    if (this.#isFinished) return;
+    const nowMs = this.#now();
+    this.#view = view;
+    this.#rates.observe(view, nowMs);
+    this.#writeChanges(view.files, nowMs);
+    this.#totalAt ??= nowMs;
+    if (nowMs - this.#totalAt >= TOTAL_EVERY_MS) this.#writeTotal(view, nowMs);
+  }
+
+  line(text: string): void {
+    this.#stream.write(`${permanentLine(text)}\n`);
+  }
+
+  finish(): void {
+    if (this.#view && !this.#isFinished) this.#writeTotal(this.#view, this.#now());
+    this.#isFinished = true;
+  }
+
+  #writeChanges(files: readonly FileProgress[], nowMs: number): void {
+    const before = this.#seen;
+    this.#seen = new Map(files.map((file) => [file.id, seenNow(file, before.get(file.id), nowMs)]));
+    const lines = files
+      .filter(({ id, state }) => before.get(id)?.state !== state)
+      .map((file) => `${changeLine(file, nowMs - (this.#seen.get(file.id)?.firstAtMs ?? nowMs))}\n`);
+    if (lines.length > 0) this.#stream.write(lines.join(''));
+  }
+
+  #writeTotal(view: ProgressView, nowMs: number): void {
+    this.#totalAt = nowMs;
+    const total = totalParts(view, this.#rates.ofAll(nowMs), nowMs).join(', ');
+    if (total !== this.#lastTotal) this.#stream.write(`total: ${total}\n`);
+    this.#lastTotal = total;
+  }
+}
+
+function seenNow({ state }: FileProgress, before: Seen | undefined, nowMs: number): Seen {
+  return { state, firstAtMs: before?.firstAtMs ?? nowMs };
+}
+
+/** `clip.mp4: uploading (12.3 MB)`, `clip.mp4: done in 3.2 s`, `clip.mp4: held: no rule matches`. */
+function changeLine(file: FileProgress, elapsedMs: number): string {
+  const head = `${visible(file.name)}: ${visible(file.state)}`;
+  if (file.why !== null) return `${head}: ${visible(file.why)}`;
+  if (file.state === 'uploading') return `${head} (${formatBytes(file.sizeBytes)})`;
+  return file.state === 'done' ? `${head} in ${formatDuration(elapsedMs)}` : head;
+}

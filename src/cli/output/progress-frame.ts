@@ -1,0 +1,140 @@
+import { paint } from './colour.ts';
+import type { Style } from './colour.ts';
+import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
+import type { FileProgress, ProgressView } from './progress-view.ts';
+import { etaMs } from './rate.ts';
+import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
+import { totalParts } from './total-line.ts';
+import type { TransferRates } from './transfer-rates.ts';
+import { visible } from './visible.ts';
+
+export interface FrameSize {
+  /** Of the terminal. */
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface FrameInput {
+  readonly view: ProgressView;
+  readonly rates: TransferRates;
+  readonly nowMs: number;
+  readonly size: FrameSize;
+  readonly colour: boolean;
+}
+
+const MAX_FILE_ROWS = 10;
+const STATE_WIDTH = 'awaiting publish'.length;
+const MIN_NAME_WIDTH = 16;
+/** A reason that would be cut to less is not shown. */
+const MIN_REASON_WIDTH = 12;
+const GAP = '  ';
+
+/**
+ * The live region as lines: files under way, how many more there are, the total. One column narrower than the terminal, because a line
+ * that fills the last one is wrapped by some; one row lower, because the cursor stands below.
+ */
+export function progressFrame(input: FrameInput): readonly string[] {
+  const width = Math.max(0, input.size.columns - 1);
+  const active = byActivity(input.view.files);
+  const shown = active.slice(0, fileRows(active.length, input.size.rows));
+  const hidden = active.length - shown.length;
+  const nameWidth = nameWidthOf(shown, width);
+  return [
+    ...shown.map((file) => fileRow(file, input, { width, nameWidth })),
+    ...(hidden > 0 && input.size.rows > 3 ? [cutEnd(`… and ${hidden} more`, width)] : []),
+    totalRow(input, width),
+  ];
+}
+
+/** Leaves room for the total, the cursor's row, and the row that says how many are not shown. */
+function fileRows(active: number, rows: number): number {
+  const room = rows - 2;
+  return Math.max(0, Math.min(MAX_FILE_ROWS, active <= Math.min(room, MAX_FILE_ROWS) ? room : room - 1));
+}
+
+/** What moves stands first; among equals the given order stays, so that rows do not jump. */
+const ORDER = ['uploading', 'creating', 'processing', 'awaiting publish', 'retrying', 'awaiting upload', 'queued'];
+const ENDED: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded']);
+
+function byActivity(files: readonly FileProgress[]): readonly FileProgress[] {
+  const rank = ({ state }: FileProgress) => (ORDER.includes(state) ? ORDER.indexOf(state) : ORDER.length);
+  return files.filter(({ state }) => !ENDED.has(state)).toSorted((a, b) => rank(a) - rank(b));
+}
+
+const STATE_STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', processing: 'blue', retrying: 'yellow' };
+
+/**
+ * `name  uploading  ██████░░░░  60%  12 MB / 20 MB  8.1 MB/s  1 s`, or the reason in place of the meters. Names have one width in a
+ * frame; on a narrow terminal the less telling cells go first.
+ */
+function fileRow(file: FileProgress, input: FrameInput, { width, nameWidth }: RowWidths): string {
+  const name = pad(cutMiddle(visible(file.name), nameWidth), nameWidth);
+  const state = pad(cutEnd(visible(file.state), STATE_WIDTH), STATE_WIDTH);
+  const room = width - nameWidth - STATE_WIDTH - 2 * GAP.length;
+  if (room < -GAP.length) return cutMiddle(visible(file.name), width);
+  const rest = file.state === 'uploading' ? fittingCells(meters(file, input), room).join(GAP) : reason(file, room);
+  return [name, paintState(file, state, input.colour), ...(rest === '' ? [] : [rest])].join(GAP);
+}
+
+interface RowWidths {
+  readonly width: number;
+  readonly nameWidth: number;
+}
+
+/** As wide as the longest name that is shown, but never so wide that the state and the percentage have no room. */
+function nameWidthOf(shown: readonly FileProgress[], width: number): number {
+  const longest = Math.max(0, ...shown.map(({ name }) => displayWidth(visible(name))));
+  const most = Math.max(MIN_NAME_WIDTH, Math.floor(width * 0.4));
+  return Math.max(1, Math.min(longest, most, width - STATE_WIDTH - GAP.length));
+}
+
+function reason(file: FileProgress, room: number): string {
+  return file.why === null || room < MIN_REASON_WIDTH ? '' : cutEnd(visible(file.why), room);
+}
+
+function paintState(file: FileProgress, right: string, colour: boolean): string {
+  const style = STATE_STYLES[file.state];
+  return style ? paint(style, right.slice(0, STATE_WIDTH), colour) + right.slice(STATE_WIDTH) : right;
+}
+
+interface Cell {
+  readonly text: string;
+  /** The least telling has the lowest. */
+  readonly weight: number;
+}
+
+function meters(file: FileProgress, { rates, nowMs }: FrameInput): readonly Cell[] {
+  const rate = rates.ofFile(file.id, nowMs);
+  const eta = etaMs(file.sizeBytes - file.sentBytes, rate);
+  return [
+    { text: bar(file), weight: 1 },
+    { text: pad(formatPercent(file.sentBytes, file.sizeBytes), 4, 'right'), weight: 5 },
+    { text: pad(`${formatBytes(file.sentBytes)} / ${formatBytes(file.sizeBytes)}`, 17, 'right'), weight: 2 },
+    { text: pad(formatRate(rate), 9, 'right'), weight: 3 },
+    { text: pad(formatDuration(eta), 9, 'right'), weight: 4 },
+  ];
+}
+
+const BAR_WIDTH = 16;
+
+function bar({ sentBytes, sizeBytes }: FileProgress): string {
+  const share = sizeBytes > 0 ? sentBytes / sizeBytes : 0;
+  const full = Math.floor(Math.min(1, Math.max(0, share)) * BAR_WIDTH) || 0;
+  return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
+}
+
+/** As many cells as there is room for. */
+function fittingCells(cells: readonly Cell[], room: number): readonly string[] {
+  const needed = cells.reduce((sum, { text }) => sum + GAP.length + displayWidth(text), -GAP.length);
+  if (needed <= room || cells.length === 0) return cells.map(({ text }) => text);
+  const least = Math.min(...cells.map(({ weight }) => weight));
+  return fittingCells(
+    cells.filter(({ weight }) => weight !== least),
+    room,
+  );
+}
+
+function totalRow({ view, rates, nowMs, colour }: FrameInput, width: number): string {
+  const text = cutEnd(totalParts(view, rates.ofAll(nowMs), nowMs).join('   '), width);
+  return paint('bold', text, colour);
+}

@@ -1,0 +1,95 @@
+import { paint } from './colour.ts';
+import type { Style } from './colour.ts';
+import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
+import { visible } from './visible.ts';
+
+export interface Column {
+  readonly title: string;
+  /** Numbers stand to the right. */
+  readonly align?: 'left' | 'right';
+  /** Set on the columns that give way when the table is too wide, and where their text is cut: paths in the middle. */
+  readonly cut?: 'end' | 'middle';
+  /** Colour by what the cell says; `null` is none. */
+  readonly style?: (cell: string) => Style | null;
+}
+
+const GAP = '  ';
+/** A column that gives way keeps so much as long as another one can. */
+const MIN_FLEXIBLE = 8;
+
+/**
+ * Rows under their titles, aligned by what a terminal shows. Cells are raw text and made safe here. No line is wider
+ * than `width` columns (`Infinity` when nobody looks, so that scripts get all) as long as each column can have one; missing cells
+ * are empty. Ends with a newline.
+ */
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  options: { readonly width: number; readonly colour: boolean },
+): string {
+  const titles = columns.map(({ title }) => title);
+  const cells = rows.map((row) => columns.map((_, index) => visible(row[index] ?? '')));
+  const widths = fit(columns, natural([titles, ...cells]), options.width);
+  const line = (row: readonly string[], style: (column: Column, cell: string) => Style | null) =>
+    row.map((cell, index) => renderCell(columns[index], cell, widths[index] ?? 0, { style, colour: options.colour }));
+  const lines = [
+    line(titles, () => 'bold'),
+    ...cells.map((row) => line(row, (column, cell) => column.style?.(cell) ?? null)),
+  ];
+  return lines.map((parts) => `${parts.join(GAP).trimEnd()}\n`).join('');
+}
+
+interface CellPaint {
+  readonly style: (column: Column, cell: string) => Style | null;
+  readonly colour: boolean;
+}
+
+/** Padding stays outside the colour, so that a row's end can be trimmed. */
+function renderCell(column: Column | undefined, cell: string, width: number, { style, colour }: CellPaint): string {
+  if (!column) return '';
+  const text = column.cut === 'middle' ? cutMiddle(cell, width) : cutEnd(cell, width);
+  const space = pad('', width - displayWidth(text));
+  const look = style(column, cell);
+  const painted = look === null || text === '' ? text : paint(look, text, colour);
+  return column.align === 'right' ? space + painted : painted + space;
+}
+
+function natural(rows: readonly (readonly string[])[]): readonly number[] {
+  return (rows[0] ?? []).map((_, index) =>
+    rows.reduce((widest, row) => Math.max(widest, displayWidth(row[index] ?? '')), 0),
+  );
+}
+
+/** Takes from the flexible columns first, the widest first; then from all; so a table fits whatever the terminal is. */
+function fit(columns: readonly Column[], widths: readonly number[], total: number): readonly number[] {
+  const flexible = columns.map((column) => (column.cut ? MIN_FLEXIBLE : Infinity));
+  const excess = (now: readonly number[]) => sum(now) + GAP.length * (now.length - 1) - total;
+  const once = shrink(widths, flexible, excess(widths));
+  return shrink(
+    once,
+    columns.map(() => 1),
+    excess(once),
+  );
+}
+
+/** Lowers the widest by one until `excess` is gone or every column is at its least. */
+function shrink(widths: readonly number[], least: readonly number[], excess: number): readonly number[] {
+  const result = [...widths];
+  for (let left = excess; left > 0 && Number.isFinite(left); left -= 1) {
+    const widest = widestAbove(result, least);
+    if (widest === -1) break;
+    result[widest] = (result[widest] ?? 0) - 1;
+  }
+  return result;
+}
+
+function widestAbove(widths: readonly number[], least: readonly number[]): number {
+  return widths.reduce((best, width, index) => {
+    if (width <= (least[index] ?? Infinity)) return best;
+    return best === -1 || width > (widths[best] ?? 0) ? index : best;
+  }, -1);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

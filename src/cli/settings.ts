@@ -1,0 +1,66 @@
+import type { Config } from '../config/config.ts';
+import { inspectSurroundings } from '../config/inspect.ts';
+import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../config/load.ts';
+import type { Problem } from '../config/load.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+/** A configuration with all that is wrong with it and around it. */
+export interface CheckedConfig {
+  readonly file: string;
+  /** Null when there is an error in the file itself. */
+  readonly config: Config | null;
+  readonly problems: readonly Problem[];
+}
+
+/** Reads the configuration and looks at the folders it names. Nothing is thrown for what is wrong with it. */
+export async function readConfig(shell: Shell, option: string | undefined): Promise<CheckedConfig> {
+  const file = await locateConfig(shell, option);
+  const { config, problems, locate } = await loadConfig(file, shell);
+  // A missing key is no reason to find out about a missing folder only in a second round.
+  const inspected = config ?? (await loadConfig(file, shell, 'without key')).config;
+  const around = inspected === null ? [] : await inspectSurroundings(inspected, locate);
+  return { file, config, problems: [...problems, ...around].toSorted((one, other) => one.line - other.line) };
+}
+
+/**
+ * The configuration a command works with; warnings go to stderr.
+ *
+ * @throws {CommandError} with exit code 78 and every problem
+ */
+export async function requireConfig(shell: Shell, option: string | undefined): Promise<Config> {
+  const { config, problems, file } = await readConfig(shell, option);
+  const isWrong = problems.some(({ severity }) => severity === 'error');
+  const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
+  if (config === null || isWrong) {
+    throw new CommandError(
+      [...lines, `the configuration ${file} is wrong: nothing was started`].join('\n'),
+      exitCodes.badConfig,
+    );
+  }
+  for (const line of lines) shell.stderr.write(`${line}\n`);
+  return config;
+}
+
+/**
+ * For commands that only need to know where things are: what is wrong around the file does not matter to them, nor whether
+ * the key can be read from here. It may be in an environment or a credential of the service alone.
+ */
+export async function requireLoadable(shell: Shell, option: string | undefined): Promise<Config> {
+  const file = await locateConfig(shell, option);
+  const { config, problems } = await loadConfig(file, shell, 'without key');
+  if (config !== null) return config;
+  throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
+}
+
+async function locateConfig(shell: Shell, option: string | undefined): Promise<string> {
+  try {
+    return await findConfig(option, shell);
+  } catch (error) {
+    if (!(error instanceof ConfigNotFoundError)) throw error;
+    throw new CommandError(
+      `${error.message}\nCopy config.example.yaml to one of them, or try \`dropcast demo\` without any`,
+      exitCodes.badConfig,
+    );
+  }
+}

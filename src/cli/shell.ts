@@ -1,0 +1,29 @@
+/** The process as commands see it: nothing below main.ts reads `process`. */
+export interface Shell {
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly home: string;
+  /** Fires at the first SIGTERM or SIGINT: finish what runs, then end. */
+  readonly stopping: AbortSignal;
+  /** Fires at the second one: end now. */
+  readonly hurrying: AbortSignal;
+  /** Calls back at each SIGHUP. */
+  onReload(callback: () => void): void;
+}
+
+/** What a command ends with (design section 2). */
+export const exitCodes = { fine: 0, failed: 1, usage: 2, notRunning: 3, badConfig: 78 } as const;
+
+/** Thrown to end a command with a sentence on stderr and an exit code: a user's mistake or a failure, never a bug. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}

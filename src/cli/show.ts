@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import { showOf } from '../daemon/view.ts';
+import type { ShowView } from '../daemon/view.ts';
+import { askOrRead } from './ask.ts';
+import { whyOf } from './file-table.ts';
+import { formatBytes } from './output/format.ts';
+import { printJson } from './output/json.ts';
+import { visible } from './output/visible.ts';
+import { requireLoadable } from './settings.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+interface Found {
+  readonly v: 1;
+  readonly found: readonly ShowView[];
+}
+
+/** `dropcast show NAME`: everything about one file. */
+export async function show(
+  shell: Shell,
+  name: string,
+  options: { readonly config?: string; readonly json?: boolean },
+): Promise<void> {
+  const config = await requireLoadable(shell, options.config);
+  const wanted = nameOf(shell, name);
+  const { found } = await askOrRead<Found>(
+    shell,
+    config,
+    `/file?name=${encodeURIComponent(wanted)}`,
+    async (ledger) => {
+      const rows = (await ledger?.find(wanted)) ?? [];
+      return {
+        v: 1,
+        found: ledger === null ? [] : await Promise.all(rows.map((facts) => showOf(ledger, null, facts))),
+      };
+    },
+  );
+  const [only] = found;
+  if (only === undefined)
+    throw new CommandError(
+      `no file is known as ${visible(name)}; name it by its path, its id or the id of its video (dropcast ls)`,
+      exitCodes.failed,
+    );
+  if (found.length > 1) {
+    const names = found.map(({ file }) => `${file.id} ${visible(file.path)}`).join('\n  ');
+    throw new CommandError(`${found.length} files begin with ${visible(name)}:\n  ${names}`, exitCodes.usage);
+  }
+  if (options.json === true) printJson(only, shell.stdout);
+  else shell.stdout.write(describe(only));
+}
+
+/** Ids and video ids as they are; anything that looks like a path, absolute. */
+export function nameOf(shell: Shell, name: string): string {
+  return name.includes('/') || name.includes('.') ? resolve(shell.cwd, name) : name;
+}
+
+function describe({ file, history, suspects }: ShowView): string {
+  const rows: readonly (readonly [string, string | null])[] = [
+    ['file', file.path],
+    ['id', file.id],
+    ['state', `${file.state}${whyOf(file) === '' ? '' : `: ${whyOf(file)}`}`],
+    ['size', `${formatBytes(file.size)} (${file.size} bytes)`],
+    ['rule', file.rule],
+    ['channel', file.channel],
+    ['title', file.title],
+    ['description', file.description],
+    ['tags', file.tags.join(', ') || null],
+    ['feeds', file.publish.map((feed) => `${feed}${feed in file.published ? ' (published)' : ''}`).join(', ') || null],
+    ['video', file.video_id],
+    ['service says', file.remote_status],
+    ['source', file.source_url],
+    ['sha256', file.sha256],
+    ['attempts', file.attempts === 0 ? null : String(file.attempts)],
+    ['local file', file.local],
+    ['unanswered', suspects === 0 ? null : `${suspects} create requests: the service may hold as many empty records`],
+  ];
+  const lines = rows.flatMap(([label, value]) => (value === null ? [] : [`${label.padEnd(13)}${visible(value)}`]));
+  const past = history.map(({ at, state, note }) =>
+    `  ${new Date(at).toISOString()}  ${state.padEnd(16)}${visible(note ?? '')}`.trimEnd(),
+  );
+  return `${lines.join('\n')}\n\nhistory\n${past.join('\n')}\n`;
+}

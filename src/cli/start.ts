@@ -1,0 +1,52 @@
+import type { Config } from '../config/config.ts';
+import { startDaemon } from '../daemon/daemon.ts';
+import type { Daemon } from '../daemon/daemon.ts';
+import { AlreadyRunningError } from '../daemon/instance-lock.ts';
+import { LedgerError } from '../ledger/schema.ts';
+import { createLogger } from '../log/create-logger.ts';
+import type { Logger } from '../log/logger.ts';
+import { SecretValues } from '../log/redaction.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+/** How long a stopping daemon lets uploads finish: below the 60 s that systemd gives it (systemd/dropcast.service). */
+const drainMs = 45_000;
+
+/** A log to a stream, as the configuration wants it, that never shows the key. */
+export function openLog(
+  config: Config,
+  shell: Shell,
+  stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
+  secrets: SecretValues = new SecretValues(),
+): { readonly logger: Logger; readonly secrets: SecretValues; close(): Promise<void> } {
+  secrets.add(config.service.apiKey.reveal());
+  const { logger, close } = createLogger({
+    ...config.log,
+    stream,
+    isTerminal: stream.isTTY === true,
+    env: shell.env,
+    secrets,
+  });
+  return { logger, secrets, close };
+}
+
+/** @throws {CommandError} when another dropcast works there or the ledger cannot be used */
+export async function startOrExplain(config: Config, logger: Logger): Promise<Daemon> {
+  try {
+    return await startDaemon(config, logger);
+  } catch (error) {
+    if (error instanceof AlreadyRunningError || error instanceof LedgerError)
+      throw new CommandError(error.message, exitCodes.failed, { cause: error });
+    throw error;
+  }
+}
+
+/** Ends the daemon: what runs may finish for 45 s or until the second signal. */
+export async function drain(daemon: Daemon, shell: Shell): Promise<void> {
+  await daemon.stop(AbortSignal.any([shell.hurrying, AbortSignal.timeout(drainMs)]));
+}
+
+export function whenAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

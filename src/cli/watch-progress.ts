@@ -1,0 +1,127 @@
+import type { Daemon } from '../daemon/daemon.ts';
+import { filesOf } from '../daemon/view.ts';
+import type { FileView } from '../daemon/view.ts';
+import { basename } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { lineStream } from './output/line-stream.ts';
+import { createProgress } from './output/progress.ts';
+import type { Progress, ProgressView } from './output/progress-view.ts';
+import type { Shell } from './shell.ts';
+
+/** How often the run is looked at, milliseconds. */
+const everyMs = 200;
+
+/** Files shown at most; the totals count all. */
+const mostFiles = 100_000;
+
+/** Why the watching ended. `suspended`: key, account or disk; only a person can set it going again. */
+export type WatchEnd = { readonly is: 'idle' | 'stopped' } | { readonly is: 'suspended'; readonly why: string };
+
+/**
+ * Shows the progress of a daemon that runs in this process until it has nothing left to do, cannot go on without a person, or
+ * the command is stopped.
+ *
+ * @param since only files that came in or ended at or after this time (epoch milliseconds), or have not ended, are counted
+ */
+export async function watchUntilIdle(
+  daemon: Daemon,
+  progress: Progress,
+  shell: Shell,
+  since: number,
+): Promise<WatchEnd> {
+  try {
+    while (!shell.stopping.aborted) {
+      progress.update(await progressOf(daemon, since));
+      if (await daemon.isIdle()) {
+        progress.update(await progressOf(daemon, since));
+        return { is: 'idle' };
+      }
+      const pause = daemon.conductor.pause();
+      if (pause?.kind === 'suspended') return { is: 'suspended', why: pause.why };
+      await sleep(everyMs, shell.stopping);
+    }
+    return { is: 'stopped' };
+  } finally {
+    progress.finish();
+  }
+}
+
+/** The progress on stderr, and a stream for log lines that does not break it. */
+export function openProgress(shell: Shell): { readonly progress: Progress; readonly lines: NodeJS.WritableStream } {
+  const progress = createProgress({
+    stream: shell.stderr,
+    isTerminal: shell.stderr.isTTY,
+    now: () => performance.now(),
+    env: shell.env,
+  });
+  return { progress, lines: lineStream(progress) };
+}
+
+async function progressOf(daemon: Daemon, since: number): Promise<ProgressView> {
+  const { files: ours, settling } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: mostFiles });
+  const gate = daemon.gate.snapshot();
+  const count = (...states: string[]): number => ours.filter(({ state }) => states.includes(state)).length;
+  return {
+    files: [...settling.map(settlingProgress), ...ours.toReversed().map(fileProgress)],
+    totals: {
+      done: count('done', 'skipped'),
+      failed: count('failed'),
+      held: count('held'),
+      total: ours.filter(({ state }) => state !== 'vanished' && state !== 'superseded').length + settling.length,
+      sentBytes: sum(ours.map(sentOf)),
+      totalBytes: sum(ours.filter(isSent).map(({ size }) => size)) + sum(settling.map(({ size }) => size)),
+    },
+    requests: {
+      used: gate.used,
+      limit: gate.limit,
+      waitingUntil: monotonic(gate.blockedUntil),
+    },
+  };
+}
+
+/** A wall-clock time on the monotonic clock of the progress; null when it is over. */
+function monotonic(at: number): number | null {
+  return at > Date.now() ? performance.now() + at - Date.now() : null;
+}
+
+function settlingProgress({
+  path,
+  size,
+  why,
+}: {
+  path: string;
+  size: number;
+  why: string;
+}): ProgressView['files'][number] {
+  return { id: path, name: basename(path), state: 'settling', sentBytes: 0, sizeBytes: size, why };
+}
+
+function fileProgress(file: FileView): ProgressView['files'][number] {
+  return {
+    id: file.id,
+    name: basename(file.path),
+    state: file.state,
+    sentBytes: sentOf(file),
+    sizeBytes: file.size,
+    why: file.why,
+  };
+}
+
+/** Whether bytes of this file are or were to be sent. */
+function isSent(file: FileView): boolean {
+  return file.source_url === null && !['held', 'skipped', 'vanished', 'superseded'].includes(file.state);
+}
+
+function sentOf(file: FileView): number {
+  if (!isSent(file)) return 0;
+  return file.times.uploaded === null ? (file.sent ?? 0) : file.size;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** Until the time is over or the signal fires. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,80 @@
+import { request } from 'node:http';
+
+/** Thrown when no daemon listens on the control socket. */
+export class NotRunningError extends Error {
+  override readonly name = 'NotRunningError';
+}
+
+/** Thrown when the daemon could not do what it was asked. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError';
+}
+
+/** Longest wait for an answer; everything the socket offers is quick. */
+const timeoutMs = 30_000;
+
+/**
+ * One exchange with the running daemon.
+ *
+ * @throws {NotRunningError} when nobody listens @throws {ControlError}
+ */
+export async function callDaemon<T>(
+  socketPath: string,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const text = await exchange(socketPath, method, path, body === undefined ? null : JSON.stringify(body));
+  const answer = parse(text.body);
+  if (text.status !== 200) throw new ControlError(messageOf(answer) ?? `the daemon answered ${text.status}`);
+  // The same program on both ends of a private socket.
+  return answer as T;
+}
+
+function exchange(
+  socketPath: string,
+  method: string,
+  path: string,
+  body: string | null,
+): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      { socketPath, method, path, timeout: timeoutMs, agent: false, headers: { 'content-type': 'application/json' } },
+      (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (part: string) => {
+          text += part;
+        });
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text }));
+        answer.on('error', reject);
+      },
+    );
+    call.on('timeout', () => call.destroy(new ControlError('the daemon does not answer')));
+    call.on('error', (error: NodeJS.ErrnoException) => reject(translate(error, socketPath)));
+    call.end(body ?? undefined);
+  });
+}
+
+function translate(error: NodeJS.ErrnoException, socketPath: string): Error {
+  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED')
+    return new NotRunningError('the daemon is not running', { cause: error });
+  if (error.code === 'EACCES' || error.code === 'EPERM') {
+    return new ControlError(`no permission for ${socketPath}: run this as the daemon's user`, { cause: error });
+  }
+  return error instanceof ControlError ? error : new ControlError(`${socketPath}: ${error.message}`, { cause: error });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ControlError('the daemon gave an answer that is no JSON', { cause: error });
+  }
+}
+
+function messageOf(answer: unknown): string | null {
+  if (typeof answer !== 'object' || answer === null || !('error' in answer)) return null;
+  const { error } = answer;
+  return typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : null;
+}

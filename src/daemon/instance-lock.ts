@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { realpath } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { makeDirectory } from '../ledger/make-directory.ts';
+import { LedgerError } from '../ledger/schema.ts';
+
+/** Thrown when another dropcast works with the same state directory. */
+export class AlreadyRunningError extends Error {
+  override readonly name = 'AlreadyRunningError';
+}
+
+/**
+ * One daemon per state directory, by a lock that the kernel releases when the process dies: an abstract unix socket. The
+ * ledger's own exclusive lock is the second one, for containers that share the directory but not the network namespace.
+ *
+ * On systems without abstract sockets only the ledger's lock holds.
+ *
+ * @throws {AlreadyRunningError}
+ */
+export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
+  await makeDirectory(stateDir).catch((error: unknown) => {
+    throw new LedgerError(`the state directory ${stateDir} cannot be made`, { cause: error });
+  });
+  if (process.platform !== 'linux') return { [Symbol.asyncDispose]: () => Promise.resolve() };
+  const name = createHash('sha256')
+    .update(await realpath(stateDir))
+    .digest('hex')
+    .slice(0, 32);
+  const server = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const isHeld = error.code === 'EADDRINUSE';
+      reject(
+        isHeld ? new AlreadyRunningError(`another dropcast is running with the state directory ${stateDir}`) : error,
+      );
+    });
+    server.listen(`\0dropcast-${name}`, resolve);
+  });
+  server.unref();
+  return {
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+      }),
+  };
+}

@@ -1,0 +1,120 @@
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import type { FolderConfig } from '../config/config.ts';
+import { parseYaml } from '../config/document.ts';
+import type { FileVersion } from '../pipeline/facts.ts';
+import { isImportLink, parseImportLink } from '../routing/import-link.ts';
+import { compileFilter } from '../routing/match.ts';
+import type { Route } from '../routing/plan.ts';
+import { route } from '../routing/route.ts';
+import type { RoutedFile } from '../routing/route.ts';
+import { checkSidecar, isSidecarName, sidecarNames } from '../routing/sidecar.ts';
+import type { Sidecar } from '../routing/sidecar.ts';
+
+/** Sidecars and links are a few lines; what is longer is something else. */
+const mostBytes = 256 * 1024;
+
+/** What the files beside a path say of it: nothing, something, or something broken that a person must mend. */
+export type SidecarReading =
+  | { readonly ok: true; readonly sidecar: Sidecar | null }
+  | { readonly ok: false; readonly why: string };
+
+/** Where the files of one folder go: its rules, with the sidecars and links read from disk. */
+export interface FolderRouter {
+  readonly folder: FolderConfig;
+  accepts(path: string): 'media' | 'link' | 'sidecar' | null;
+  sidecarOf(path: string): Promise<SidecarReading>;
+  route(path: string, version: FileVersion): Promise<Route>;
+  /** The address in a link file. */
+  sourceUrl(
+    path: string,
+  ): Promise<{ readonly ok: true; readonly url: string } | { readonly ok: false; readonly why: string }>;
+  /** The media files and links that a sidecar speaks of, as they are on disk. */
+  mediaOf(sidecarPath: string): Promise<readonly string[]>;
+}
+
+export function createRouter(folder: FolderConfig): FolderRouter {
+  const isIncluded = compileFilter(folder.include, folder.exclude);
+  const isExcluded = compileFilter(['**'], folder.exclude);
+  const accepts = (path: string): 'media' | 'link' | 'sidecar' | null => {
+    if (isIncluded(path)) return 'media';
+    if (!isExcluded(path)) return null;
+    if (isImportLink(path)) return 'link';
+    return isSidecarName(path) ? 'sidecar' : null;
+  };
+
+  const sidecarOf = async (path: string): Promise<SidecarReading> => {
+    const found: { name: string; text: string }[] = [];
+    for (const name of sidecarNames(path)) {
+      // A folder whose videos are JSON files would be strange, but they are then videos.
+      if (accepts(name) !== 'sidecar') continue;
+      const text = await readSmall(join(folder.path, name));
+      if (typeof text === 'string') found.push({ name: posix.basename(name), text });
+      else if (text !== null) return { ok: false, why: `sidecar "${posix.basename(name)}": ${text.why}` };
+    }
+    const [first, second] = found;
+    if (first === undefined) return { ok: true, sidecar: null };
+    if (second !== undefined) return { ok: false, why: `two sidecars, "${first.name}" and "${second.name}": keep one` };
+    const parsed = parseYaml(first.text);
+    if (!parsed.ok) {
+      return {
+        ok: false,
+        why: `sidecar "${first.name}", line ${parsed.line}, column ${parsed.column}: ${parsed.message}`,
+      };
+    }
+    return checkSidecar(first.name, parsed.value);
+  };
+
+  return {
+    folder,
+    accepts,
+    sidecarOf,
+    route: async (path, version) => {
+      const reading = await sidecarOf(path);
+      return reading.ok
+        ? route(folder.rules, routedFile(path, version), reading.sidecar)
+        : { kind: 'held', why: reading.why };
+    },
+    sourceUrl: async (path) => {
+      const text = await readSmall(join(folder.path, path));
+      if (typeof text === 'string') return parseImportLink(path, text);
+      return { ok: false, why: text?.why ?? 'the link file is no longer there' };
+    },
+    mediaOf: async (sidecarPath) => {
+      const directory = posix.dirname(sidecarPath);
+      const names = await readdir(join(folder.path, directory)).catch(() => []);
+      return names
+        .map((name) => posix.join(directory, name))
+        .filter((path) => accepts(path) === 'media' || accepts(path) === 'link')
+        .filter((path) => sidecarNames(path).includes(sidecarPath));
+    },
+  };
+}
+
+export function routedFile(path: string, version: FileVersion): RoutedFile {
+  return { path, modifiedMs: Number(BigInt(version.mtimeNs) / 1_000_000n) };
+}
+
+/** The text of a small regular file; null when there is none. Never blocks on a FIFO, never follows a link. */
+async function readSmall(path: string): Promise<string | null | { readonly why: string }> {
+  let file;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // A video may have the longest name there is; no sidecar of a longer one can exist.
+    const isAway = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
+    return isAway ? null : { why: `cannot be read (${String(code)})` };
+  }
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return { why: 'is not a regular file' };
+    if (stats.size > mostBytes) return { why: `is larger than ${mostBytes / 1024} KiB` };
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
+  } catch (error) {
+    return { why: error instanceof TypeError ? 'is not UTF-8 text' : 'cannot be read' };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,238 @@
+import type { HistoryLine, LedgerView } from '../ledger/ledger.ts';
+import type { Facts, FileState } from '../pipeline/facts.ts';
+import { stateOf } from '../pipeline/facts.ts';
+import type { Daemon } from './daemon.ts';
+import type { FolderStatus } from './folders.ts';
+
+/** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
+export interface FileView {
+  readonly id: string;
+  readonly state: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly size: number;
+  readonly sent: number | null;
+  readonly rule: string | null;
+  readonly channel: string | null;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly tags: readonly string[];
+  readonly publish: readonly string[];
+  readonly published: Readonly<Record<string, number>>;
+  readonly video_id: string | null;
+  readonly remote_status: string | null;
+  readonly source_url: string | null;
+  readonly sha256: string | null;
+  readonly attempts: number;
+  readonly not_before: number | null;
+  readonly why: string | null;
+  readonly code: string | null;
+  readonly local: string | null;
+  readonly times: {
+    readonly discovered: number;
+    readonly created: number | null;
+    readonly upload_started: number | null;
+    readonly uploaded: number | null;
+    readonly ready: number | null;
+    readonly ended: number | null;
+  };
+}
+
+export interface SettlingView {
+  readonly path: string;
+  readonly size: number;
+  readonly why: string;
+}
+
+export interface StatusView {
+  readonly v: 1;
+  readonly daemon: { readonly running: boolean; readonly pid: number | null; readonly started_at: number | null };
+  readonly config: string | null;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly settling: number;
+  /** Why everything waits, or null. */
+  readonly waiting: {
+    readonly kind: string;
+    readonly why: string;
+    readonly since: number;
+    readonly next_probe_at: number;
+  } | null;
+  readonly requests: {
+    readonly used: number;
+    readonly limit: number;
+    readonly blocked_until: number | null;
+    readonly total: number;
+  } | null;
+  readonly folders: readonly FolderStatus[];
+  readonly working: readonly FileView[];
+  /** Failed and held files: somebody has to look. */
+  readonly needs_you: readonly FileView[];
+  /** Create requests without an answer: the service may hold a record without bytes for each. */
+  readonly suspects: number;
+}
+
+export interface ShowView {
+  readonly v: 1;
+  readonly file: FileView;
+  readonly history: readonly HistoryLine[];
+  readonly suspects: number;
+}
+
+export interface FilesView {
+  readonly v: 1;
+  readonly files: readonly FileView[];
+  readonly settling: readonly SettlingView[];
+}
+
+const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
+const workStates = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'];
+
+/** Rows listed in a status at most; `ls` lists all. */
+const mostListed = 20;
+
+/** What only the running daemon knows of a file. */
+interface Live {
+  readonly state?: string;
+  readonly sent?: number;
+  /** What it waits for, when nothing went wrong. */
+  readonly why?: string | null;
+}
+
+export function fileView(facts: Facts, live?: Live): FileView {
+  return {
+    id: facts.id,
+    state: live?.state ?? stateOf(facts),
+    path: `${facts.folder}/${facts.path}`,
+    size: facts.version.size,
+    sent: live?.sent ?? null,
+    rule: facts.plan?.rule ?? null,
+    channel: facts.plan?.channel ?? null,
+    title: facts.plan?.title ?? null,
+    description: facts.plan?.description ?? null,
+    tags: facts.plan?.tags ?? [],
+    publish: facts.plan?.publish ?? [],
+    published: facts.published,
+    video_id: facts.videoId,
+    remote_status: facts.remoteStatus,
+    source_url: facts.sourceUrl === null ? null : withoutQuery(facts.sourceUrl),
+    sha256: facts.sha256,
+    attempts: facts.attempts,
+    not_before: facts.notBefore,
+    why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? null,
+    code: facts.lastFailure?.code ?? null,
+    local: facts.disposal,
+    times: {
+      discovered: facts.discoveredAt,
+      created: facts.createdAt,
+      upload_started: facts.uploadStartedAt,
+      uploaded: facts.uploadedAt,
+      ready: facts.readyAt,
+      ended: facts.endedAt,
+    },
+  };
+}
+
+/** The state with what only the running daemon knows: which files a step is working on, how far it is, what the others wait for. */
+export function liveView(daemon: Daemon, facts: Facts): FileView {
+  const { conductor } = daemon;
+  const state = stateOf(facts);
+  const why = waitsFor(daemon, state);
+  if (!conductor.runner.isLive(facts.id)) return fileView(facts, { why });
+  if (state === 'queued') return fileView(facts, { state: 'creating', sent: 0, why });
+  if (state !== 'awaiting upload') return fileView(facts, { why });
+  const upload = conductor.uploads().find(({ id }) => id === facts.id);
+  return fileView(facts, { state: 'uploading', sent: upload?.sentBytes ?? 0 });
+}
+
+function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null {
+  if (!workStates.includes(state)) return null;
+  const pause = conductor.pause();
+  if (pause !== null) return `everything waits: ${pause.why}`;
+  if (state === 'queued')
+    return gate.snapshot().waiting > 0 ? 'waits for the hourly request budget' : 'waits for its turn';
+  if (state === 'awaiting upload') return 'waits for an upload slot';
+  return state === 'awaiting publish' ? 'published together with what becomes ready with it' : null;
+}
+
+export async function statusOf(ledger: LedgerView, daemon: Daemon | null): Promise<StatusView> {
+  const view = (facts: Facts): FileView => (daemon === null ? fileView(facts) : liveView(daemon, facts));
+  const working = await ledger.list({ states: workStates, limit: 1_000 });
+  const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
+  const gate = daemon?.gate.snapshot();
+  const pause = daemon?.conductor.pause() ?? null;
+  return {
+    v: 1,
+    daemon: {
+      running: daemon !== null,
+      pid: daemon === null ? null : process.pid,
+      started_at: daemon?.startedAt ?? null,
+    },
+    config: daemon?.config().file ?? null,
+    counts: await ledger.counts(),
+    settling: daemon?.folders.settling().length ?? 0,
+    waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
+    requests:
+      gate === undefined
+        ? null
+        : {
+            used: gate.used,
+            limit: gate.limit,
+            blocked_until: gate.blockedUntil > Date.now() ? gate.blockedUntil : null,
+            total: gate.total,
+          },
+    folders: daemon?.folders.status() ?? [],
+    working: working.slice(0, mostListed).map(view),
+    needs_you: needing.map(view),
+    suspects: await ledger.suspects(),
+  };
+}
+
+export async function filesOf(
+  ledger: LedgerView,
+  daemon: Daemon | null,
+  filter: { readonly states: readonly string[]; readonly since?: number; readonly limit: number },
+): Promise<FilesView> {
+  const wanted = filter.states.length === 0 ? null : filter.states.map(storedState);
+  const rows = await ledger.list({
+    ...(wanted !== null && { states: wanted }),
+    ...(filter.since !== undefined && { since: filter.since }),
+    limit: filter.limit,
+    newestFirst: true,
+  });
+  const files = rows.map((facts) => (daemon === null ? fileView(facts) : liveView(daemon, facts)));
+  const isWanted = ({ state }: FileView): boolean => wanted === null || filter.states.includes(state);
+  const isSettlingWanted = wanted === null || filter.states.includes('settling');
+  return {
+    v: 1,
+    files: files.filter(isWanted),
+    settling: isSettlingWanted
+      ? (daemon?.folders.settling() ?? []).map(({ folder, path, size, why }) => ({
+          path: `${folder}/${path}`,
+          size,
+          why,
+        }))
+      : [],
+  };
+}
+
+/** `creating` and `uploading` exist only while a step runs; in the ledger such a file waits for it. */
+function storedState(state: string): string {
+  if (state === 'creating') return 'queued';
+  return state === 'uploading' ? 'awaiting upload' : state;
+}
+
+export const knownStates: readonly string[] = ['settling', 'creating', 'uploading', ...workStates, ...endStates];
+
+export async function showOf(ledger: LedgerView, daemon: Daemon | null, facts: Facts): Promise<ShowView> {
+  return {
+    v: 1,
+    file: daemon === null ? fileView(facts) : liveView(daemon, facts),
+    history: await ledger.history(facts.id),
+    suspects: facts.suspects.length,
+  };
+}
+
+function withoutQuery(address: string): string {
+  const [start] = address.split('?');
+  return start === address ? address : `${start ?? ''}?…`;
+}

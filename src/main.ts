@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { createProgram, usageExitCode } from './cli/program.ts';
+import { CommandError, exitCodes } from './cli/shell.ts';
+import type { Shell } from './cli/shell.ts';
+
+/** The process edge: arguments and signals in, exit code out. Nothing below reads `process` for settings. */
+async function main(): Promise<void> {
+  const stopping = new AbortController();
+  const hurrying = new AbortController();
+  const stop = (): void => {
+    // Who listens to neither is not worth a third wish; what is durable is so at any moment.
+    if (hurrying.signal.aborted) process.exit(130);
+    (stopping.signal.aborted ? hurrying : stopping).abort();
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+  // A reader that goes away (`| head`) ends the output, not the program.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  const shell: Shell = {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    home: homedir(),
+    stopping: stopping.signal,
+    hurrying: hurrying.signal,
+    onReload: (callback) => process.on('SIGHUP', callback),
+  };
+  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const samples = fileURLToPath(new URL('../test/media', import.meta.url));
+  const setExitCode = (code: number): void => {
+    process.exitCode = code;
+  };
+  try {
+    await createProgram(shell, { version, samples }, setExitCode).parseAsync(process.argv);
+  } catch (error) {
+    process.exitCode = report(error, shell);
+  }
+}
+
+/** A user's mistake is a sentence; only a bug of ours has a stack trace. */
+function report(error: unknown, { stderr }: Shell): number {
+  const usage = usageExitCode(error);
+  if (usage !== null) return usage;
+  if (error instanceof CommandError) {
+    stderr.write(`${error.message}\n`);
+    return error.exitCode;
+  }
+  stderr.write(`dropcast broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return exitCodes.failed;
+}
+
+await main();

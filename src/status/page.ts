@@ -1,0 +1,130 @@
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import type { FileView, StatusView } from '../daemon/view.ts';
+
+export interface StatusPage extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** Seconds between two looks of an open page. */
+const refreshSeconds = 2;
+
+/**
+ * Serves what is happening, for people (`/`), programs (`/status.json`) and health checks (`/healthz`). It can only be read,
+ * and holds no secret. Requests under a foreign host name are refused, so that a web page elsewhere cannot read it through
+ * the browser of somebody on this machine (DNS rebinding).
+ *
+ * @throws the error of `listen`, as EADDRINUSE
+ */
+export async function serveStatusPage(
+  listen: { readonly host: string; readonly port: number },
+  status: () => Promise<StatusView>,
+): Promise<StatusPage> {
+  const server = createAdaptorServer({ fetch: createPage(listen.host, status).fetch });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(listen.port, listen.host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  return {
+    port: address.port,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        if ('closeAllConnections' in server) server.closeAllConnections();
+      }),
+  };
+}
+
+export function createPage(listenHost: string, status: () => Promise<StatusView>): Hono {
+  const app = new Hono();
+  app.use(async (context, next) => {
+    if (!isOwnName(context.req.header('host') ?? '', listenHost))
+      return context.text('This page answers to its own address only.\n', 421);
+    await next();
+    context.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
+    context.header('x-content-type-options', 'nosniff');
+    context.header('cache-control', 'no-store');
+    return undefined;
+  });
+  app.get('/', async (context) => context.html(render(await status())));
+  app.get('/status.json', async (context) => context.json(await status()));
+  app.get('/healthz', async (context) => {
+    const { waiting } = await status();
+    return waiting === null ? context.text('ok\n') : context.text(`waiting: ${waiting.why}\n`, 503);
+  });
+  return app;
+}
+
+/** Addresses are always our own; a name only if it is this machine's loopback or the one that was configured. */
+function isOwnName(header: string, listenHost: string): boolean {
+  const name = header.replace(/:\d+$/, '').toLowerCase();
+  return (
+    name === 'localhost' || name === listenHost.toLowerCase() || /^\[[\da-f:.]+\]$|^\d{1,3}(?:\.\d{1,3}){3}$/.test(name)
+  );
+}
+
+function render(view: StatusView): ReturnType<typeof html> {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta http-equiv="refresh" content="${refreshSeconds}" />
+        <title>dropcast</title>
+        <style>
+          ${style}
+        </style>
+      </head>
+      <body>
+        <h1>dropcast</h1>
+        <p>${counts(view)}</p>
+        ${view.waiting === null ? '' : html`<p class="warn">Everything waits: ${view.waiting.why}</p>`}
+        ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour</p>`}
+        <ul>
+          ${view.folders.map(({ path, state, why }) => html`<li>${path}: ${state}${why === null ? '' : `, ${why}`}</li>`)}
+        </ul>
+        ${table('Under way', view.working)} ${table('Needs you', view.needs_you)}
+      </body>
+    </html>`;
+}
+
+function counts({ counts, settling }: StatusView): string {
+  const parts = [
+    ...(settling > 0 ? [`${settling} settling`] : []),
+    ...Object.entries(counts).map(([state, n]) => `${n} ${state}`),
+  ];
+  return parts.length === 0 ? 'No file seen yet.' : parts.join(' · ');
+}
+
+function table(title: string, files: readonly FileView[]): ReturnType<typeof html> | '' {
+  if (files.length === 0) return '';
+  return html`<h2>${title}</h2>
+    <table>
+      <tr>
+        <th>File</th>
+        <th>State</th>
+        <th>Channel</th>
+        <th>Why</th>
+      </tr>
+      ${files.map(
+        ({ path, state, sent, size, channel, why }) =>
+          html`<tr>
+            <td>${path}</td>
+            <td>${state}${state === 'uploading' && size > 0 ? ` ${Math.floor((100 * (sent ?? 0)) / size)} %` : ''}</td>
+            <td>${channel ?? ''}</td>
+            <td>${why ?? ''}</td>
+          </tr>`,
+      )}
+    </table>`;
+}
+
+const style = `
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ccc; overflow-wrap: anywhere; }
+.warn { background: #fff3cd; padding: .5rem 1rem; }
+@media (prefers-color-scheme: dark) { body { color: #eee; background: #16181c; } th, td { border-color: #444; } .warn { background: #5c4a00; } }
+`;

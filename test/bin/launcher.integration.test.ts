@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const launcher = join(import.meta.dirname, '../../bin/dropcast.cjs');
+
+/** Runs the launcher in a process that claims to be another Node on another platform. */
+function launch(version: string, platform: string = process.platform) {
+  const claim = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
+    Object.defineProperty(process, 'platform', { value: '${platform}' });
+    process.argv.splice(1, 0, ${JSON.stringify(launcher)});
+    require(${JSON.stringify(launcher)});`;
+  return spawnSync(process.execPath, ['-e', claim, '--', '--version'], { encoding: 'utf8' });
+}
+
+test('an old Node without a bundled runtime is one sentence, not a syntax error', () => {
+  const { status, stderr, stdout } = launch('20.20.2', 'plan9');
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toBe(
+    `dropcast needs Node 24.15 or newer: this is 20.20.2, and no runtime for plan9-${process.arch} came with the package. Install Node 26 and try again.\n`,
+  );
+});
+
+test('an old Node with a bundled runtime starts that', () => {
+  expect(launch('20.20.2')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+});
+
+test('a Node that is new enough runs dropcast itself', () => {
+  expect(launch('24.15.0')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+});

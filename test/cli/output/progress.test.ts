@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createProgress } from '../../../src/cli/output/progress.ts';
+import { Terminal } from './terminal.ts';
+import { file, view } from './views.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function open(isTerminal: boolean, terminal = new Terminal()) {
+  const progress = createProgress({ stream: terminal.stream, isTerminal, now: () => performance.now(), env: {} });
+  return { progress, terminal };
+}
+
+describe('on a terminal', () => {
+  test('the region is redrawn in place', () => {
+    const { progress, terminal } = open(true);
+    progress.update(view([file(), file({ id: 'f2', name: 'b.mp4' })]));
+    vi.advanceTimersByTime(200);
+    progress.update(view([file({ sentBytes: 12e6 })]));
+    expect(terminal.screen).toEqual([expect.stringMatching(/^clip\.mp4 .* 97%/), expect.stringContaining('3/12 done')]);
+  });
+
+  test('it is drawn at most ten times a second, and the last state is drawn', () => {
+    const { progress, terminal } = open(true);
+    const draws = vi.spyOn(terminal, 'write');
+    for (let sent = 0; sent <= 1_000; sent += 1) {
+      progress.update(view([file({ sentBytes: sent, sizeBytes: 1_000 })]));
+      vi.advanceTimersByTime(1);
+    }
+    expect(draws.mock.calls.length).toBeLessThanOrEqual(11);
+    vi.advanceTimersByTime(100);
+    expect(terminal.screen[0]).toContain('100%');
+  });
+
+  test('a stalled upload is redrawn without news, and its rate falls', () => {
+    const { progress, terminal } = open(true, new Terminal(120));
+    progress.update(view([file({ sentBytes: 0 })]));
+    vi.advanceTimersByTime(500);
+    progress.update(view([file()]));
+    expect(terminal.screen[0]).toContain('12 MB/s');
+    vi.advanceTimersByTime(20_000);
+    expect(terminal.screen[0]).toContain('0 B/s');
+  });
+
+  test('permanent lines stand above the region and send nothing but colours', () => {
+    const { progress, terminal } = open(true);
+    progress.line('before');
+    progress.update(view([file()]));
+    progress.line('\u{1B}[31merror\u{1B}[39m a\u{1B}[2J\nb\n');
+    progress.line('x'.repeat(200));
+    expect(terminal.screen).toEqual([
+      'before',
+      String.raw`error a\x1b[2J\nb`,
+      'x'.repeat(80),
+      'x'.repeat(80),
+      'x'.repeat(40),
+      expect.stringMatching(/^clip\.mp4/),
+      expect.stringContaining('3/12 done'),
+    ]);
+  });
+
+  test('a terminal made narrower, wider and narrower again shows one region', () => {
+    const { progress, terminal } = open(true, new Terminal(120));
+    progress.line('stays');
+    progress.update(view([file(), file({ id: 'f2', state: 'retrying', why: 'the service answered 503 '.repeat(4) })]));
+    for (const columns of [50, 140, 30, 90]) {
+      terminal.resize(columns);
+      expect(terminal.screen[0]).toBe('stays');
+      expect(terminal.screen).toHaveLength(4);
+    }
+  });
+
+  test('finish leaves the last state standing and lets go of everything', () => {
+    const { progress, terminal } = open(true);
+    progress.update(view([file({ sentBytes: 1 })]));
+    progress.update(view([file({ state: 'done' })], { totals: { ...view([]).totals, done: 12 } }));
+    progress.finish();
+    progress.finish();
+    progress.update(view([file()]));
+    progress.line('late');
+    expect(terminal.screen).toEqual([expect.stringContaining('12/12 done'), 'late']);
+    expect(terminal.listenerCount('resize')).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('colours are used, but not with NO_COLOR', () => {
+    for (const [env, isColoured] of [
+      [{}, true],
+      [{ NO_COLOR: '1' }, false],
+    ] as const) {
+      const terminal = new Terminal();
+      createProgress({ stream: terminal.stream, isTerminal: true, now: () => 0, env }).update(view([file()]));
+      expect(terminal.raw.includes('\u{1B}[36m')).toBe(isColoured);
+    }
+  });
+
+  test.each([
+    [{ TERM: 'dumb' }, 80],
+    [{}, 0],
+  ])('one that cannot redraw (%j, %i columns) gets plain lines', (env, columns) => {
+    const terminal = new Terminal(columns);
+    createProgress({ stream: terminal.stream, isTerminal: true, now: () => 0, env }).update(view([]));
+    expect(terminal.raw).not.toContain('\u{1B}');
+  });
+
+  test('one that is closed does not end the run', () => {
+    const { progress, terminal } = open(true);
+    terminal.destroy(new Error('EIO'));
+    progress.update(view([file()]));
+    progress.line('x');
+    progress.finish();
+  });
+});
+
+describe('elsewhere', () => {
+  test('each change of state is a line, and the time it took stands at the end', () => {
+    const { progress, terminal } = open(false);
+    terminal.columns = 1_000;
+    progress.update(view([file({ state: 'queued' })]));
+    vi.advanceTimersByTime(1_000);
+    for (const sentBytes of [0, 5, 9]) progress.update(view([file({ sentBytes })]));
+    progress.line('\u{1B}[1mnote\u{1B}[22m\n');
+    vi.advanceTimersByTime(2_200);
+    progress.update(
+      view([file({ state: 'done' }), file({ id: 'f2', name: 'b\n.mp4', state: 'held', why: 'no rule\nmatches' })]),
+    );
+    expect(terminal.screen).toEqual([
+      'clip.mp4: queued',
+      'clip.mp4: uploading (12.3 MB)',
+      'note',
+      'clip.mp4: done in 3.2 s',
+      String.raw`b\n.mp4: held: no rule\nmatches`,
+    ]);
+  });
+
+  test('the total comes at most every ten seconds and at the end, and not twice the same', () => {
+    const { progress, terminal } = open(false, new Terminal(1_000));
+    for (let second = 0; second <= 25; second += 1) {
+      progress.update(view([], { totals: { ...view([]).totals, done: second } }));
+      vi.advanceTimersByTime(1_000);
+    }
+    progress.finish();
+    progress.finish();
+    expect(terminal.screen.map((line) => /^total: (\d+)\/12 done, /.exec(line)?.[1])).toEqual(['10', '20', '25']);
+  });
+
+  test('a wait for the budget is told', () => {
+    const { progress, terminal } = open(false, new Terminal(1_000));
+    const requests = { used: 1_000, limit: 1_000, waitingUntil: performance.now() + 180_000 };
+    progress.update(view([], { requests }));
+    progress.finish();
+    expect(terminal.screen[0]).toContain('requests 1000/1000, next in 3 m');
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { narrate } from '../../src/daemon/narrate.ts';
+import type { Logger } from '../../src/log/logger.ts';
+import { newFacts } from '../../src/pipeline/facts.ts';
+import type { Facts } from '../../src/pipeline/facts.ts';
+
+const now = 1_000_000;
+const facts = newFacts({
+  id: 'f_1',
+  folder: '/inbox',
+  path: 'clip.mp4',
+  version: { dev: '1', ino: '2', birthtimeNs: '3', size: 4, mtimeNs: '5', ctimeNs: '6' },
+  sourceUrl: null,
+  plan: { rule: 'folders[0].rules[0]', channel: 'ch_main', title: 'clip', description: null, tags: [], publish: [] },
+  onDuplicate: 'skip',
+  afterReady: { kind: 'keep' },
+  discoveredAt: now,
+});
+const bound: Partial<Facts> = { videoId: 'vid_1', uploadUrl: 'https://upload.example.com/put?sig=secret' };
+const done: Partial<Facts> = { ...bound, uploadedAt: now, readyAt: now, end: 'done', endedAt: now, disposal: 'kept' };
+
+/** Saves the changes one after another and returns the states that were told. */
+async function told(changes: readonly Partial<Facts>[], at = now): Promise<readonly unknown[]> {
+  const lines: unknown[] = [];
+  const silent = (): void => undefined;
+  const logger: Logger = {
+    debug: silent,
+    warn: silent,
+    error: silent,
+    info: (_, fields) => lines.push(fields?.['state']),
+  };
+  const save = narrate({ save: (saved) => Promise.resolve(saved) }, logger, { now: () => at, elapsed: () => at });
+  for (const change of changes) await save({ ...facts, ...change });
+  return lines;
+}
+
+test('each state on the way is told once, however often the row is saved', async () => {
+  const uploading = { ...bound, uploadStartedAt: now };
+  const processing = { ...uploading, uploadedAt: now };
+  expect(await told([{ intent: 't' }, bound, uploading, uploading, processing, processing, done])).toEqual([
+    'awaiting upload',
+    'processing',
+    'done',
+  ]);
+});
+
+test('what its failure has told already is not told again', async () => {
+  expect(await told([{ notBefore: now + 1 }, { end: 'failed', endedAt: now }, { end: 'held', endedAt: now }])).toEqual(
+    [],
+  );
+});
+
+test('a file that was done long ago is no news when its metadata are amended', async () => {
+  expect(await told([done], now + 60_000)).toEqual([]);
+});
