@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto';
+import { once as eventOf } from 'node:events';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { alongside } from './alongside.ts';
+import { dropcast, startDropcast, until } from './dropcast-process.ts';
+import { configText, expectUploadedOnce, isCreate, refusal, startStation } from './station.ts';
+import type { Station } from './station.ts';
+
+/** More than the kernel's socket buffers hold. */
+const beyondBuffers = 24 * 1024 * 1024;
+
+/** The first upload waits until it is released, so that a signal comes in its middle. */
+function holdFirstUpload(station: Station): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isFirst = true;
+  station.faults.upload = async () => {
+    if (isFirst) {
+      isFirst = false;
+      await promise;
+    }
+    return false;
+  };
+  return resolve;
+}
+
+alongside('signals', () => {
+  test('SIGTERM lets a running upload finish, takes nothing new, and ends with 0', async () => {
+    await using station = await startStation({ settings: 'uploads: { stall_timeout: 30s }' });
+    const release = holdFirstUpload(station);
+    await station.drop('running.mpg', randomBytes(beyondBuffers));
+    await station.reaches('running.mpg', 'uploading');
+    const { child, ended, output } = station.daemon();
+    child.kill('SIGTERM');
+    await until('it says so', () => output().includes('Stopping'));
+    await station.drop('too-late.mpg');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(child.exitCode).toBeNull();
+    release();
+    const { code } = await ended;
+    expect(code).toBe(0);
+    expectUploadedOnce(station, 'running');
+    expect(station.videos('too-late')).toHaveLength(0);
+    await station.start();
+    await station.reaches('running.mpg', 'done');
+    await station.reaches('too-late.mpg', 'done');
+    expectUploadedOnce(station, 'running');
+    expect(station.videos('running')).toHaveLength(1);
+  });
+
+  test('a second SIGTERM cuts the upload at once; the next start finishes it with the same record', async () => {
+    await using station = await startStation({ settings: 'uploads: { stall_timeout: 30s }' });
+    holdFirstUpload(station);
+    await station.drop('cut.mpg', randomBytes(beyondBuffers));
+    await station.reaches('cut.mpg', 'uploading');
+    const { child, ended, output } = station.daemon();
+    child.kill('SIGTERM');
+    await until('it says so', () => output().includes('Stopping'));
+    const secondAt = performance.now();
+    child.kill('SIGTERM');
+    const { code } = await ended;
+    expect(code).toBe(0);
+    expect(performance.now() - secondAt).toBeLessThan(5_000);
+    await station.start();
+    await station.reaches('cut.mpg', 'done');
+    expectUploadedOnce(station, 'cut');
+    expect(station.videos('cut')).toHaveLength(1);
+    expect(await station.failures('cut.mpg', 0)).toEqual([]);
+  });
+
+  test('SIGHUP takes a good configuration over and refuses a bad one with the reason; the old one stays', async () => {
+    await using station = await startStation();
+    const good = await readFile(station.scratch.config, 'utf8');
+    const hangUp = async (text: string, said: string): Promise<void> => {
+      const count = station.daemon().output().split(said).length;
+      await writeFile(station.scratch.config, text);
+      station.daemon().child.kill('SIGHUP');
+      await until(`it says: ${said}`, () => station.daemon().output().split(said).length > count);
+    };
+    await hangUp(good.replace('ch_main', '[oops'), 'the old one stays');
+    expect(station.daemon().output()).toMatch(/dropcast\.yaml:\d+:\d+ /);
+    await station.drop('old-rules.mpg');
+    expect((await station.reaches('old-rules.mpg', 'done')).channel).toBe('ch_main');
+    await hangUp(good.replace('/state\n', '/elsewhere\n'), 'take effect only after a restart');
+    await hangUp(good.replace('ch_main', 'ch_second'), 'was taken over');
+    await station.drop('new-rules.mpg');
+    expect((await station.reaches('new-rules.mpg', 'done')).channel).toBe('ch_second');
+    expect((await station.daemon().kill('SIGTERM')).code).toBe(0);
+  });
+
+  test('a socket file left by a killed daemon is in nobody’s way', async () => {
+    await using station = await startStation();
+    await station.daemon().kill('SIGKILL');
+    await station.start();
+    await station.drop('after.mpg');
+    await station.reaches('after.mpg', 'done');
+  });
+});
+
+alongside('once', () => {
+  const start = () => startStation({ isStarted: false, settings: 'retry: { attempts: 2, first: 100ms, max: 200ms }' });
+
+  test('nothing to do, then all fine, then nothing new again: exit code 0', async () => {
+    await using station = await start();
+    const once = (...args: readonly string[]) => dropcast(['once', '--config', station.scratch.config, ...args]);
+    expect(await once()).toMatchObject({ code: 0, stdout: 'Nothing new in the folders.\n' });
+    await station.drop('one.mpg');
+    await station.drop('news/two.mpg');
+    const fine = await once('--json');
+    expect(fine.code, fine.stderr).toBe(0);
+    const document = JSON.parse(fine.stdout) as { v: number; finished: boolean; files: { state: string }[] };
+    expect(document).toMatchObject({ v: 1, finished: true, files: [{ state: 'done' }, { state: 'done' }] });
+    expect(fine.stderr).toMatch(/one\.mpg/);
+    expect(station.host.publishes).toHaveLength(1);
+    expect(await once('--json')).toMatchObject({ code: 0, stdout: expect.stringContaining('"files":[]') });
+    for (const title of ['one', 'two']) expectUploadedOnce(station, title);
+  });
+
+  test('a file that fails: exit code 1, and the table says why', async () => {
+    await using station = await start();
+    station.faults.api = (request, response, body) =>
+      isCreate(request) && body.includes('"bad"') && refusal(response, 422, 'title_taken');
+    await station.drop('bad.mpg');
+    await station.drop('good.mpg');
+    const ended = await dropcast(['once', '--config', station.scratch.config]);
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toMatch(/failed .*bad\.mpg.*422 title_taken/);
+    expect(ended.stdout).toMatch(/done .*good\.mpg/);
+  });
+
+  test('a key that is refused: it ends with 1 and the reason instead of waiting for ever', async () => {
+    await using station = await start();
+    await writeFile(station.scratch.config, configText(station.scratch.path, { ...station.host, key: 'revoked-key' }));
+    await station.drop('waits.mpg');
+    await using process = startDropcast(['once', '--config', station.scratch.config]);
+    const ended = await Promise.race([
+      process.ended,
+      new Promise<null>((resolve) => setTimeout(resolve, 20_000, null)),
+    ]);
+    expect(ended?.code, process.output()).toBe(1);
+    expect(ended?.stderr).toContain('401 unauthorized');
+    expect(ended?.stderr).not.toContain('revoked-key');
+  });
+
+  test('a service that is away: it says so while it waits, and a signal ends it with 1', async () => {
+    await using station = await start();
+    await writeFile(
+      station.scratch.config,
+      configText(station.scratch.path, { ...station.host, baseUrl: 'http://127.0.0.1:1/v1' }),
+    );
+    await station.drop('waits.mpg');
+    await using process = startDropcast(['once', '--config', station.scratch.config]);
+    await until(
+      'it says why',
+      () => process.output().includes('ECONNREFUSED') || process.output().includes('refused'),
+      20_000,
+    );
+    const ended = await process.kill('SIGTERM');
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain('stopped before everything had ended');
+  });
+});
+
+alongside('limits and surroundings', () => {
+  test('the bandwidth limit roughly holds over all uploads together', async () => {
+    await using station = await startStation({ settings: 'uploads: { concurrency: 4, bandwidth: 2MB/s }' });
+    const startedAt = performance.now();
+    for (const n of [1, 2, 3, 4]) await station.drop(`limited-${n}.mpg`, randomBytes(2_000_000));
+    for (const n of [1, 2, 3, 4]) await station.reaches(`limited-${n}.mpg`, 'done');
+    const { files } = await station.files();
+    const began = Math.min(...files.map(({ times }) => times.upload_started ?? Infinity));
+    const ended = Math.max(...files.map(({ times }) => times.uploaded ?? 0));
+    const rate = 8_000_000 / ((ended - began) / 1_000);
+    expect(rate).toBeLessThan(2_600_000);
+    expect(rate).toBeGreaterThan(1_000_000);
+    expect(performance.now() - startedAt).toBeGreaterThan(3_000);
+  });
+
+  test('a state directory that cannot be written is a sentence, not a stack trace', async () => {
+    await using station = await startStation({ isStarted: false });
+    await writeFile(station.scratch.file('state'), 'a file where a directory belongs');
+    const ended = await dropcast(['run', '--config', station.scratch.config]);
+    expect(ended.code).toBe(78);
+    expect(ended.stderr).toContain('state_dir');
+    expect(ended.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test('a ledger that is no database is refused with a sentence that says what to do', async () => {
+    await using station = await startStation({ isStarted: false });
+    await mkdir(station.scratch.file('state'));
+    await writeFile(station.scratch.file('state', 'ledger.db'), randomBytes(8_192));
+    const ended = await dropcast(['run', '--config', station.scratch.config]);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain('ledger.db');
+    expect(ended.stderr).not.toMatch(/\n\s+at |dropcast broke/);
+  });
+
+  test('a key in a configuration that others can read is refused before anything starts', async () => {
+    await using station = await startStation({ isStarted: false });
+    await chmod(station.scratch.config, 0o644);
+    const ended = await dropcast(['run', '--config', station.scratch.config]);
+    expect(ended.code).toBe(78);
+    expect(ended.stderr).toContain('service.api_key');
+    expect(ended.stderr).not.toContain(station.host.key);
+  });
+
+  test('an operator without the key and the environment of the service steers it all the same', async () => {
+    await using station = await startStation({ isStarted: false });
+    const runtime = station.scratch.file('runtime');
+    await mkdir(runtime, { mode: 0o700 });
+    const text = await readFile(station.scratch.config, 'utf8');
+    await writeFile(station.scratch.config, text.replace(station.host.key, '!env KEY_OF_THE_SERVICE'));
+    const env = { KEY_OF_THE_SERVICE: station.host.key, RUNTIME_DIRECTORY: runtime };
+    await using daemon = startDropcast(['run', '--config', station.scratch.config], env);
+    await until('it is ready', () => daemon.output().includes('Ready'));
+    const path = await station.drop('steered.mpg');
+    await station.reaches('steered.mpg', 'done');
+    for (const args of [['status'], ['ls'], ['show', path], ['explain', path]]) {
+      const ended = await dropcast([...args, '--config', station.scratch.config]);
+      expect(ended, args.join(' ')).toMatchObject({ code: 0, stderr: '' });
+    }
+    await daemon.kill('SIGKILL');
+    const down = await dropcast(['status', '--config', station.scratch.config]);
+    expect(down.stderr).toContain('The daemon is not running');
+  });
+
+  test('the log tells the way of a file to its end', async () => {
+    await using station = await startStation();
+    await station.drop('news/told.mpg');
+    await station.reaches('news/told.mpg', 'done');
+    const lines = station
+      .daemon()
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('A file moved on'));
+    const states = lines.map((line) => (JSON.parse(line) as { state: string }).state);
+    expect(states).toEqual(['awaiting upload', 'processing', 'awaiting publish', 'done']);
+  });
+
+  test('a status port that is taken is a pity, not the end', async () => {
+    await using station = await startStation({ isStarted: false });
+    const port = new URL(station.host.baseUrl).port;
+    const text = await readFile(station.scratch.config, 'utf8');
+    await writeFile(station.scratch.config, text.replace('listen: off', `listen: "127.0.0.1:${port}"`));
+    await station.start();
+    expect(station.daemon().output()).toContain('The status page cannot be served');
+    await station.drop('all-the-same.mpg');
+    await station.reaches('all-the-same.mpg', 'done');
+  });
+});
+
+test.concurrent('a daemon whose stdout is closed goes on', async () => {
+  await using station = await startStation({ isStarted: false });
+  const daemon = startDropcast(['run', '--config', station.scratch.config]);
+  await using _ = daemon;
+  await until('it is ready', () => daemon.output().includes('Ready'));
+  daemon.child.stdout?.destroy();
+  await station.drop('unlogged.mpg');
+  await station.reaches('unlogged.mpg', 'done');
+  const closed = eventOf(daemon.child, 'exit');
+  daemon.child.kill('SIGTERM');
+  expect((await closed)[0]).toBe(0);
+});

@@ -1,0 +1,64 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { makeScratch, until } from './dropcast-process.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const readme = await readFile(join(root, 'README.md'), 'utf8');
+
+/** The code blocks of the page in a language, without their indentation. */
+function blocks(language: string): readonly string[] {
+  return [...readme.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([^]*?)^ *\`\`\``, 'gm'))].map(
+    ([, indent = '', text = '']) =>
+      text
+        .split('\n')
+        .map((line) => line.slice(indent.length))
+        .join('\n'),
+  );
+}
+
+/** The lines of the page that a person types, below `npm run -s dropcast --`. */
+const commands = blocks('sh')
+  .flatMap((block) => block.split('\n'))
+  .flatMap((line) => /^npm run -s dropcast -- (.*)$/.exec(line)?.[1] ?? []);
+
+test('the commands and the configuration of the README work as they are written', async () => {
+  await using sandbox = await startSandbox();
+  const [example = ''] = blocks('yaml');
+  await using scratch = await makeScratch(
+    (path) =>
+      `${example.replace('https://video.example.com/v1', sandbox.baseUrl).replace('/srv/media', path)}state_dir: ${path}/state\nstatus: { listen: off }\n`,
+  );
+  await mkdir(scratch.file('inbox'));
+  const env = { ...process.env, DROPCAST_API_KEY: sandbox.apiKey, DROPCAST_CONFIG: scratch.config };
+  const typed = (command: string) =>
+    ['run', '-s', 'dropcast', '--'].concat(command.replaceAll('/srv/media', scratch.path).split(' '));
+  const say = async (command: string) => (await promisify(execFile)('npm', typed(command), { cwd: root, env })).stdout;
+  expect(commands).toEqual(['check --online', 'run', 'status', 'explain /srv/media/inbox/news/evening/clip.mp4']);
+  expect(await say('check --online')).toContain('is fine');
+  // A group of its own, as in a terminal: there Ctrl-C reaches npm and the daemon below it.
+  const daemon = spawn('npm', typed('run'), { cwd: root, env, detached: true, stdio: 'ignore' });
+  const ended = once(daemon, 'exit');
+  try {
+    const status = () => say('status').catch(() => 'it is just starting');
+    await until('the daemon runs', async () => (await status()).includes('dropcast is running'));
+    expect(await say('explain /srv/media/inbox/news/evening/clip.mp4')).toContain('evening: clip');
+  } finally {
+    process.kill(-(daemon.pid ?? 0), 'SIGTERM');
+    await ended;
+  }
+});
+
+test('the two commands of the README are those of package.json', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const lines = blocks('sh').map((block) => block.trim());
+  expect(lines).toContain('npm ci && npm run demo');
+  expect(lines).toContain('npm ci && npm test');
+  expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['demo', 'test', 'dropcast']));
+});

@@ -1,0 +1,384 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { alongside } from './alongside.ts';
+import { dropcast, until } from './dropcast-process.ts';
+import {
+  answer,
+  configText,
+  expectUploadedOnce,
+  isCreate,
+  loseAnswer,
+  refusal,
+  startBystander,
+  startStation,
+} from './station.ts';
+import type { Faults, Station } from './station.ts';
+import { startVideoHost } from './video-host.ts';
+
+type Act = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
+
+/** A fault of the first create request for this title: files of other tests may still be on their way. */
+function firstCreate(title: string, act: Act): NonNullable<Faults['api']> {
+  let isOver = false;
+  return (request, response, body) => {
+    if (isOver || !isCreate(request) || !body.includes(`"${title}"`)) return false;
+    isOver = true;
+    return act(request, response);
+  };
+}
+
+const isList = (request: IncomingMessage): boolean => request.method === 'GET' && /\/videos\?/.test(request.url ?? '');
+const isGet = (request: IncomingMessage): boolean => request.method === 'GET' && /\/videos\//.test(request.url ?? '');
+
+/** The files of a test that are still waited for must not meet the fault of the next one. */
+function clearing(station: () => Station): void {
+  afterEach(() => Object.assign(station().faults, { api: null, upload: null }));
+}
+
+alongside('a service whose answers to a create request are no use', () => {
+  let station: Station;
+  beforeAll(async () => {
+    station = await startStation();
+  });
+  afterAll(() => station[Symbol.asyncDispose]());
+  clearing(() => station);
+
+  test.for([
+    { name: 'seconds', headers: (): Record<string, string> => ({ 'retry-after': '3' }) },
+    {
+      name: 'a date of a clock that is wrong by a day',
+      headers: (): Record<string, string> => ({
+        date: new Date(Date.now() - 86_400_000).toUTCString(),
+        'retry-after': new Date(Date.now() - 86_400_000 + 3_500).toUTCString(),
+      }),
+    },
+  ])('429 with Retry-After as $name: no request at all before that time', async ({ name, headers }) => {
+    const title = `limited-by-${name.split(' ').at(-1)}`;
+    let refusedAt = 0;
+    station.faults.api = firstCreate(title, (_, response) => {
+      refusedAt = performance.now();
+      return refusal(response, 429, 'rate_limited', headers());
+    });
+    await station.drop(`${title}.mpg`);
+    await until('it was refused', () => refusedAt !== 0);
+    await station.drop(`another-${title}.mpg`);
+    await until('the gate is shut', async () => ((await station.status()).requests?.blocked_until ?? 0) > Date.now());
+    await station.reaches(`another-${title}.mpg`, 'done');
+    const next = station.host.requests.find(({ at }) => at > refusedAt + 5);
+    expect(next?.at).toBeGreaterThanOrEqual(refusedAt + 2_400);
+    expect(await station.failures(`${title}.mpg`)).toMatchObject([{ class: 'throttled', status: 429, attempt: 0 }]);
+  });
+
+  test('a slow one is waited for: nothing is asked twice', async () => {
+    station.faults.api = async (request, _, body) => {
+      if (isCreate(request) && body.includes('"slow"')) await new Promise((resolve) => setTimeout(resolve, 2_000));
+      return false;
+    };
+    await station.drop('slow.mpg');
+    await station.reaches('slow.mpg', 'done');
+    expect(station.videos('slow')).toHaveLength(1);
+    expect(await station.failures('slow.mpg', 0)).toEqual([]);
+  });
+
+  test.for<{ name: string; status: number | null; code: string; act: Act }>([
+    {
+      name: '502 with a web page',
+      status: 502,
+      code: 'bad_gateway',
+      act: (_, response) => answer(response, 502, '<html><h1>Bad Gateway</h1></html>', { 'content-type': 'text/html' }),
+    },
+    {
+      name: '200 with the web page of a login portal',
+      status: 200,
+      code: 'unreadable_answer',
+      act: (_, response) => answer(response, 200, '<!doctype html><p>Welcome</p>', { 'content-type': 'text/html' }),
+    },
+    {
+      name: 'half a JSON',
+      status: 201,
+      code: 'unreadable_answer',
+      act: (_, response) => answer(response, 201, '{"id":"vid_1","upl'),
+    },
+    { name: 'a record made, but the connection cut', status: null, code: 'ECONNRESET', act: loseAnswer },
+  ])('$name: the next try makes one that counts, and the doubt is shown', async ({ name, status, code, act }) => {
+    const title = name.replaceAll(/[^a-z0-9]+/gi, '-');
+    station.faults.api = firstCreate(title, act);
+    await station.drop(`${title}.mpg`);
+    await station.reaches(`${title}.mpg`, 'done');
+    expectUploadedOnce(station, title);
+    const [line, ...others] = await station.failures(`${title}.mpg`);
+    expect(line).toMatchObject({ v: 1, class: 'transient', status, code, attempt: 1 });
+    expect(line?.next).toMatch(/^tried again not before \d{4}-/);
+    expect(others).toEqual([]);
+    expect((await station.show(`${title}.mpg`)).suspects).toBe(1);
+  });
+
+  test('413 fails this file alone, with the words of the service; after `retry` it goes through', async () => {
+    station.faults.api = (request, response, body) =>
+      isCreate(request) && body.includes('"huge"') && refusal(response, 413, 'too_large');
+    await station.drop('huge.mpg');
+    await station.drop('usual.mpg');
+    expect(await station.reaches('huge.mpg', 'failed')).toMatchObject({
+      code: 'too_large',
+      why: 'the service answered 413 too_large: too_large, says the test',
+    });
+    await station.reaches('usual.mpg', 'done');
+    expect(await station.failures('huge.mpg')).toMatchObject([
+      { class: 'permanent', status: 413, code: 'too_large', next: 'failed' },
+    ]);
+    expect((await station.status()).waiting).toBeNull();
+    station.faults.api = null;
+    await station.retry('huge.mpg');
+    await station.reaches('huge.mpg', 'done');
+    expectUploadedOnce(station, 'huge');
+  });
+
+  test('404 to a create request needs a person, and never claims that a video was deleted', async () => {
+    station.faults.api = firstCreate('nowhere', (_, response) => refusal(response, 404, 'not_found'));
+    await station.drop('nowhere.mpg');
+    await until('it ended', async () => ['failed', 'held'].includes((await station.file('nowhere.mpg'))?.state ?? ''));
+    const { why } = (await station.file('nowhere.mpg')) ?? {};
+    expect(why).toContain('404');
+    expect(why).not.toContain('deleted');
+    await station.retry('nowhere.mpg');
+    await station.reaches('nowhere.mpg', 'done');
+    expectUploadedOnce(station, 'nowhere');
+  });
+
+  test('the files that were refused with 429 went through by themselves', async () => {
+    for (const title of ['limited-by-seconds', 'limited-by-day']) {
+      await station.reaches(`${title}.mpg`, 'done');
+      expectUploadedOnce(station, title);
+    }
+  });
+});
+
+alongside('a service that is away or does not want us', () => {
+  let station: Station;
+  beforeAll(async () => {
+    station = await startStation();
+  });
+  afterAll(() => station[Symbol.asyncDispose]());
+  clearing(() => station);
+  const waits = (kind: string) =>
+    until(`everything waits: ${kind}`, async () => (await station.status()).waiting?.kind === kind);
+  const dropSome = (name: string) => Promise.all([1, 2, 3, 4, 5, 6].map((n) => station.drop(`${name}-${n}.mpg`)));
+  const allDone = async (name: string): Promise<void> => {
+    for (const n of [1, 2, 3, 4, 5, 6]) {
+      await station.reaches(`${name}-${n}.mpg`, 'done');
+      expectUploadedOnce(station, `${name}-${n}`);
+    }
+  };
+  const noneFailed = async (): Promise<void> => expect((await station.status()).counts).not.toHaveProperty('failed');
+
+  test('a storm of 500 stops everything, fails no file, and passes', async () => {
+    let stormy = 0;
+    station.faults.api = (_, response) => refusal(response, 500, 'server_error', { 'x-n': String((stormy += 1)) });
+    await dropSome('storm');
+    await waits('offline');
+    expect((await station.status()).waiting?.why).toContain('500');
+    const before = stormy;
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(stormy - before, 'probes while it waits').toBeLessThanOrEqual(3);
+    await noneFailed();
+    station.faults.api = null;
+    await allDone('storm');
+  });
+
+  test('401: everything waits with the reason, and a new key taken over by SIGHUP sets it going', async () => {
+    const good = await readFile(station.scratch.config, 'utf8');
+    await writeFile(station.scratch.config, good.replace(station.host.key, 'key-that-was-revoked'));
+    station.daemon().child.kill('SIGHUP');
+    await until('the bad key was taken over', () => station.daemon().output().includes('was taken over'));
+    const before = station.host.requests.length;
+    await dropSome('key');
+    await waits('suspended');
+    expect((await station.status()).waiting).toMatchObject({ why: expect.stringContaining('401') });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(station.host.requests.length - before, 'requests with the bad key').toBeLessThanOrEqual(4);
+    await noneFailed();
+    const [line] = await station.failures('key-1.mpg');
+    expect(line).toMatchObject({ class: 'suspended', status: 401, code: 'unauthorized', attempt: 0 });
+    await writeFile(station.scratch.config, good);
+    station.daemon().child.kill('SIGHUP');
+    await allDone('key');
+    expect((await station.status()).waiting).toBeNull();
+  });
+
+  test.for([
+    { name: '402', act: (response: ServerResponse) => refusal(response, 402, 'payment_required') },
+    { name: '403', act: (response: ServerResponse) => refusal(response, 403, 'forbidden') },
+  ])('$name to create requests: everything waits, and goes on when `retry --all` asks again', async ({ name, act }) => {
+    station.faults.api = (request, response) => isCreate(request) && act(response);
+    await dropSome(`no-${name}`);
+    await waits('suspended');
+    await noneFailed();
+    station.faults.api = null;
+    await station.retryAll();
+    await allDone(`no-${name}`);
+  });
+
+  test('404 to everything is the address, not the files: everything waits with the reason', async () => {
+    station.faults.api = (_, response) => answer(response, 404, 'nothing here');
+    await dropSome('astray');
+    await waits('suspended');
+    expect((await station.status()).waiting?.why).toContain('service.base_url');
+    await noneFailed();
+    station.faults.api = null;
+    await station.retryAll();
+    await allDone('astray');
+  });
+
+  test('a redirect is never followed: the other server sees nothing, and everything waits', async () => {
+    await using bystander = await startBystander();
+    station.faults.api = (_, response) =>
+      answer(response, 307, '', { location: `${bystander.origin}/v1/videos?leak=1` });
+    await dropSome('moved');
+    await waits('suspended');
+    expect((await station.status()).waiting?.why).toContain(`redirect to ${bystander.origin}`);
+    expect(bystander.requests).toEqual([]);
+    await noneFailed();
+    station.faults.api = null;
+    await station.retryAll();
+    await allDone('moved');
+    expect(bystander.requests).toEqual([]);
+  });
+});
+
+test.concurrent('a service that is down at the start: everything waits, and goes by itself when it comes up', async () => {
+  await using before = await startVideoHost();
+  const { key, baseUrl } = before;
+  await before[Symbol.asyncDispose]();
+  await using station = await startStation({ isStarted: false });
+  await writeFile(station.scratch.config, configText(station.scratch.path, { key, baseUrl }));
+  await station.drop('early.mpg');
+  await station.drop('early-too.mpg');
+  await station.start();
+  await until('everything waits', async () => (await station.status()).waiting?.kind === 'offline');
+  expect((await station.failures('early.mpg'))[0]).toMatchObject({
+    class: 'offline',
+    code: 'ECONNREFUSED',
+    attempt: 0,
+  });
+  await using host = await startVideoHost({ key, port: Number(new URL(baseUrl).port) });
+  await station.reaches('early.mpg', 'done');
+  await station.reaches('early-too.mpg', 'done');
+  const uploaded = [...host.videos.values()].map(({ title, bodies }) => `${title} ${bodies.length}`);
+  expect(uploaded.toSorted()).toEqual(['early 1', 'early-too 1']);
+});
+
+alongside('a service with its own ideas of a video', () => {
+  let station: Station;
+  beforeAll(async () => {
+    station = await startStation();
+  });
+  afterAll(() => station[Symbol.asyncDispose]());
+  clearing(() => station);
+
+  test('a video that it could not process is failed with its words; `retry` replaces it', async () => {
+    station.faults.api = (request, response) => {
+      const [video] = station.videos('broken');
+      if (!isGet(request) || video === undefined) return false;
+      return answer(response, 200, { data: { id: video.id, status: 'failed', error: 'no moov atom' } });
+    };
+    await station.drop('broken.mpg');
+    expect(await station.reaches('broken.mpg', 'failed')).toMatchObject({
+      code: 'processing_failed',
+      why: 'the service could not process the video: no moov atom',
+      remote_status: 'failed',
+    });
+    expect(await station.failures('broken.mpg')).toMatchObject([
+      { class: 'permanent', code: 'processing_failed', next: 'failed' },
+    ]);
+    const [first] = station.videos('broken');
+    station.faults.api = null;
+    await station.retry('broken.mpg');
+    await station.reaches('broken.mpg', 'done');
+    expect(station.host.deleted).toContain(first?.id);
+    expectUploadedOnce(station, 'broken');
+  });
+
+  test('a video deleted there while it was processed is held; only `retry` uploads it again', async () => {
+    station.faults.api = (request, response) =>
+      isGet(request) && station.videos('unwanted').length > 0 && refusal(response, 404, 'not_found');
+    await station.drop('unwanted.mpg');
+    const held = await station.reaches('unwanted.mpg', 'held');
+    expect(held.why).toContain('deleted on the service');
+    expect(await station.failures('unwanted.mpg')).toMatchObject([{ class: 'gone', code: 'not_found', next: 'held' }]);
+    station.host.videos.delete(held.video_id ?? '');
+    station.faults.api = null;
+    await station.retry('unwanted.mpg');
+    const again = await station.reaches('unwanted.mpg', 'done');
+    expect(again.video_id).not.toBe(held.video_id);
+  });
+
+  test('an unknown status word is shown and waited on', async () => {
+    station.faults.api = (request, response) => {
+      const [video] = station.videos('odd');
+      if (!isGet(request) || video === undefined) return false;
+      return answer(response, 200, { id: video.id, status: 'dreaming' });
+    };
+    await station.drop('odd.mpg');
+    await until('the word is shown', async () => (await station.file('odd.mpg'))?.remote_status === 'dreaming');
+    expect((await station.file('odd.mpg'))?.state).toBe('processing');
+    station.faults.api = null;
+    expect((await station.reaches('odd.mpg', 'done')).remote_status).toBe('ready');
+  });
+
+  test('a feed that does not exist fails its file by name; the video stays, and `retry` only publishes', async () => {
+    station.faults.api = (request, response) =>
+      (request.url ?? '').includes('feed_missing') && refusal(response, 404, 'not_found');
+    await station.drop('nofeed/fed.mpg');
+    expect(await station.reaches('nofeed/fed.mpg', 'failed')).toMatchObject({
+      code: 'feed_not_found',
+      why: 'the service knows no feed feed_missing',
+      remote_status: 'ready',
+    });
+    expect(await station.failures('nofeed/fed.mpg')).toMatchObject([
+      { class: 'permanent', status: 404, next: 'failed' },
+    ]);
+    station.faults.api = null;
+    await station.retry('nofeed/fed.mpg');
+    const done = await station.reaches('nofeed/fed.mpg', 'done');
+    expect(Object.keys(done.published)).toEqual(['feed_missing']);
+    expectUploadedOnce(station, 'fed');
+    expect(station.host.deleted).not.toContain(done.video_id);
+  });
+
+  test.for<{ name: string; change: (items: object[]) => object }>([
+    { name: 'hides the videos', change: () => ({ data: [], meta: { page: 1, per_page: 100, total: 0 } }) },
+    { name: 'tells each twice', change: (items) => ({ data: [...items, ...items], meta: { total: items.length } }) },
+    { name: 'lists oldest first without meta', change: (items) => ({ data: items.toReversed() }) },
+    {
+      name: 'claims ten thousand more',
+      change: (items) => ({ data: items, meta: { page: 1, per_page: 100, total: 10_000 } }),
+    },
+    { name: 'has entries of another shape', change: (items) => ({ data: [null, 7, { id: 9 }, ...items], meta: {} }) },
+  ])('a list that $name delays nothing and loses nothing', async ({ name, change }, { expect }) => {
+    const title = name.replaceAll(' ', '-');
+    station.faults.api = (request, response) => {
+      if (!isList(request)) return false;
+      const page = Number(new URL(request.url ?? '', 'http://host').searchParams.get('page') ?? 1);
+      const all = [...station.host.videos.values()].toReversed().map(({ id, status }) => ({ id, status, title: 'x' }));
+      return answer(response, 200, page === 1 ? change(all) : { data: [] });
+    };
+    await Promise.all([1, 2, 3].map((n) => station.drop(`${title}-${n}.mpg`)));
+    for (const n of [1, 2, 3]) {
+      await station.reaches(`${title}-${n}.mpg`, 'done');
+      expectUploadedOnce(station, `${title}-${n}`);
+      expect(await station.failures(`${title}-${n}.mpg`, 0)).toEqual([]);
+    }
+  });
+
+  test('what `show` and `ls` print for people names the outcome', async () => {
+    station.faults.api = firstCreate('shown', (_, response) => refusal(response, 422, 'title_taken'));
+    await station.drop('shown.mpg');
+    await station.reaches('shown.mpg', 'failed');
+    const show = await dropcast(['show', station.scratch.file('inbox/shown.mpg'), '--config', station.scratch.config]);
+    expect(show.stdout).toMatch(/^state\s+failed: the service answered 422 title_taken/m);
+    const ls = await dropcast(['ls', '--state', 'failed', '--config', station.scratch.config]);
+    expect(ls.stdout).toContain('shown.mpg');
+    expect(ls.stdout).toContain('422 title_taken');
+  });
+});

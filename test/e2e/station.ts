@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
+import { expect } from 'vitest';
+import { callDaemon, NotRunningError } from '../../src/daemon/control-client.ts';
+import type { RetryResult } from '../../src/daemon/control-server.ts';
+import type { FilesView, FileView, ShowView, StatusView } from '../../src/daemon/view.ts';
+import { makeScratch, startDropcast, until } from './dropcast-process.ts';
+import type { DropcastProcess, Scratch } from './dropcast-process.ts';
+import { startVideoHost } from './video-host.ts';
+import type { HostOptions, VideoHost } from './video-host.ts';
+
+/** A line of failures.jsonl. */
+export interface FailureLine {
+  readonly v: 1;
+  readonly file: string;
+  readonly class: string;
+  readonly status: number | null;
+  readonly code: string;
+  readonly message: string;
+  readonly attempt: number;
+  readonly next: string;
+}
+
+/** What goes wrong at present; null lets everything through. A fault that returns true has answered or cut the request. */
+export interface Faults {
+  api: ((request: IncomingMessage, response: ServerResponse, body: Buffer) => boolean | Promise<boolean>) | null;
+  upload: ((request: IncomingMessage, response: ServerResponse, id: string) => boolean | Promise<boolean>) | null;
+}
+
+/** A running daemon with its folders and the judge it talks to. */
+export interface Station extends AsyncDisposable {
+  readonly host: VideoHost;
+  readonly scratch: Scratch;
+  readonly faults: Faults;
+  daemon(): DropcastProcess;
+  /** Starts it (again) and waits until it is ready. */
+  start(): Promise<DropcastProcess>;
+  /** Writes a file into the inbox and returns its absolute path. Bytes of no known container, random by default. */
+  drop(path: string, content?: Buffer | string): Promise<string>;
+  files(): Promise<FilesView>;
+  file(path: string): Promise<FileView | null>;
+  show(path: string): Promise<ShowView>;
+  status(): Promise<StatusView>;
+  /** Waits until the newest file at the path is in this state. */
+  reaches(path: string, state: string, timeoutMs?: number): Promise<FileView>;
+  retry(path: string): Promise<void>;
+  /** `retry --all`, which also asks the service again at once. */
+  retryAll(): Promise<void>;
+  /** The lines of failures.jsonl about a file, once there are so many: a line follows its change of state. */
+  failures(path: string, least?: number): Promise<readonly FailureLine[]>;
+  /** Videos of this title, oldest first. */
+  videos(title: string): ReturnType<typeof videosOf>;
+}
+
+export interface StationOptions {
+  readonly host?: HostOptions;
+  /** Lines of YAML instead of the usual ones. */
+  readonly settings?: string;
+  readonly folders?: (path: string) => string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** User that the daemon runs as; only root may choose. */
+  readonly uid?: number;
+  /** False: `start()` is the test's own first step. */
+  readonly isStarted?: boolean;
+}
+
+const usualSettings = `
+retry: { attempts: 4, first: 100ms, max: 400ms }
+uploads: { concurrency: 4, stall_timeout: 2s }
+`;
+
+const usualFolders = (path: string): string => `
+  - path: ${path}/inbox
+    settle: 300ms
+    rescan: 2s
+    rules:
+      - { match: "news/**", channel: ch_news, publish: [feed_news] }
+      - { match: "nofeed/**", channel: ch_news, publish: [feed_missing] }
+      - { match: "**", channel: ch_main }
+`;
+
+export async function startStation(options: StationOptions = {}): Promise<Station> {
+  await using stack = new AsyncDisposableStack();
+  const faults: Faults = { api: null, upload: null };
+  const host = stack.use(
+    await startVideoHost({
+      ...options.host,
+      meddle: (request, response, body) => faults.api?.(request, response, body) ?? false,
+      meddleUpload: (request, response, id) => faults.upload?.(request, response, id) ?? false,
+    }),
+  );
+  const scratch = stack.use(await makeScratch((path) => configText(path, host, options)));
+  await mkdir(scratch.file('inbox'));
+  let daemon: DropcastProcess | null = null;
+  stack.defer(async () => daemon?.[Symbol.asyncDispose]());
+
+  const socket = scratch.file('state', 'dropcast.sock');
+  const ask = <T>(path: string): Promise<T> => callDaemon<T>(socket, 'GET', path);
+  const absolute = (path: string): string => (path.startsWith('/') ? path : scratch.file('inbox', path));
+  const found = async (path: string): Promise<readonly ShowView[]> =>
+    (await ask<{ found: readonly ShowView[] }>(`/file?name=${encodeURIComponent(absolute(path))}`)).found;
+  const file = async (path: string): Promise<FileView | null> => (await found(path))[0]?.file ?? null;
+
+  const linesAbout = async (path: string): Promise<readonly FailureLine[]> => {
+    const text = await readFile(scratch.file('state', 'failures.jsonl'), 'utf8').catch(() => '');
+    const lines = text.split('\n').filter(Boolean);
+    return lines.map((line) => JSON.parse(line) as FailureLine).filter((line) => line.file === path);
+  };
+
+  const station: Omit<Station, typeof Symbol.asyncDispose> = {
+    host,
+    scratch,
+    faults,
+    daemon: () => {
+      if (daemon === null) throw new Error('the daemon was not started');
+      return daemon;
+    },
+    start: async () => {
+      daemon = startDropcast(['run', '--config', scratch.config], options.env, options.uid);
+      const { child, output } = daemon;
+      await until(`the daemon is ready: ${output()}`, () => output().includes('Ready') || child.exitCode !== null);
+      if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}: ${output()}`);
+      return daemon;
+    },
+    drop: async (path, content = randomBytes(2_000)) => {
+      const target = absolute(path);
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, content);
+      return target;
+    },
+    files: () => ask<FilesView>('/files?limit=1000'),
+    file,
+    show: async (path) => {
+      const [view] = await found(path);
+      if (view === undefined) throw new Error(`no file is known at ${path}`);
+      return view;
+    },
+    status: () => ask<StatusView>('/status'),
+    reaches: async (path, state, timeoutMs = 30_000) => {
+      let seen: FileView | null = null;
+      await until(
+        `${path} is ${state}`,
+        async () => {
+          seen = await file(path).catch((error: unknown) => {
+            if (error instanceof NotRunningError) return null;
+            throw error;
+          });
+          return seen?.state === state;
+        },
+        timeoutMs,
+      ).catch((error: unknown) => {
+        throw new Error(`${String(error)}; last seen: ${JSON.stringify(seen)}`, { cause: error });
+      });
+      return seen as unknown as FileView;
+    },
+    retry: async (path) => {
+      const result = await callDaemon<RetryResult>(socket, 'POST', '/retry', { names: [absolute(path)], states: [] });
+      expect(result.refused).toEqual([]);
+    },
+    retryAll: async () => {
+      await callDaemon<RetryResult>(socket, 'POST', '/retry', { names: [], states: ['failed', 'held', 'retrying'] });
+    },
+    failures: async (path, least = 1) => {
+      let lines: readonly FailureLine[] = [];
+      await until(
+        `${least} failures of ${path} are written down`,
+        async () => (lines = await linesAbout(absolute(path))).length >= least,
+        5_000,
+      );
+      return lines;
+    },
+    videos: (title) => videosOf(host, title),
+  };
+  if (options.isStarted !== false) await station.start();
+  const parts = stack.move();
+  return { ...station, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+export function configText(
+  path: string,
+  host: Pick<VideoHost, 'baseUrl' | 'key'>,
+  options: StationOptions = {},
+): string {
+  return `
+service: { base_url: "${host.baseUrl}", api_key: ${host.key}, requests_per_hour: 1000000 }
+state_dir: ${path}/state
+poll: { interval: 1s }
+publish: { quiet: 0s, at_most: 5s }
+${options.settings ?? usualSettings}
+folders:${(options.folders ?? usualFolders)(path)}
+status: { listen: off }
+log: { level: debug }
+`;
+}
+
+function videosOf(host: VideoHost, title: string) {
+  return [...host.videos.values()].filter((video) => video.title === title);
+}
+
+/** What must hold for a file whatever happened: one complete body on the service, no more, and no key at the upload host. */
+export function expectUploadedOnce(station: Station, title: string): void {
+  const bodies = station.videos(title).flatMap((video) => video.bodies);
+  expect(bodies, `complete bodies of ${title}`).toHaveLength(1);
+  expect(station.host.leaks).toEqual([]);
+}
+
+/** Answers in the form of the specification. */
+export function answer(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): true {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
+  return true;
+}
+
+export function refusal(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  headers: Record<string, string> = {},
+): true {
+  return answer(response, status, { error: { code, message: `${code}, says the test` } }, headers);
+}
+
+/** Lets the judge do its work, but cuts the connection instead of answering. */
+export function loseAnswer(request: IncomingMessage, response: ServerResponse): false {
+  response.end = () => {
+    request.socket.destroy();
+    return response;
+  };
+  return false;
+}
+
+export function isCreate(request: IncomingMessage): boolean {
+  return request.method === 'POST' && (request.url ?? '').endsWith('/videos');
+}
+
+/** A server of another origin that must never be asked anything. */
+export async function startBystander(): Promise<
+  { readonly origin: string; readonly requests: string[] } & AsyncDisposable
+> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    request.resume();
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { until } from './dropcast-process.ts';
+import { expectUploadedOnce, loseAnswer, refusal, startBystander, startStation } from './station.ts';
+import type { Faults, Station } from './station.ts';
+
+/** Over two parts, so that an upload can be cut with its last part still held back. */
+const large = 4 * 1024 * 1024;
+/** More than the kernel's buffers on both sides hold: only then a reader that stopped is noticed before the last byte. */
+const beyondBuffers = 24 * 1024 * 1024;
+
+type Act = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+let station: Station;
+/** Has a minute to wait and so runs beside all other tests. */
+let patient: Station;
+
+const dead = [
+  { title: 'dead-403', status: 403 },
+  { title: 'dead-404', status: 404 },
+  { title: 'dead-410', status: 410 },
+];
+const taken = 'taken-in-late';
+const goneFirst = 'cut-then-dead';
+
+beforeAll(async () => {
+  station = await startStation();
+  patient = await startStation();
+  patient.faults.upload = deadAddresses();
+  for (const title of [...dead.map((one) => one.title), taken, goneFirst])
+    await patient.drop(`${title}.mpg`, randomBytes(large));
+});
+afterAll(async () => {
+  await station[Symbol.asyncDispose]();
+  await patient[Symbol.asyncDispose]();
+});
+afterEach(() => Object.assign(station.faults, { api: null, upload: null }));
+
+/** The first address of each title is dead; one had stored the body all the same, one was cut in the middle before. */
+function deadAddresses(): NonNullable<Faults['upload']> {
+  const firsts = new Map<string, string>();
+  const cut = new Set<string>();
+  return (request, response, id) => {
+    const title = patient.host.videos.get(id)?.title ?? '';
+    if (!firsts.has(title)) firsts.set(title, id);
+    if (firsts.get(title) !== id) return false;
+    if (title === taken) return takeInLate(request, response, id);
+    if (title === goneFirst && !cut.has(id)) {
+      cut.add(id);
+      return cutInTheMiddle(request);
+    }
+    return refusal(response, dead.find((one) => one.title === title)?.status ?? 404, 'address_used_up');
+  };
+}
+
+/** The whole body comes in, the answer is a lie, and the video moves on only seconds later. */
+function takeInLate(request: IncomingMessage, response: ServerResponse, id: string): true {
+  request.resume();
+  request.on('end', () => {
+    refusal(response, 404, 'address_used_up');
+    setTimeout(() => {
+      const video = patient.host.videos.get(id);
+      if (video !== undefined) Object.assign(video, { status: 'ready', bodies: ['taken in late'] });
+    }, 5_000);
+  });
+  return true;
+}
+
+function cutInTheMiddle(request: IncomingMessage): true {
+  let received = 0;
+  request.on('error', () => undefined);
+  request.on('data', (part: Buffer) => {
+    received += part.length;
+    if (received > large / 4) request.socket.destroy();
+  });
+  return true;
+}
+
+/** A fault of the first upload of this title. */
+function firstUpload(title: string, act: Act): NonNullable<Faults['upload']> {
+  let isOver = false;
+  return (request, response, id) => {
+    if (isOver || station.host.videos.get(id)?.title !== title) return false;
+    isOver = true;
+    return act(request, response);
+  };
+}
+
+const putsOf = (title: string): number => {
+  const ids = new Set(station.videos(title).map(({ id }) => id));
+  return station.host.puts.filter((id) => ids.has(id)).length;
+};
+
+test('an upload that is refused fails its file alone, and `retry` sends to the same video', async () => {
+  station.faults.upload = firstUpload('refused', (_, response) => refusal(response, 413, 'too_large'));
+  await station.drop('refused.mpg', randomBytes(large));
+  expect(await station.reaches('refused.mpg', 'failed')).toMatchObject({
+    code: 'too_large',
+    why: 'the upload address answered 413 too_large: too_large, says the test',
+  });
+  expect(await station.failures('refused.mpg')).toMatchObject([{ class: 'permanent', status: 413, next: 'failed' }]);
+  await station.retry('refused.mpg');
+  await station.reaches('refused.mpg', 'done');
+  expectUploadedOnce(station, 'refused');
+  expect(station.videos('refused')).toHaveLength(1);
+});
+
+test('a redirect of an upload is never followed: no byte and no request for the other server', async () => {
+  await using bystander = await startBystander();
+  station.faults.upload = firstUpload('sent-on', (_, response) => {
+    response.writeHead(307, { location: `${bystander.origin}/take` }).end();
+    return true;
+  });
+  await station.drop('sent-on.mpg', randomBytes(large));
+  const failed = await station.reaches('sent-on.mpg', 'failed');
+  expect(failed).toMatchObject({ code: 'redirect', why: expect.stringContaining(`redirect to ${bystander.origin}`) });
+  expect(bystander.requests).toEqual([]);
+  expect(station.videos('sent-on').flatMap(({ bodies }) => bodies)).toEqual([]);
+});
+
+test('stored, but the answer lost: the service is asked, and nothing is sent twice', async () => {
+  station.faults.upload = firstUpload('answer-lost', (request, response) => loseAnswer(request, response));
+  await station.drop('answer-lost.mpg', randomBytes(large));
+  await station.reaches('answer-lost.mpg', 'done');
+  expectUploadedOnce(station, 'answer-lost');
+  expect(putsOf('answer-lost')).toBe(1);
+  expect(await station.failures('answer-lost.mpg')).toMatchObject([
+    { class: 'transient', code: 'ECONNRESET', attempt: 1 },
+  ]);
+});
+
+test.for<{ name: string; failure: object; act: Act }>([
+  { name: 'reset in the middle', failure: { class: 'transient' }, act: (request) => cutInTheMiddle(request) },
+  {
+    name: '500 after the whole body',
+    failure: { class: 'transient', status: 500 },
+    act: (request, response) => {
+      request.resume().on('end', () => refusal(response, 500, 'server_error'));
+      return true;
+    },
+  },
+  {
+    name: '503 at once',
+    failure: { class: 'transient', status: 503 },
+    act: (_, response) => refusal(response, 503, 'busy', { 'retry-after': '1' }),
+  },
+  {
+    name: 'stalled in the middle',
+    failure: { class: 'transient', message: expect.stringContaining('2 s') },
+    act: (request) => {
+      request.once('data', () => request.pause());
+      return true;
+    },
+  },
+])('$name: sent again to the same address, once complete', async ({ name, failure, act }) => {
+  const title = name.replaceAll(' ', '-');
+  station.faults.upload = firstUpload(title, act);
+  await station.drop(`${title}.mpg`, randomBytes(name.startsWith('stalled') ? beyondBuffers : large));
+  await station.reaches(`${title}.mpg`, 'done');
+  expectUploadedOnce(station, title);
+  expect(station.videos(title)).toHaveLength(1);
+  expect(putsOf(title)).toBe(2);
+  const [line, ...others] = await station.failures(`${title}.mpg`);
+  expect(line).toMatchObject({ ...failure, attempt: 1, next: expect.stringMatching(/^tried again not before/) });
+  expect(others).toEqual([]);
+});
+
+test('an upload address that dies: after a minute and a second look the video is deleted and made anew, once', async () => {
+  for (const { title, status } of dead) {
+    await patient.reaches(`${title}.mpg`, 'done', 110_000);
+    expectUploadedOnce(patient, title);
+    const failures = await patient.failures(`${title}.mpg`);
+    expect(failures[0]).toMatchObject({ class: 'address dead', status, code: 'address_used_up' });
+  }
+  await patient.reaches(`${goneFirst}.mpg`, 'done');
+  expectUploadedOnce(patient, goneFirst);
+  expect(patient.host.deleted).toHaveLength(dead.length + 1);
+});
+
+test('an address that was dead only after it had taken everything in: the video is kept', async () => {
+  await until('it is done', async () => (await patient.file(`${taken}.mpg`))?.state === 'done');
+  expectUploadedOnce(patient, taken);
+  expect(patient.videos(taken)).toHaveLength(1);
+});

@@ -1,0 +1,215 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** One video as the judge remembers it. */
+export interface HostedVideo {
+  readonly id: string;
+  title: string;
+  description: string | null;
+  channelId: string;
+  tags: readonly string[];
+  sourceUrl: string | null;
+  status: 'pending' | 'processing' | 'ready' | 'failed';
+  readonly createdAt: number;
+  /** Complete bodies received, as SHA-256. A second one is a duplicate upload. */
+  readonly bodies: string[];
+  size: number;
+}
+
+export interface HostOptions {
+  /** Of the API; any free one by default. For a service that comes up later than its client. */
+  readonly port?: number;
+  readonly key?: string;
+  /** Answers in `{data:{…}}` or bare: the specification leaves it open in places. */
+  readonly wraps?: boolean;
+  readonly order?: 'newest-first' | 'oldest-first';
+  readonly processingMs?: () => number;
+  /** Looks at an API request first; true means it has answered or cut it. */
+  readonly meddle?: (request: IncomingMessage, response: ServerResponse, body: Buffer) => boolean | Promise<boolean>;
+  readonly meddleUpload?: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    id: string,
+  ) => boolean | Promise<boolean>;
+}
+
+/** Another implementation of api-spec.md, written apart from the sandbox: the judge of what dropcast really did. */
+export interface VideoHost extends AsyncDisposable {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly videos: Map<string, HostedVideo>;
+  readonly requests: { readonly method: string; readonly path: string; readonly at: number }[];
+  /** Upload requests as they arrived, by video. */
+  readonly puts: string[];
+  readonly publishes: { readonly feed: string; readonly at: number }[];
+  /** Upload requests that carried the key: must stay empty, the upload host is another origin. */
+  readonly leaks: string[];
+  readonly deleted: string[];
+}
+
+/** Starts the API on one port of the loopback interface and the upload host on another. */
+export async function startVideoHost(options: HostOptions = {}): Promise<VideoHost> {
+  const key = options.key ?? `key-${randomBytes(12).toString('hex')}`;
+  const videos = new Map<string, HostedVideo>();
+  const host = { key, videos, requests: [], puts: [], publishes: [], leaks: [], deleted: [] } as Omit<
+    VideoHost,
+    'baseUrl' | typeof Symbol.asyncDispose
+  >;
+  const uploads = createServer((request, response) => void takeUpload(host, options, request, response));
+  uploads.on('checkContinue', (request, response: ServerResponse) => void takeUpload(host, options, request, response));
+  const uploadOrigin = await listen(uploads);
+  const api = createServer((request, response) => void serveApi(host, options, uploadOrigin, { request, response }));
+  const origin = await listen(api, options.port);
+  return {
+    ...host,
+    baseUrl: `${origin}/v1`,
+    [Symbol.asyncDispose]: async () => {
+      for (const server of [api, uploads]) {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      }
+    },
+  };
+}
+
+type Core = Omit<VideoHost, 'baseUrl' | typeof Symbol.asyncDispose>;
+
+async function listen(server: Server, port = 0): Promise<string> {
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function takeUpload(
+  host: Core,
+  options: HostOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const id = new URL(request.url ?? '/', 'http://host').pathname.split('/')[2] ?? '';
+  host.puts.push(id);
+  if (request.headers.authorization !== undefined) host.leaks.push(id);
+  // A refusal comes before the body was asked for: after it, the end of the connection could overtake the answer.
+  if ((await options.meddleUpload?.(request, response, id)) === true) return;
+  if (request.headers.expect !== undefined) response.writeContinue();
+  const hash = createHash('sha256');
+  let size = 0;
+  request.on('error', () => undefined);
+  request.on('data', (part: Buffer) => {
+    hash.update(part);
+    size += part.length;
+  });
+  request.on('end', () => {
+    const video = host.videos.get(id);
+    if (video === undefined || size !== Number(request.headers['content-length'])) {
+      response.writeHead(404).end();
+      return;
+    }
+    video.bodies.push(hash.digest('hex'));
+    video.size = size;
+    advance(video, options);
+    response.writeHead(200).end();
+  });
+}
+
+function advance(video: HostedVideo, options: HostOptions): void {
+  video.status = 'processing';
+  setTimeout(() => {
+    if (video.status === 'processing') video.status = video.title.includes('cannot be processed') ? 'failed' : 'ready';
+  }, options.processingMs?.() ?? 100).unref();
+}
+
+async function serveApi(
+  host: Core,
+  options: HostOptions,
+  uploadOrigin: string,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://host');
+  const path = url.pathname.replace(/^\/v1/, '');
+  const body = await read(request);
+  host.requests.push({ method: request.method ?? '', path, at: performance.now() });
+  if ((await options.meddle?.(request, response, body)) === true) return;
+  const say = (status: number, value: unknown): void => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  };
+  const fail = (status: number, code: string): void => say(status, { error: { code, message: `${code} for ${path}` } });
+  const wrap = (value: unknown): unknown => (options.wraps === true ? { data: value } : value);
+  if (request.headers.authorization !== `Bearer ${host.key}`) return fail(401, 'unauthorized');
+  const [, resource, id, action] = path.split('/');
+  if (resource === 'feeds' && action === 'publish') {
+    host.publishes.push({ feed: id ?? '', at: Date.now() });
+    return say(200, { feed_id: id, status: 'published', published_at: new Date().toISOString(), video_count: 1 });
+  }
+  if (resource === 'channels')
+    return say(200, { data: ['ch_main', 'ch_news'].map((channel) => ({ id: channel, name: channel })) });
+  if (resource === 'feeds') return say(200, { data: [{ id: 'feed_news', name: 'News', type: 'mrss' }] });
+  if (resource !== 'videos') return fail(404, 'not_found');
+  if (id === undefined && request.method === 'POST') {
+    const video = createVideo(JSON.parse(body.toString()) as Record<string, unknown>);
+    host.videos.set(video.id, video);
+    if (video.sourceUrl !== null) advance(video, options);
+    return say(
+      options.wraps === true ? 200 : 201,
+      wrap({
+        id: video.id,
+        upload_url: `${uploadOrigin}/put/${video.id}?sig=${randomBytes(8).toString('hex')}`,
+        status: 'pending',
+      }),
+    );
+  }
+  if (id === undefined) return say(200, page(host, options, url.searchParams));
+  const video = host.videos.get(id);
+  if (video === undefined) return fail(404, 'not_found');
+  if (request.method === 'DELETE') {
+    host.videos.delete(id);
+    host.deleted.push(id);
+    return void response.writeHead(204).end();
+  }
+  if (request.method === 'PATCH') Object.assign(video, JSON.parse(body.toString()));
+  return say(200, wrap(describe(video)));
+}
+
+function createVideo(body: Record<string, unknown>): HostedVideo {
+  return {
+    id: `vid_${randomBytes(6).toString('hex')}`,
+    title: String(body['title']),
+    description: typeof body['description'] === 'string' ? body['description'] : null,
+    channelId: String(body['channel_id']),
+    tags: Array.isArray(body['tags']) ? body['tags'].map(String) : [],
+    sourceUrl: typeof body['source_url'] === 'string' ? body['source_url'] : null,
+    status: 'pending',
+    createdAt: Date.now(),
+    bodies: [],
+    size: 0,
+  };
+}
+
+function page(host: Core, options: HostOptions, query: URLSearchParams): unknown {
+  const number = Number(query.get('page') ?? 1);
+  const perPage = Math.min(100, Number(query.get('per_page') ?? 25));
+  const all = [...host.videos.values()];
+  const ordered = options.order === 'oldest-first' ? all : all.toReversed();
+  return {
+    data: ordered.slice((number - 1) * perPage, number * perPage).map(describe),
+    meta: { page: number, per_page: perPage, total: all.length },
+  };
+}
+
+function describe(video: HostedVideo): unknown {
+  return {
+    id: video.id,
+    title: video.title,
+    status: video.status,
+    duration: 3,
+    created_at: new Date(video.createdAt).toISOString(),
+  };
+}
+
+async function read(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
