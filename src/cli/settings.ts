@@ -16,10 +16,9 @@ export interface CheckedConfig {
 /** Reads the configuration and looks at the folders it names. Nothing is thrown for what is wrong with it. */
 export async function readConfig(shell: Shell, option: string | undefined): Promise<CheckedConfig> {
   const file = await locateConfig(shell, option);
-  const { config, problems, locate } = await loadConfig(file, shell);
-  // A missing key is no reason to find out about a missing folder only in a second round.
-  const inspected = config ?? (await loadConfig(file, shell, 'without key')).config;
-  const around = inspected === null ? [] : await inspectSurroundings(inspected, locate);
+  const { config, premises, problems, locate } = await loadConfig(file, shell);
+  // A misspelt key is no reason to find out about a missing folder only in a second round.
+  const around = premises === null ? [] : await inspectSurroundings(premises, locate);
   return { file, config, problems: [...problems, ...around].toSorted((one, other) => one.line - other.line) };
 }
 

@@ -2,11 +2,11 @@ import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { checkLayout, type Place } from './check-layout.ts';
-import type { Config, FolderConfig } from './config.ts';
 import { errnoOf, errnoSentence } from './errno.ts';
 import { error, warning, type Finding } from './finding.ts';
 import { formatKeyPath, parseKeyPath, type KeyPath } from './key-path.ts';
 import type { Loaded, Problem } from './load.ts';
+import type { Premises } from './premises.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
@@ -14,7 +14,7 @@ const { R_OK, W_OK, X_OK } = constants;
  * Looks whether folders and state directory are there and may be used, and how they lie to each other once links are
  * resolved. Never reads what is in them, never writes. What `loadConfig` saw from the paths alone is not said again.
  */
-export async function inspectSurroundings(config: Config, locate: Loaded['locate']): Promise<Problem[]> {
+export async function inspectSurroundings(config: Premises, locate: Loaded['locate']): Promise<Problem[]> {
   const folders = await Promise.all(config.folders.map(inspectFolder));
   const stateDir = await inspectStateDir(config.stateDir);
   const findings = [
@@ -40,7 +40,7 @@ interface Inspected {
   readonly findings: readonly Finding[];
 }
 
-async function inspectFolder(folder: FolderConfig): Promise<Inspected> {
+async function inspectFolder(folder: Premises['folders'][number]): Promise<Inspected> {
   const key = [...parseKeyPath(folder.key), 'path'];
   try {
     const real = await realpath(folder.path);
@@ -62,7 +62,7 @@ function linkFinding(key: KeyPath, path: string, real: string): Finding[] {
   return path === real ? [] : [warning(key, `is reached through a symbolic link; the folder itself is ${real}`)];
 }
 
-async function permissionFindings(folder: FolderConfig, key: KeyPath): Promise<Finding[]> {
+async function permissionFindings(folder: Premises['folders'][number], key: KeyPath): Promise<Finding[]> {
   const toRead = await refusal(folder.path, R_OK | X_OK);
   if (toRead !== null) return [error(key, `cannot list ${folder.path}: ${toRead}`)];
   if (folder.afterReady.kind === 'keep') return [];
@@ -105,7 +105,7 @@ async function refusal(path: string, mode: number): Promise<string | null> {
 }
 
 /** Only what resolved links bring to light. */
-function layoutBehindLinks(config: Config, folders: readonly Place[], stateDir: Place | null): Finding[] {
+function layoutBehindLinks(config: Premises, folders: readonly Place[], stateDir: Place | null): Finding[] {
   const written = checkLayout(
     config.folders.map(({ key, path }) => ({ key: [...parseKeyPath(key), 'path'], path })),
     { key: ['state_dir'], path: config.stateDir },

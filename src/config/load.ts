@@ -12,6 +12,7 @@ import { errnoOf } from './errno.ts';
 import type { Finding, Position } from './finding.ts';
 import { formatKeyPath, parseKeyPath, quote } from './key-path.ts';
 import { property } from './raw-tree.ts';
+import { premisesOf, type Premises } from './premises.ts';
 import { readRegularFile } from './read-regular-file.ts';
 import { secret } from './secrets.ts';
 import { variable, type Surroundings } from './surroundings.ts';
@@ -34,6 +35,8 @@ export interface Problem {
 export interface Loaded {
   /** `null` when there is any error. */
   readonly config: Config | null;
+  /** What it needs to find on the disk, as far as it can be read; `null` when the text is no YAML. */
+  readonly premises: Premises | null;
   /** In the order of the file; all there are, not only the first. */
   readonly problems: readonly Problem[];
   /** Where the value of a key stands, or the nearest parent of a key that is not written. */
@@ -68,7 +71,8 @@ export async function loadConfig(
   // A file of comments only is a mapping without keys.
   const tree = document.value ?? {};
   const locate = (key: string): Position => document.locate(parseKeyPath(key), 'value');
-  if (document.problems.length > 0) return { config: null, problems: textProblems(document, configFile), locate };
+  if (document.problems.length > 0)
+    return { config: null, premises: null, problems: textProblems(document, configFile), locate };
 
   const schema = checkSchema(tree);
   const key =
@@ -84,13 +88,10 @@ export async function loadConfig(
   ]);
   const problems = findings.map((finding) => toProblem(finding, document, configFile)).toSorted(byPlace);
   if (schema.checked === null || key.secret === null || problems.some(({ severity }) => severity === 'error'))
-    return { config: null, problems, locate };
+    return { config: null, premises: premisesOf(tree, configFile, around), problems, locate };
   const lineOf = (ruleKey: string): number => locate(ruleKey).line;
-  return {
-    config: assemble(schema.checked, { file: configFile, around, apiKey: key.secret, lineOf }),
-    problems,
-    locate,
-  };
+  const config = assemble(schema.checked, { file: configFile, around, apiKey: key.secret, lineOf });
+  return { config, premises: config, problems, locate };
 }
 
 /**

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { premisesOf } from '../../src/config/premises.ts';
+
+const around = { env: { STATE_DIRECTORY: '/var/lib/dropcast' }, cwd: '/', home: '/home/op' };
+
+test('folders and state directory are read off a tree that is wrong elsewhere', () => {
+  const tree = {
+    service: 7,
+    folders: [
+      { path: './in', after_ready: 'delete', rules: 'none' },
+      { pfad: '/lost' },
+      'text',
+      { path: '/srv/b', after_ready: { move: 'done' } },
+    ],
+  };
+  expect(premisesOf(tree, '/etc/dropcast/dropcast.yaml', around)).toEqual({
+    file: '/etc/dropcast/dropcast.yaml',
+    stateDir: '/var/lib/dropcast',
+    folders: [
+      { key: 'folders[0]', path: '/etc/dropcast/in', afterReady: { kind: 'delete' } },
+      { key: 'folders[3]', path: '/srv/b', afterReady: { kind: 'move', to: 'done' } },
+    ],
+  });
+});
+
+test.each([null, 'text', [], { folders: {} }])('a tree of another shape has none: %j', (tree) => {
+  expect(premisesOf(tree, '/x.yaml', around).folders).toEqual([]);
+});
