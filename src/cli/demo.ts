@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Daemon } from '../daemon/daemon.ts';
@@ -30,7 +30,7 @@ export async function demo(
   options: { readonly keep?: boolean; readonly samples: string },
 ): Promise<number> {
   await using stack = new AsyncDisposableStack();
-  const scratch = await mkdtemp(join(tmpdir(), 'dropcast-demo-'));
+  const scratch = await mkdtemp(join(await realpath(tmpdir()), 'dropcast-demo-'));
   stack.defer(() => rm(scratch, { recursive: true, force: true }));
   const sandbox = stack.use(await startSandbox({ processingMs: { min: 800, max: 2_500 }, uploadOrigin: 'separate' }));
   const inbox = join(scratch, 'inbox');
@@ -59,12 +59,12 @@ async function writeConfig(scratch: string, sandbox: Sandbox): Promise<string> {
   const text = `service:
   base_url: ${sandbox.baseUrl}
   api_key: ${sandbox.apiKey}
-state_dir: ${join(scratch, 'state')}
+state_dir: ${JSON.stringify(join(scratch, 'state'))}
 uploads: { bandwidth: 100kB/s }   # the samples are small: this leaves something to see
 poll: { interval: 1s }
 publish: { quiet: 1s, at_most: 20s }
 folders:
-  - path: ${join(scratch, 'inbox')}
+  - path: ${JSON.stringify(join(scratch, 'inbox'))}
     settle: 1s
     rules:
       - match: "news/{show}/**"
