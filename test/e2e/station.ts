@@ -50,8 +50,8 @@ export interface Station extends AsyncDisposable {
   retry(path: string): Promise<void>;
   /** `retry --all`, which also asks the service again at once. */
   retryAll(): Promise<void>;
-  /** The lines of failures.jsonl about a file, once there are so many: a line follows its change of state. */
-  failures(path: string, least?: number): Promise<readonly FailureLine[]>;
+  /** The lines of failures.jsonl about a file, or about any of some, once there are so many: a line follows its change of state. */
+  failures(path: string | readonly string[], least?: number): Promise<readonly FailureLine[]>;
   /** Videos of this title, oldest first. */
   videos(title: string): ReturnType<typeof videosOf>;
 }
@@ -105,10 +105,10 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
     (await ask<{ found: readonly ShowView[] }>(`/file?name=${encodeURIComponent(absolute(path))}`)).found;
   const file = async (path: string): Promise<FileView | null> => (await found(path))[0]?.file ?? null;
 
-  const linesAbout = async (path: string): Promise<readonly FailureLine[]> => {
+  const linesAbout = async (paths: readonly string[]): Promise<readonly FailureLine[]> => {
     const text = await readFile(scratch.file('state', 'failures.jsonl'), 'utf8').catch(() => '');
     const lines = text.split('\n').filter(Boolean);
-    return lines.map((line) => JSON.parse(line) as FailureLine).filter((line) => line.file === path);
+    return lines.map((line) => JSON.parse(line) as FailureLine).filter((line) => paths.includes(line.file));
   };
 
   const station: Omit<Station, typeof Symbol.asyncDispose> = {
@@ -165,10 +165,11 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
       await callDaemon<RetryResult>(socket, 'POST', '/retry', { names: [], states: ['failed', 'held', 'retrying'] });
     },
     failures: async (path, least = 1) => {
+      const paths = [path].flat();
       let lines: readonly FailureLine[] = [];
       await until(
-        `${least} failures of ${path} are written down`,
-        async () => (lines = await linesAbout(absolute(path))).length >= least,
+        `${least} failures of ${paths.join(', ')} are written down`,
+        async () => (lines = await linesAbout(paths.map(absolute))).length >= least,
         5_000,
       );
       return lines;
