@@ -48,8 +48,9 @@ export function createHosted(options: {
       });
       if (created.ok || created.failure.kind !== 'gone') return created;
       const listed = await answer(() => service().listVideos({ page: 1, perPage: 1 }, { lane: 'poll', signal }));
-      const isNothingThere = !listed.ok && listed.failure.kind === 'gone';
-      return { ok: false, failure: isNothingThere ? wrongAddress : { ...created.failure, kind: 'permanent' } };
+      if (!listed.ok && listed.failure.kind === 'gone') return { ok: false, failure: wrongAddress };
+      // Believed the second time: between the two requests a service that answered 404 to everything may have come back.
+      return { ok: false, failure: { ...created.failure, kind: facts.attempts === 0 ? 'transient' : 'permanent' } };
     },
     status: (videoId, signal) => answer(async () => (await service().getVideo(videoId, finish(signal))).status),
     send: (facts, { signal, onProgress, beforeLastPart }) =>

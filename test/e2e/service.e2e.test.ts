@@ -135,12 +135,15 @@ alongside('a service whose answers to a create request are no use', () => {
   });
 
   test('404 to a create request needs a person, and never claims that a video was deleted', async () => {
-    station.faults.api = firstCreate('nowhere', (_, response) => refusal(response, 404, 'not_found'));
+    station.faults.api = (request, response, body) =>
+      isCreate(request) && body.includes('"nowhere"') && refusal(response, 404, 'not_found');
     await station.drop('nowhere.mpg');
     await until('it ended', async () => ['failed', 'held'].includes((await station.file('nowhere.mpg'))?.state ?? ''));
     const { why } = (await station.file('nowhere.mpg')) ?? {};
     expect(why).toContain('404');
     expect(why).not.toContain('deleted');
+    expect(await station.failures('nowhere.mpg')).toMatchObject([{ class: 'transient' }, { class: 'permanent' }]);
+    station.faults.api = null;
     await station.retry('nowhere.mpg');
     await station.reaches('nowhere.mpg', 'done');
     expectUploadedOnce(station, 'nowhere');
