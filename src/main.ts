@@ -10,11 +10,10 @@ async function main(): Promise<void> {
   const stopping = new AbortController();
   const hurrying = new AbortController();
   const stop = (): void => {
-    // Who listens to neither is not worth a third wish; what is durable is so at any moment.
+    // A third wish is not asked for reasons; what is durable is so at any moment.
     if (hurrying.signal.aborted) process.exit(130);
     (stopping.signal.aborted ? hurrying : stopping).abort();
   };
-  process.on('SIGTERM', stop).on('SIGINT', stop);
   // A reader that goes away (`| head`) ends the output, not the program.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const shell: Shell = {
@@ -23,6 +22,7 @@ async function main(): Promise<void> {
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
+    takeOverSignals: () => process.on('SIGTERM', stop).on('SIGINT', stop),
     stopping: stopping.signal,
     hurrying: hurrying.signal,
     onReload: (callback) => process.on('SIGHUP', callback),
@@ -41,13 +41,17 @@ async function main(): Promise<void> {
   }
 }
 
-/** A user's mistake is a sentence; only a bug of ours has a stack trace. */
+/** A user's mistake and a refusal of the system (no permission, disk full) are sentences; only a bug of ours has a stack trace. */
 function report(error: unknown, { stderr }: Shell): number {
   const usage = usageExitCode(error);
   if (usage !== null) return usage;
   if (error instanceof CommandError) {
     stderr.write(`${error.message}\n`);
     return error.exitCode;
+  }
+  if (error instanceof Error && 'syscall' in error) {
+    stderr.write(`dropcast cannot go on: ${error.message}\n`);
+    return exitCodes.failed;
   }
   stderr.write(`dropcast broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   return exitCodes.failed;

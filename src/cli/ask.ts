@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { callDaemon, ControlError, NotRunningError } from '../daemon/control-client.ts';
@@ -27,12 +27,8 @@ export async function askOrRead<T>(
     if (!(error instanceof NotRunningError)) throw explain(error);
   }
   shell?.stderr.write('The daemon is not running; this is what it left in its ledger.\n');
-  const isThere = await access(join(config.stateDir, 'ledger.db')).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) return read(null);
   try {
+    if (!(await isThere(join(config.stateDir, 'ledger.db')))) return await read(null);
     await using ledger = await openLedger(config.stateDir);
     return await read(ledger);
   } catch (error) {
@@ -46,6 +42,17 @@ export async function tell<T>(config: Config, path: string, body: unknown): Prom
     return await callDaemon<T>(config.status.socket, 'POST', path, body);
   } catch (error) {
     throw explain(error);
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return false;
+    throw error;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts';
 import { formatProblem } from '../config/load.ts';
-import type { Problem } from '../config/load.ts';
 import { inspectOnline } from '../daemon/inspect-online.ts';
 import type { OnlineProblem } from '../daemon/inspect-online.ts';
 import { askOrRead } from './ask.ts';
@@ -21,7 +20,7 @@ export async function check(
   if (options.json === true) {
     printJson({ v: 1, file, ok: errors === 0, problems: [...problems, ...online] }, shell.stdout);
   } else {
-    for (const problem of problems) shell.stdout.write(`${label(problem)}${formatProblem(problem, shell.cwd)}\n`);
+    for (const problem of problems) shell.stdout.write(`${formatProblem(problem, shell.cwd)}\n`);
     for (const finding of online) shell.stdout.write(`${label(finding)}${finding.message}\n`);
     shell.stdout.write(conclusion({ file, config, errors, isOnline: options.online === true }));
   }
@@ -49,7 +48,7 @@ async function suspectsOf(config: Config): Promise<number> {
   }
 }
 
-function label({ severity }: Pick<Problem, 'severity'>): string {
+function label({ severity }: OnlineProblem): string {
   return severity === 'warning' ? 'warning: ' : '';
 }
 

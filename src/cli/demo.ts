@@ -29,6 +29,7 @@ export async function demo(
   shell: Shell,
   options: { readonly keep?: boolean; readonly samples: string },
 ): Promise<number> {
+  shell.takeOverSignals();
   await using stack = new AsyncDisposableStack();
   const scratch = await mkdtemp(join(await realpath(tmpdir()), 'dropcast-demo-'));
   stack.defer(() => rm(scratch, { recursive: true, force: true }));
@@ -40,7 +41,7 @@ export async function demo(
   const { logger, close } = openLog({ ...config, log: { level: 'error', format: 'auto' } }, shell, lines);
   stack.defer(close);
   shell.stderr.write(`A local video service runs at ${sandbox.baseUrl}; dropcast watches ${inbox}\n`);
-  const daemon = await startOrExplain(config, logger);
+  const daemon = await startOrExplain(config, logger, shell);
   stack.use(daemon);
   await drop(options.samples, inbox);
   shell.stderr.write(`${drops.length} files and a sidecar dropped in. From now on it goes by itself:\n\n`);

@@ -13,6 +13,7 @@ export async function once(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<number> {
+  shell.takeOverSignals();
   const config = await requireConfig(shell, options.config);
   // Progress has stderr for itself; the log says only what goes wrong, and status, history and failures.jsonl say the rest.
   const { progress, lines } = openProgress(shell);
@@ -20,7 +21,7 @@ export async function once(
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
   const since = Date.now();
-  const daemon = await startOrExplain(config, logger);
+  const daemon = await startOrExplain(config, logger, shell);
   stack.use(daemon);
   const end = await watchUntilIdle(daemon, progress, shell, since);
   const { files } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });

@@ -67,10 +67,12 @@ export function createProgram(
     .option('-s, --state <states>', 'only files in these states, separated by commas', stateList)
     .option('-n, --limit <number>', 'list so many at most', wholeNumber(1, 1_000_000), 100)
     .action((options: Shared & { state?: string[]; limit: number }) => ls(shell, options));
-  json(command('show <name>', 'show everything about one file, by its id, video id or path')).action(
+  json(command('show <name>', 'show everything about one file, by its id, video id, path or file name')).action(
     (name: string, options: Shared) => show(shell, name, options),
   );
-  json(command('retry [names...]', 'try failed, held, skipped or waiting files again, by id, video id or path'))
+  json(
+    command('retry [names...]', 'try failed, held, skipped or waiting files again, by id, video id, path or file name'),
+  )
     .option('-s, --state <states>', 'all files in these states, separated by commas', stateList)
     .option('--all', 'all that failed, are held or wait')
     .action(async (names: string[], options: Shared & { all?: boolean; state?: string[] }) =>

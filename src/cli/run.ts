@@ -13,11 +13,18 @@ import { drain, openLog, startOrExplain, whenAborted } from './start.ts';
 
 /** `dropcast run`: the daemon in the foreground. */
 export async function run(shell: Shell, options: { readonly config?: string }): Promise<void> {
+  shell.takeOverSignals();
+  // A SIGHUP while it starts would else end it.
+  let isAskedEarly = false;
+  let onReload = (): void => {
+    isAskedEarly = true;
+  };
+  shell.onReload(() => onReload());
   const config = await requireConfig(shell, options.config);
   const { logger, secrets, close } = openLog(config, shell, shell.stdout);
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
-  const daemon = await startOrExplain(config, logger);
+  const daemon = await startOrExplain(config, logger, shell);
   stack.use(daemon);
   let last: Promise<unknown> = Promise.resolve();
   // One after the other: the last configuration is the one that stays.
@@ -28,7 +35,8 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   };
   stack.use(await serveOrExplain(daemon, config.status.socket, reload));
   await openPage(daemon, logger, stack);
-  shell.onReload(() => void reload().catch((error: unknown) => logger.error('The reload broke', { err: error })));
+  onReload = () => void reload().catch((error: unknown) => logger.error('The reload broke', { err: error }));
+  if (isAskedEarly) onReload();
   logger.info('Ready', { config: config.file, folders: config.folders.map(({ path }) => path), pid: process.pid });
   await whenAborted(shell.stopping);
   logger.info('Stopping: uploads may finish; a second signal cuts them');

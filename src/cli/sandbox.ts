@@ -15,6 +15,7 @@ export interface SandboxCommandOptions {
 
 /** `dropcast sandbox`: the local video service, until it is stopped. */
 export async function sandbox(shell: Shell, options: SandboxCommandOptions): Promise<void> {
+  shell.takeOverSignals();
   await using service = await start(options);
   if (options.json === true) printJson({ v: 1, base_url: service.baseUrl, api_key: service.apiKey }, shell.stdout);
   else shell.stdout.write(describe(service));

@@ -6,6 +6,8 @@ export interface Shell {
   /** Absolute. */
   readonly cwd: string;
   readonly home: string;
+  /** From now on SIGTERM and SIGINT fire the signals below; until then they end the process, as they do for any command. */
+  takeOverSignals(): void;
   /** Fires at the first SIGTERM or SIGINT: finish what runs, then end. */
   readonly stopping: AbortSignal;
   /** Fires at the second one: end now. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { showOf } from '../daemon/view.ts';
 import type { ShowView } from '../daemon/view.ts';
@@ -38,20 +39,24 @@ export async function show(
   const [only] = found;
   if (only === undefined)
     throw new CommandError(
-      `no file is known as ${visible(name)}; name it by its path, its id or the id of its video (dropcast ls)`,
+      `no file is known as ${visible(name)}; name it by its path, its file name, its id or the id of its video (dropcast ls)`,
       exitCodes.failed,
     );
   if (found.length > 1) {
     const names = found.map(({ file }) => `${file.id} ${visible(file.path)}`).join('\n  ');
-    throw new CommandError(`${found.length} files begin with ${visible(name)}:\n  ${names}`, exitCodes.usage);
+    throw new CommandError(
+      `${found.length} files are called ${visible(name)} or have an id that begins with it:\n  ${names}`,
+      exitCodes.usage,
+    );
   }
   if (options.json === true) printJson(only, shell.stdout);
   else shell.stdout.write(describe(only));
 }
 
-/** Ids and video ids as they are; anything that looks like a path, absolute. */
+/** A path, also a bare file name that is here, absolute; ids and file names of elsewhere as they are. */
 export function nameOf(shell: Shell, name: string): string {
-  return name.includes('/') || name.includes('.') ? resolve(shell.cwd, name) : name;
+  const path = resolve(shell.cwd, name);
+  return name.includes('/') || existsSync(path) ? path : name;
 }
 
 function describe({ file, history, suspects }: ShowView): string {

@@ -122,7 +122,8 @@ async function retry(daemon: Daemon, { names, states }: Wanted): Promise<RetryRe
     const found = await daemon.ledger.find(name);
     const [facts] = found;
     if (facts === undefined) refused.push({ name, why: 'no such file is known' });
-    else if (found.length > 1) refused.push({ name, why: `${found.length} files begin with it` });
+    else if (found.length > 1)
+      refused.push({ name, why: `${found.length} files are called so or have an id that begins with it` });
     else await attempt(name, facts);
   }
   daemon.conductor.probeNow();

@@ -55,9 +55,14 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
  * The composition root: builds every part from a checked configuration, in order, and starts them. Resolves after the first
  * full scan of all folders.
  *
+ * @param stopping when it fires meanwhile, the scan is broken off and no file is worked on: the caller then stops the daemon
  * @throws {AlreadyRunningError} @throws {LedgerError}
  */
-export async function startDaemon(initial: Config, logger: Logger, clock: Clock = systemClock): Promise<Daemon> {
+export async function startDaemon(
+  initial: Config,
+  logger: Logger,
+  { stopping, clock = systemClock }: { readonly stopping: AbortSignal; readonly clock?: Clock },
+): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
   let config = initial;
   stack.use(await lockInstance(config.stateDir));
@@ -137,8 +142,8 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   });
   stack.use(folders);
   stack.use(backUpRegularly(ledger, logger));
-  await folders.start();
-  conductor.start();
+  await folders.start(stopping);
+  if (!stopping.aborted) conductor.start();
   const parts = stack.move();
 
   let stopped: Promise<void> | null = null;

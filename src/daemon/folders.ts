@@ -17,8 +17,8 @@ export interface FolderStatus {
 
 /** The watched folders of a configuration and the way of their files into the ledger. */
 export interface Folders extends AsyncDisposable {
-  /** Resolves after the first full scan of each. */
-  start(): Promise<void>;
+  /** Resolves after the first full scan of each, or soon after the signal has broken it off. */
+  start(stopping: AbortSignal): Promise<void>;
   /** Takes over another configuration: folders that are the same go on, files that were held for want of a rule are routed anew. */
   change(config: Config): Promise<void>;
   status(): readonly FolderStatus[];
@@ -135,6 +135,13 @@ export function createFolders(options: {
     return { router, watcher, status: { path: folder.path, state: 'starting', why: null } };
   };
 
+  let isClosed = false;
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    stopCheckingSidecars();
+    await Promise.all([...watched.values()].map(({ watcher }) => watcher[Symbol.asyncDispose]()));
+  };
+
   const startAll = async (some: readonly FolderConfig[]): Promise<void> => {
     for (const folder of some) watched.set(folder.path, open(folder, folders));
     await Promise.all(some.map(async ({ path }) => watched.get(path)?.watcher.start()));
@@ -166,12 +173,17 @@ export function createFolders(options: {
 
   return {
     find,
-    start: async () => {
-      await startAll(folders);
+    start: async (stopping) => {
+      const breakOff = (): void => void close();
+      stopping.addEventListener('abort', breakOff, { once: true });
+      if (!stopping.aborted) await startAll(folders);
+      stopping.removeEventListener('abort', breakOff);
+      if (stopping.aborted) return;
       await rerouteHeld();
       checkSidecars();
     },
     change: async (config) => {
+      if (isClosed) return;
       const before = new Map(folders.map((folder) => [folder.path, JSON.stringify(folder)]));
       const same = new Set(
         config.folders.filter((folder) => before.get(folder.path) === JSON.stringify(folder)).map(({ path }) => path),
@@ -206,10 +218,7 @@ export function createFolders(options: {
     rescan: async () => {
       await Promise.all([...watched.values()].map(({ watcher }) => watcher.rescan()));
     },
-    [Symbol.asyncDispose]: async () => {
-      stopCheckingSidecars();
-      await Promise.all([...watched.values()].map(({ watcher }) => watcher[Symbol.asyncDispose]()));
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { makeDirectory } from '../ledger/make-directory.ts';
-import { LedgerError } from '../ledger/schema.ts';
+import { makeStateDirectory } from '../ledger/make-state-directory.ts';
 
 /** Thrown when another dropcast works with the same state directory. */
 export class AlreadyRunningError extends Error {
@@ -15,12 +14,10 @@ export class AlreadyRunningError extends Error {
  *
  * On systems without abstract sockets only the ledger's lock holds.
  *
- * @throws {AlreadyRunningError}
+ * @throws {AlreadyRunningError} @throws {LedgerError}
  */
 export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
-  await makeDirectory(stateDir).catch((error: unknown) => {
-    throw new LedgerError(`the state directory ${stateDir} cannot be made`, { cause: error });
-  });
+  await makeStateDirectory(stateDir);
   if (process.platform !== 'linux') return { [Symbol.asyncDispose]: () => Promise.resolve() };
   const name = createHash('sha256')
     .update(await realpath(stateDir))

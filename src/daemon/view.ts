@@ -87,6 +87,10 @@ export interface FilesView {
 const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
 const workStates = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'];
 
+/** States that only the running daemon can tell from one another. */
+const liveStates = new Set(['queued', 'creating', 'awaiting upload', 'uploading']);
+const mostRows = 1_000_000;
+
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
 
@@ -193,10 +197,12 @@ export async function filesOf(
   filter: { readonly states: readonly string[]; readonly since?: number; readonly limit: number },
 ): Promise<FilesView> {
   const wanted = filter.states.length === 0 ? null : filter.states.map(storedState);
+  // Which rows are being worked on the ledger does not know: of such states all are looked at, then the first are taken.
+  const isLive = filter.states.some((state) => liveStates.has(state));
   const rows = await ledger.list({
     ...(wanted !== null && { states: wanted }),
     ...(filter.since !== undefined && { since: filter.since }),
-    limit: filter.limit,
+    limit: isLive ? mostRows : filter.limit,
     newestFirst: true,
   });
   const files = rows.map((facts) => (daemon === null ? fileView(facts) : liveView(daemon, facts)));
@@ -204,7 +210,7 @@ export async function filesOf(
   const isSettlingWanted = wanted === null || filter.states.includes('settling');
   return {
     v: 1,
-    files: files.filter(isWanted),
+    files: files.filter(isWanted).slice(0, filter.limit),
     settling: isSettlingWanted
       ? (daemon?.folders.settling() ?? []).map(({ folder, path, size, why }) => ({
           path: `${folder}/${path}`,

@@ -1,18 +1,20 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DatabaseSync } from 'node:sqlite';
-import { Kysely, SqliteDialect, sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import type { Selectable, SelectQueryBuilder } from 'kysely';
 import type { AftercareStore } from '../pipeline/aftercare.ts';
 import type { Facts, FileState, FileVersion } from '../pipeline/facts.ts';
-import { feedsToPublish, stateOf } from '../pipeline/facts.ts';
+import { stateOf } from '../pipeline/facts.ts';
 import { StaleRowError } from '../pipeline/ports.ts';
-import type { FeedBatch, FileStore, IntakeStore, PublishStore } from '../pipeline/ports.ts';
+import type { FileStore, IntakeStore, PublishStore } from '../pipeline/ports.ts';
 import { createBackups } from './backups.ts';
-import { makeDirectory } from './make-directory.ts';
+import { createInserter } from './inserter.ts';
+import { makeStateDirectory } from './make-state-directory.ts';
 import { openDatabase } from './open-database.ts';
+import { batchesOf, readyColumns } from './ready-batches.ts';
 import { factsOf, rowOf } from './row.ts';
 import type { FileTable, LedgerTables } from './schema.ts';
+import { dialectOf } from './sqlite-dialect.ts';
 
 type FilesQuery = SelectQueryBuilder<LedgerTables, 'file', Selectable<FileTable>>;
 
@@ -36,7 +38,7 @@ export interface FileFilter {
 export interface LedgerView {
   counts(): Promise<Readonly<Record<string, number>>>;
   list(filter: FileFilter): Promise<readonly Facts[]>;
-  /** By id, by a unique beginning of it, by video id, or by absolute path (the newest row). */
+  /** By id, by video id, by absolute path (the newest row there), by file name (the newest at each path), or by the beginning of an id. */
   find(name: string): Promise<readonly Facts[]>;
   history(id: string): Promise<readonly HistoryLine[]>;
   /** Create requests without an answer, of all files. */
@@ -68,16 +70,13 @@ const unindexedState = sql<FileState>`+state`;
 /** Files of the same size that are compared at most. */
 const mostTwins = 1_000;
 
-/** Rows inserted in one transaction at most: one durable write for a burst of new files. */
-const insertBatch = 500;
-
 /**
  * The durable rows of all files. One connection, one process; every write is on disk when its promise resolves.
  *
  * @throws {LedgerError} see `openDatabase`
  */
 export async function openLedger(stateDir: string): Promise<Ledger> {
-  await makeDirectory(stateDir);
+  await makeStateDirectory(stateDir);
   const database = await openDatabase(join(stateDir, 'ledger.db'));
   const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
   const files = (): FilesQuery => db.selectFrom('file').selectAll();
@@ -165,10 +164,8 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
       ),
     unrouted: () => many(files().where('state', '=', 'held').where('plan', 'is', null).orderBy('seq')),
     waiting: async () => {
-      // Asked every second, while thousands may wait: only what is needed of each.
-      const columns = ['id', 'ready_at', 'plan', 'published'] as const;
-      const rows = db.selectFrom('file').select(columns).where('state', '=', 'awaiting publish').orderBy('seq');
-      return batchesOf((await rows.execute()).map(readyFile));
+      const rows = db.selectFrom('file').select(readyColumns).where('state', '=', 'awaiting publish').orderBy('seq');
+      return batchesOf(await rows.execute());
     },
     isExpecting: async (feed) => {
       const row = await db
@@ -255,26 +252,6 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
   };
 }
 
-/** Kysely's SQLite dialect over the SQLite that comes with Node. */
-function dialectOf(database: DatabaseSync): SqliteDialect {
-  return new SqliteDialect({
-    database: {
-      close: () => database.close(),
-      prepare: (text) => {
-        const statement = database.prepare(text);
-        // Kysely's own type for parameters is `unknown`; ours are strings, numbers and null by the tables above.
-        const values = (parameters: readonly unknown[]) => parameters as (string | number | null)[];
-        return {
-          reader: statement.columns().length > 0,
-          all: (parameters) => statement.all(...values(parameters)),
-          run: (parameters) => statement.run(...values(parameters)),
-          iterate: (parameters) => statement.iterate(...values(parameters)),
-        };
-      },
-    },
-  });
-}
-
 async function countOf(db: Kysely<LedgerTables>, states: readonly FileState[]): Promise<number> {
   const row = await db
     .selectFrom('file')
@@ -283,6 +260,9 @@ async function countOf(db: Kysely<LedgerTables>, states: readonly FileState[]): 
     .executeTakeFirst();
   return row?.n ?? 0;
 }
+
+/** Files of one name that are listed at most. */
+const mostNamed = 20;
 
 async function findNamed(
   name: string,
@@ -298,58 +278,19 @@ async function findNamed(
       .limit(1),
   );
   if (atPath.length > 0) return atPath;
+  const called = await many(
+    files()
+      .where(sql<boolean>`substr('/' || path, -1 - length(${name})) = '/' || ${name}`)
+      .where(sql<boolean>`not exists (
+        select 1 from file newer where newer.folder = file.folder and newer.path = file.path and newer.seq > file.seq)`)
+      .limit(mostNamed),
+  );
+  if (called.length > 0) return called;
   return name.length < 4
     ? []
     : many(
         files()
           .where(sql<boolean>`substr(id, 1, ${name.length}) = ${name}`)
-          .limit(20),
+          .limit(mostNamed),
       );
-}
-
-interface ReadyFile {
-  readonly id: string;
-  readonly readyAt: number;
-  /** Not yet published with it. */
-  readonly feeds: readonly string[];
-}
-
-function readyFile(row: Pick<Selectable<FileTable>, 'id' | 'ready_at' | 'plan' | 'published'>): ReadyFile {
-  const plan = row.plan === null ? null : (JSON.parse(row.plan) as Facts['plan']);
-  const published = JSON.parse(row.published) as Facts['published'];
-  return { id: row.id, readyAt: row.ready_at ?? 0, feeds: feedsToPublish({ plan, published }) };
-}
-
-function batchesOf(files: readonly ReadyFile[]): readonly FeedBatch[] {
-  const byFeed = new Map<string, ReadyFile[]>();
-  for (const file of files) {
-    for (const feed of file.feeds) {
-      const ready = byFeed.get(feed) ?? [];
-      ready.push(file);
-      byFeed.set(feed, ready);
-    }
-  }
-  return [...byFeed].map(([feed, ready]) => {
-    const times = ready.map(({ readyAt }) => readyAt).toSorted((one, other) => one - other);
-    return { feed, ids: ready.map(({ id }) => id), firstReadyAt: times.at(0) ?? 0, lastReadyAt: times.at(-1) ?? 0 };
-  });
-}
-
-/** Collects what is inserted in one turn of the event loop into one transaction. */
-function createInserter(write: (batch: readonly Facts[]) => Promise<void>): (facts: Facts) => Promise<void> {
-  let pending: { facts: Facts; resolve: () => void; reject: (error: unknown) => void }[] = [];
-  const flush = async (): Promise<void> => {
-    const batch = pending.slice(0, insertBatch);
-    pending = pending.slice(insertBatch);
-    if (pending.length > 0) setImmediate(() => void flush());
-    await write(batch.map(({ facts }) => facts)).then(
-      () => batch.forEach(({ resolve }) => resolve()),
-      (error: unknown) => batch.forEach(({ reject }) => reject(error)),
-    );
-  };
-  return (facts) =>
-    new Promise((resolve, reject) => {
-      if (pending.length === 0) setImmediate(() => void flush());
-      pending.push({ facts, resolve, reject });
-    });
 }

@@ -66,6 +66,7 @@ function explain(error: unknown, path: string): Error {
   if (code === 5) return new LedgerError(`${path} is in use by another process`, { cause: error });
   if (code === 11 || code === 26)
     return new LedgerError(`${path} is damaged or no ledger: ${error.message}`, { cause: error });
+  if ('syscall' in error) return new LedgerError(`${path} cannot be opened: ${error.message}`, { cause: error });
   if (code === 14 || code === 8) return new LedgerError(`${path} cannot be opened: ${error.message}`, { cause: error });
   return error;
 }

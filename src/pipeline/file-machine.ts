@@ -1,6 +1,7 @@
 import { assign, fromPromise, setup } from 'xstate';
 import { isCounted } from './backoff.ts';
-import { feedsToPublish, mayHaveArrived, stateOf, suspectsOf, unbound } from './facts.ts';
+import { rearmed, reasonOf, remoteFailed } from './endings.ts';
+import { feedsToPublish, mayHaveArrived, stateOf } from './facts.ts';
 import type { End, Facts } from './facts.ts';
 import { failureOfThrown } from './failure.ts';
 import type { Failure, FailureKind } from './failure.ts';
@@ -41,43 +42,6 @@ interface Context {
 
 const notProvided = (name: string) => (): Promise<never> =>
   Promise.reject(new Error(`step "${name}" was not provided`));
-
-const remoteFailed = (message: string | undefined): Failure => ({
-  kind: 'permanent',
-  code: 'processing_failed',
-  message:
-    message === undefined
-      ? 'the service could not process the video'
-      : `the service could not process the video: ${message}`,
-});
-
-/** A failed video is deleted before it is replaced (design 5.5); one that somebody deleted is simply let go. */
-function rearmed(facts: Facts, now: number): Partial<Facts> {
-  const fresh = {
-    end: null,
-    why: null,
-    endedAt: null,
-    attempts: 0,
-    replacements: 0,
-    notBefore: null,
-    lastFailure: null,
-  };
-  if (facts.end === 'skipped') return { ...fresh, onDuplicate: 'upload' };
-  if (facts.lastFailure?.kind === 'gone' || facts.lastFailure?.kind === 'unclear') {
-    return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
-  }
-  if (facts.remoteStatus === 'failed') return { ...fresh, dying: true };
-  return { ...fresh, processingSince: facts.uploadedAt === null ? null : now };
-}
-
-/** Why it ended, when no failure says so better. */
-function reasonOf(end: End, facts: Facts): string | null {
-  const { lastFailure } = facts;
-  if (end === 'done') return null;
-  if (end === 'vanished' && lastFailure?.kind !== 'vanished') return 'the file is no longer there';
-  if (end === 'superseded' && lastFailure?.kind !== 'changed') return 'the file has new content now';
-  return lastFailure?.message ?? null;
-}
 
 const machineSetup = setup({
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- this is how xstate is told its types
@@ -157,6 +121,33 @@ const end = (name: End) => ({ type: 'finish' as const, params: { end: name } });
 const stands = (at: string) => ({ type: 'stands' as const, params: { at } });
 const failedAs = (...kinds: FailureKind[]) => ({ type: 'failedAs' as const, params: { kinds } });
 
+/** What the local file means as long as none of its bytes can have left. */
+const whileHere = {
+  FILE_GONE: { guard: 'isStillHere', target: 'vanished' },
+  FILE_CHANGED: { guard: 'isStillHere', target: 'superseded' },
+} as const;
+
+/** A state in which a step works: what it comes back with is taken over, and says where it goes on. */
+const step = (src: 'createRecord' | 'uploadFile') =>
+  machineSetup.createStateConfig({
+    invoke: {
+      src,
+      input: ({ context }) => context.facts,
+      onDone: [
+        {
+          guard: { type: 'succeeded', params: ({ event }) => ({ outcome: event.output }) },
+          target: 'route',
+          actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) },
+        },
+        { target: 'assess', actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) } },
+      ],
+      onError: {
+        target: 'assess',
+        actions: { type: 'takeFailure', params: ({ event }) => ({ failure: failureOfThrown(event.error) }) },
+      },
+    },
+  });
+
 /**
  * The life of one file, as policy: no I/O, clock or random. Its state is derived from the ledger row by `route`, never
  * restored from a snapshot, which would lose timers and repeat requests with old input (docs/decisions/0001).
@@ -187,56 +178,14 @@ export const fileMachine = machineSetup.createMachine({
     },
     queued: {
       tags: ['parked'],
-      on: {
-        GO: 'creating',
-        FILE_GONE: { guard: 'isStillHere', target: 'vanished' },
-        FILE_CHANGED: { guard: 'isStillHere', target: 'superseded' },
-      },
+      on: { GO: 'creating', ...whileHere },
     },
-    creating: {
-      invoke: {
-        src: 'createRecord',
-        input: ({ context }) => context.facts,
-        onDone: [
-          {
-            guard: { type: 'succeeded', params: ({ event }) => ({ outcome: event.output }) },
-            target: 'route',
-            actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) },
-          },
-          { target: 'assess', actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) } },
-        ],
-        onError: {
-          target: 'assess',
-          actions: { type: 'takeFailure', params: ({ event }) => ({ failure: failureOfThrown(event.error) }) },
-        },
-      },
-    },
+    creating: step('createRecord'),
     'awaiting upload': {
       tags: ['parked'],
-      on: {
-        GO: 'uploading',
-        FILE_GONE: { guard: 'isStillHere', target: 'vanished' },
-        FILE_CHANGED: { guard: 'isStillHere', target: 'superseded' },
-      },
+      on: { GO: 'uploading', ...whileHere },
     },
-    uploading: {
-      invoke: {
-        src: 'uploadFile',
-        input: ({ context }) => context.facts,
-        onDone: [
-          {
-            guard: { type: 'succeeded', params: ({ event }) => ({ outcome: event.output }) },
-            target: 'route',
-            actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) },
-          },
-          { target: 'assess', actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) } },
-        ],
-        onError: {
-          target: 'assess',
-          actions: { type: 'takeFailure', params: ({ event }) => ({ failure: failureOfThrown(event.error) }) },
-        },
-      },
-    },
+    uploading: step('uploadFile'),
     processing: {
       description: 'The sweep asks for all of them at once; no slot is held.',
       tags: ['parked'],
@@ -313,8 +262,7 @@ export const fileMachine = machineSetup.createMachine({
       on: {
         GO: { target: 'route', actions: 'clearBackoff' },
         RETRY: { target: 'route', actions: 'rearm' },
-        FILE_GONE: { guard: 'isStillHere', target: 'vanished' },
-        FILE_CHANGED: { guard: 'isStillHere', target: 'superseded' },
+        ...whileHere,
       },
     },
     failed: {

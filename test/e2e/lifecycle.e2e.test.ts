@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { once as eventOf } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
 import { configText, expectUploadedOnce, isCreate, refusal, startStation } from './station.ts';
 import type { Station } from './station.ts';
 
@@ -86,6 +87,17 @@ alongside('signals', () => {
     await station.drop('new-rules.mpg');
     expect((await station.reaches('new-rules.mpg', 'done')).channel).toBe('ch_second');
     expect((await station.daemon().kill('SIGTERM')).code).toBe(0);
+  });
+
+  test('a question that is not answered ends at the first SIGINT', async () => {
+    await using scratch = await makeScratch((path) => configText(path, { baseUrl: 'http://127.0.0.1:1/v1', key: 'k' }));
+    await mkdir(scratch.file('state'));
+    const deaf = createServer();
+    await new Promise<void>((resolve) => deaf.listen(scratch.file('state', 'dropcast.sock'), resolve));
+    await using status = startDropcast(['status', '--config', scratch.config]);
+    await eventOf(deaf, 'connection');
+    expect(await status.kill('SIGINT')).toMatchObject({ signal: 'SIGINT', stdout: '', stderr: '' });
+    deaf.close();
   });
 
   test('a socket file left by a killed daemon is in nobody’s way', async () => {

@@ -47,7 +47,7 @@ describe('what people ask for', () => {
     expect(await opened.store.history('f_1')).toHaveLength(1);
   });
 
-  test('files are found by id, by its beginning, by video and by path', async () => {
+  test('files are found by id, by its beginning, by video, by path and by file name', async () => {
     await using opened = await openScratch();
     const { store } = opened;
     await store.insert(named('f_abc1'));
@@ -61,6 +61,9 @@ describe('what people ask for', () => {
     expect(await find('vid_9')).toEqual(['f_abc2']);
     expect(await find('/inbox/f_abc1.mp4')).toEqual(['f_new']);
     expect(await find('/inbox/sub/f_abc1.mp4')).toEqual(['f_xyz']);
+    // The newest of each path is meant, and never the tail of another name.
+    expect(await find('f_abc1.mp4')).toEqual(['f_xyz', 'f_new']);
+    expect(await find('bc1.mp4')).toEqual([]);
     expect(await find("f_'; DROP TABLE file; --")).toEqual([]);
     expect(await find('f_%%')).toEqual([]);
   });

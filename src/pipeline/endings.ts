@@ -1,0 +1,44 @@
+import { suspectsOf, unbound } from './facts.ts';
+import type { End, Facts } from './facts.ts';
+import type { Failure } from './failure.ts';
+
+/** The service says `failed`, with its reason if it gives one. */
+export const remoteFailed = (message: string | undefined): Failure => ({
+  kind: 'permanent',
+  code: 'processing_failed',
+  message:
+    message === undefined
+      ? 'the service could not process the video'
+      : `the service could not process the video: ${message}`,
+});
+
+/**
+ * What changes when a file that ended or waits is to begin again. A failed video is deleted before it is replaced
+ * (design 5.5); one that somebody deleted is simply let go.
+ */
+export function rearmed(facts: Facts, now: number): Partial<Facts> {
+  const fresh = {
+    end: null,
+    why: null,
+    endedAt: null,
+    attempts: 0,
+    replacements: 0,
+    notBefore: null,
+    lastFailure: null,
+  };
+  if (facts.end === 'skipped') return { ...fresh, onDuplicate: 'upload' };
+  if (facts.lastFailure?.kind === 'gone' || facts.lastFailure?.kind === 'unclear') {
+    return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
+  }
+  if (facts.remoteStatus === 'failed') return { ...fresh, dying: true };
+  return { ...fresh, processingSince: facts.uploadedAt === null ? null : now };
+}
+
+/** Why it ended, when no failure says so better. */
+export function reasonOf(end: End, facts: Facts): string | null {
+  const { lastFailure } = facts;
+  if (end === 'done') return null;
+  if (end === 'vanished' && lastFailure?.kind !== 'vanished') return 'the file is no longer there';
+  if (end === 'superseded' && lastFailure?.kind !== 'changed') return 'the file has new content now';
+  return lastFailure?.message ?? null;
+}
