@@ -14,18 +14,27 @@ async function main(): Promise<void> {
     if (hurrying.signal.aborted) process.exit(130);
     (stopping.signal.aborted ? hurrying : stopping).abort();
   };
-  // A reader that goes away (`| head`) ends the output, not the program.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  let onReload: (() => void) | null = null;
+  const hangUp = (): void => (onReload ?? stop)();
+  // A reader that goes away (`| head`) ends the output, not the program; a full disk is a failure.
+  let isOutputLost = false;
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => (isOutputLost ||= code !== 'EPIPE'));
+  process.stderr.on('error', () => undefined);
+  process.on('exit', () => {
+    if (isOutputLost) process.exitCode ||= exitCodes.failed;
+  });
   const shell: Shell = {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
     cwd: process.cwd(),
     home: homedir(),
-    takeOverSignals: () => process.on('SIGTERM', stop).on('SIGINT', stop),
+    takeOverSignals: () => process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', hangUp),
     stopping: stopping.signal,
     hurrying: hurrying.signal,
-    onReload: (callback) => process.on('SIGHUP', callback),
+    onReload: (callback) => {
+      onReload = callback;
+    },
   };
   const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string;

@@ -1,10 +1,8 @@
-import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { callDaemon, ControlError, NotRunningError } from '../daemon/control-client.ts';
-import { LedgerError } from '../ledger/schema.ts';
-import { openLedger } from '../ledger/ledger.ts';
+import { openExistingLedger } from '../ledger/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -26,10 +24,10 @@ export async function askOrRead<T>(
   } catch (error) {
     if (!(error instanceof NotRunningError)) throw explain(error);
   }
-  shell?.stderr.write('The daemon is not running; this is what it left in its ledger.\n');
   try {
-    if (!(await isThere(join(config.stateDir, 'ledger.db')))) return await read(null);
-    await using ledger = await openLedger(config.stateDir);
+    await using ledger = await openExistingLedger(config.stateDir);
+    const left = ledger === null ? 'and it left no ledger yet' : 'this is what it left in its ledger';
+    shell?.stderr.write(`The daemon is not running; ${left}.\n`);
     return await read(ledger);
   } catch (error) {
     throw explain(error);
@@ -45,23 +43,16 @@ export async function tell<T>(config: Config, path: string, body: unknown): Prom
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return false;
-    throw error;
-  }
-}
-
 function explain(error: unknown): unknown {
   if (error instanceof NotRunningError) {
     return new CommandError(
       'the daemon is not running: start it with `dropcast run` or `systemctl start dropcast`',
       exitCodes.notRunning,
     );
+  }
+  if (error instanceof LedgerInUseError) {
+    const message = 'another dropcast works with the ledger at the moment: it is starting, or it is a `dropcast once`';
+    return new CommandError(message, exitCodes.failed, { cause: error });
   }
   if (error instanceof ControlError || error instanceof LedgerError)
     return new CommandError(error.message, exitCodes.failed, { cause: error });

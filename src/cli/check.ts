@@ -1,11 +1,15 @@
+import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { formatProblem } from '../config/load.ts';
+import type { Problem } from '../config/load.ts';
 import { inspectOnline } from '../daemon/inspect-online.ts';
 import type { OnlineProblem } from '../daemon/inspect-online.ts';
+import { inspectState } from '../daemon/inspect-state.ts';
 import { askOrRead } from './ask.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { printJson } from './output/json.ts';
 import { readConfig } from './settings.ts';
+import type { CheckedConfig } from './settings.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -14,7 +18,10 @@ export async function check(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean; readonly online?: boolean },
 ): Promise<number> {
-  const { file, config, problems } = await readConfig(shell, options.config);
+  const checked = await readConfig(shell, options.config);
+  const { file, config } = checked;
+  const state = await stateProblems(checked);
+  const problems = [...checked.problems, ...state].toSorted((one, other) => one.line - other.line);
   const online = config === null || options.online !== true ? [] : await askOnline(config, shell.stopping);
   const errors = [...problems, ...online].filter(({ severity }) => severity === 'error').length;
   if (options.json === true) {
@@ -25,7 +32,19 @@ export async function check(
     shell.stdout.write(conclusion({ file, config, errors, isOnline: options.online === true }));
   }
   if (errors === 0) return exitCodes.fine;
-  return problems.some(({ severity }) => severity === 'error') ? exitCodes.badConfig : exitCodes.failed;
+  return checked.problems.some(({ severity }) => severity === 'error') ? exitCodes.badConfig : exitCodes.failed;
+}
+
+/** What is wrong in the state directory, unless it was found to be unusable as a whole. */
+async function stateProblems({ config, premises, problems, locate }: CheckedConfig): Promise<readonly Problem[]> {
+  const key = 'state_dir';
+  const isNamed = problems.some((problem) => problem.key === key && problem.severity === 'error');
+  if (premises === null || isNamed) return [];
+  const { file, stateDir } = premises;
+  // A broken configuration may not say where the socket is; there it is by default, or a link to it.
+  const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
+  const found = await inspectState(stateDir, socket);
+  return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 
 /** What the service says, and what it was asked without an answer. */

@@ -41,12 +41,12 @@ export async function demo(
   const { logger, close } = openLog({ ...config, log: { level: 'error', format: 'auto' } }, shell, lines);
   stack.defer(close);
   shell.stderr.write(`A local video service runs at ${sandbox.baseUrl}; dropcast watches ${inbox}\n`);
-  const daemon = await startOrExplain(config, logger, shell);
+  const daemon = await startOrExplain(config, logger);
   stack.use(daemon);
   await drop(options.samples, inbox);
   shell.stderr.write(`${drops.length} files and a sidecar dropped in. From now on it goes by itself:\n\n`);
   await settled(daemon, shell);
-  await watchUntilIdle(daemon, progress, shell, 0);
+  await watchUntilIdle(daemon, progress, shell, { since: 0, offlineMs: Infinity });
   const { files } = await filesOf(daemon.ledger, daemon, { states: [], limit: 1_000 });
   shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
   if (options.keep === true && !shell.stopping.aborted) await stayUp(shell, { inbox, sandbox });

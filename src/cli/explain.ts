@@ -1,20 +1,19 @@
 import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { createRouter, routedFile } from '../daemon/router.ts';
+import { createRouter, folderOf, routedFile } from '../daemon/router.ts';
 import type { FolderRouter } from '../daemon/router.ts';
-import { showOf } from '../daemon/view.ts';
 import type { ShowView } from '../daemon/view.ts';
 import { explainRoute } from '../routing/explain.ts';
 import type { Explanation } from '../routing/explain.ts';
 import { isTemporaryName } from '../watch/temporary-name.ts';
 import { versionOf } from '../watch/observation.ts';
-import { askOrRead } from './ask.ts';
 import { whyOf } from './file-table.ts';
 import { formatBytes } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { visible } from './output/visible.ts';
 import { requireLoadable } from './settings.ts';
+import { askFor } from './show.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -50,15 +49,7 @@ async function accountFor(shell: Shell, config: Config, absolute: string): Promi
   const stats = await lstat(absolute, { bigint: true }).catch(() => null);
   const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
   const reading = await router.sidecarOf(path);
-  const { found } = await askOrRead<{ found: readonly ShowView[] }>(
-    shell,
-    config,
-    `/file?name=${encodeURIComponent(absolute)}`,
-    async (ledger) => {
-      const rows = (await ledger?.find(absolute)) ?? [];
-      return { found: ledger === null ? [] : await Promise.all(rows.map((facts) => showOf(ledger, null, facts))) };
-    },
-  );
+  const found = await askFor(shell, config, absolute);
   return {
     v: 1,
     path,
@@ -80,18 +71,15 @@ async function accountFor(shell: Shell, config: Config, absolute: string): Promi
   };
 }
 
-/** The most specific folder that the path is in. */
 function routerOf(config: Config, absolute: string): FolderRouter {
-  const [folder] = config.folders
-    .filter(({ path }) => absolute.startsWith(`${path}/`))
-    .toSorted((one, other) => other.path.length - one.path.length);
-  if (folder !== undefined) return createRouter(folder);
+  const folder = folderOf(config.folders, absolute);
+  if (folder !== null) return createRouter(folder);
   const folders = config.folders.map(({ path }) => path).join(', ');
   throw new CommandError(`${visible(absolute)} is in no watched folder; they are: ${folders}`, exitCodes.failed);
 }
 
 function whyLeftAlone(router: FolderRouter, path: string): string | null {
-  if (path.split('/').some((segment) => isTemporaryName(segment))) return 'its name is hidden, temporary or partial';
+  if (isTemporaryName(path)) return 'its name is hidden, temporary or partial';
   const kind = router.accepts(path);
   if (kind === 'sidecar') return 'it is a sidecar: it speaks of the video beside it';
   return kind === null ? 'include and exclude leave it out' : null;

@@ -11,7 +11,7 @@ import { openProgress, watchUntilIdle } from './watch-progress.ts';
 /** `dropcast once`: process what is in the folders now, show progress, end when everything has ended. */
 export async function once(
   shell: Shell,
-  options: { readonly config?: string; readonly json?: boolean },
+  options: { readonly config?: string; readonly json?: boolean; readonly wait: number },
 ): Promise<number> {
   shell.takeOverSignals();
   const config = await requireConfig(shell, options.config);
@@ -21,17 +21,18 @@ export async function once(
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
   const since = Date.now();
-  const daemon = await startOrExplain(config, logger, shell);
+  const daemon = await startOrExplain(config, logger);
   stack.use(daemon);
-  const end = await watchUntilIdle(daemon, progress, shell, since);
+  const end = await watchUntilIdle(daemon, progress, shell, { since, offlineMs: options.wait });
   const { files } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });
   const ours = files.toReversed();
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
-  else shell.stdout.write(ours.length === 0 ? 'Nothing new in the folders.\n' : fileTable(ours, shell));
+  else if (ours.length > 0) shell.stdout.write(fileTable(ours, shell));
+  else if (end.is === 'idle') shell.stdout.write('Nothing new in the folders.\n');
   if (end.is === 'stopped')
     throw new CommandError('stopped before everything had ended; the next run goes on from here', exitCodes.failed);
-  if (end.is === 'suspended')
+  if (end.is === 'stuck')
     throw new CommandError(
       `${visible(end.why)}\nNothing can go on before that is mended; the next run goes on from here.`,
       exitCodes.failed,

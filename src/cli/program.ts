@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { add } from './add.ts';
+import { LONGEST, parseDuration } from '../config/units.ts';
 import { check } from './check.ts';
 import { demo } from './demo.ts';
 import { explain } from './explain.ts';
@@ -48,9 +49,13 @@ export function createProgram(
   const json = (made: Command): Command => made.option('--json', 'print JSON, {"v":1,…}');
 
   command('run', 'run the daemon in the foreground').action((options: Shared) => run(shell, options));
-  json(command('once', 'process what is in the folders now, show progress, and end')).action(async (options: Shared) =>
-    exit(await once(shell, options)),
-  );
+  json(command('once', 'process what is in the folders now, show progress, and end'))
+    .addOption(
+      new Option('--wait <time>', 'wait so long for a service that cannot be reached, like 30s or 1h')
+        .argParser(duration)
+        .default(120_000, '2m'),
+    )
+    .action(async (options: Shared & { wait: number }) => exit(await once(shell, options)));
   program
     .command('demo')
     .description('show the whole way with a local service and sample files; needs no account and no configuration')
@@ -96,6 +101,12 @@ export function createProgram(
 
 function stateList(text: string): string[] {
   return text.split(',').map((part) => part.trim());
+}
+
+function duration(text: string): number {
+  const measured = parseDuration(text, { min: '0s', max: LONGEST });
+  if (!measured.ok) throw new InvalidArgumentError(measured.message);
+  return measured.value;
 }
 
 function wholeNumber(least: number, most: number): (text: string) => number {

@@ -1,4 +1,4 @@
-import type { RetryResult } from '../daemon/control-server.ts';
+import type { RetryResult } from '../daemon/retry.ts';
 import { tell } from './ask.ts';
 import { printJson } from './output/json.ts';
 import { visible } from './output/visible.ts';

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { ControlSocketError, serveControl } from '../daemon/control-server.ts';
 import { statusOf } from '../daemon/view.ts';
 import { serveStatusPage } from '../status/page.ts';
@@ -14,17 +15,15 @@ import { drain, openLog, startOrExplain, whenAborted } from './start.ts';
 /** `dropcast run`: the daemon in the foreground. */
 export async function run(shell: Shell, options: { readonly config?: string }): Promise<void> {
   shell.takeOverSignals();
-  // A SIGHUP while it starts would else end it.
   let isAskedEarly = false;
-  let onReload = (): void => {
+  shell.onReload(() => {
     isAskedEarly = true;
-  };
-  shell.onReload(() => onReload());
+  });
   const config = await requireConfig(shell, options.config);
   const { logger, secrets, close } = openLog(config, shell, shell.stdout);
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
-  const daemon = await startOrExplain(config, logger, shell);
+  const daemon = await startOrExplain(config, logger);
   stack.use(daemon);
   let last: Promise<unknown> = Promise.resolve();
   // One after the other: the last configuration is the one that stays.
@@ -35,7 +34,9 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   };
   stack.use(await serveOrExplain(daemon, config.status.socket, reload));
   await openPage(daemon, logger, stack);
-  onReload = () => void reload().catch((error: unknown) => logger.error('The reload broke', { err: error }));
+  const onReload = (): void =>
+    void reload().catch((error: unknown) => logger.error('The reload broke', { err: error }));
+  shell.onReload(onReload);
   if (isAskedEarly) onReload();
   logger.info('Ready', { config: config.file, folders: config.folders.map(({ path }) => path), pid: process.pid });
   await whenAborted(shell.stopping);
@@ -71,12 +72,15 @@ async function reloadConfig(
   { shell, logger, secrets }: { shell: Shell; logger: Logger; secrets: SecretValues },
 ): Promise<{ ok: boolean; problems: readonly string[] }> {
   if (shell.stopping.aborted) return { ok: false, problems: ['dropcast is stopping'] };
-  const { config, problems } = await readConfig(shell, daemon.config().file);
-  const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
-  if (config === null || problems.some(({ severity }) => severity === 'error')) {
+  const refuse = (lines: readonly string[]): { ok: false; problems: readonly string[] } => {
     logger.error('The new configuration is wrong: the old one stays', { problems: lines });
     return { ok: false, problems: lines };
-  }
+  };
+  const { file } = daemon.config();
+  if (!existsSync(file)) return refuse([`${file} is no longer there`]);
+  const { config, problems } = await readConfig(shell, file);
+  const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
+  if (config === null || problems.some(({ severity }) => severity === 'error')) return refuse(lines);
   if (config.stateDir !== daemon.config().stateDir || config.status.socket !== daemon.config().status.socket) {
     const line = 'state_dir and status.socket take effect only after a restart: the old configuration stays';
     logger.error('The new configuration needs a restart', { why: line });

@@ -33,6 +33,7 @@ async function start({
     return await startSandbox({ host, port, seed, requestsPerHour, ...(data !== undefined && { dataDir: data }) });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
+    if (error instanceof TypeError) throw new CommandError(error.message, exitCodes.usage, { cause: error });
     throw new CommandError(`the sandbox could not start: ${error.message}`, exitCodes.failed, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { inspectSurroundings } from '../config/inspect.ts';
 import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../config/load.ts';
-import type { Problem } from '../config/load.ts';
+import type { Loaded, Problem } from '../config/load.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -11,6 +11,8 @@ export interface CheckedConfig {
   /** Null when there is an error in the file itself. */
   readonly config: Config | null;
   readonly problems: readonly Problem[];
+  readonly premises: Loaded['premises'];
+  readonly locate: Loaded['locate'];
 }
 
 /** Reads the configuration and looks at the folders it names. Nothing is thrown for what is wrong with it. */
@@ -19,7 +21,8 @@ export async function readConfig(shell: Shell, option: string | undefined): Prom
   const { config, premises, problems, locate } = await loadConfig(file, shell);
   // A misspelt key is no reason to find out about a missing folder only in a second round.
   const around = premises === null ? [] : await inspectSurroundings(premises, locate);
-  return { file, config, problems: [...problems, ...around].toSorted((one, other) => one.line - other.line) };
+  const all = [...problems, ...around].toSorted((one, other) => one.line - other.line);
+  return { file, config, problems: all, premises, locate };
 }
 
 /**

@@ -6,13 +6,13 @@ export interface Shell {
   /** Absolute. */
   readonly cwd: string;
   readonly home: string;
-  /** From now on SIGTERM and SIGINT fire the signals below; until then they end the process, as they do for any command. */
+  /** From now on SIGTERM, SIGINT and SIGHUP fire the signals below; until then they end the process, as they do for any command. */
   takeOverSignals(): void;
-  /** Fires at the first SIGTERM or SIGINT: finish what runs, then end. */
+  /** Fires at the first of them: finish what runs, then end. */
   readonly stopping: AbortSignal;
   /** Fires at the second one: end now. */
   readonly hurrying: AbortSignal;
-  /** Calls back at each SIGHUP. */
+  /** A SIGHUP no longer stops, but calls back; the last callback counts. */
   onReload(callback: () => void): void;
 }
 

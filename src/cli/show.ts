@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { showOf } from '../daemon/view.ts';
+import type { Config } from '../config/config.ts';
+import { foundOf } from '../daemon/view.ts';
 import type { ShowView } from '../daemon/view.ts';
 import { askOrRead } from './ask.ts';
 import { whyOf } from './file-table.ts';
@@ -11,11 +12,6 @@ import { requireLoadable } from './settings.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-interface Found {
-  readonly v: 1;
-  readonly found: readonly ShowView[];
-}
-
 /** `dropcast show NAME`: everything about one file. */
 export async function show(
   shell: Shell,
@@ -24,18 +20,7 @@ export async function show(
 ): Promise<void> {
   const config = await requireLoadable(shell, options.config);
   const wanted = nameOf(shell, name);
-  const { found } = await askOrRead<Found>(
-    shell,
-    config,
-    `/file?name=${encodeURIComponent(wanted)}`,
-    async (ledger) => {
-      const rows = (await ledger?.find(wanted)) ?? [];
-      return {
-        v: 1,
-        found: ledger === null ? [] : await Promise.all(rows.map((facts) => showOf(ledger, null, facts))),
-      };
-    },
-  );
+  const found = await askFor(shell, config, wanted);
   const [only] = found;
   if (only === undefined)
     throw new CommandError(
@@ -51,6 +36,15 @@ export async function show(
   }
   if (options.json === true) printJson(only, shell.stdout);
   else shell.stdout.write(describe(only));
+}
+
+/** The files that are called so: see `LedgerView.find`. */
+export async function askFor(shell: Shell, config: Config, name: string): Promise<readonly ShowView[]> {
+  const path = `/file?name=${encodeURIComponent(name)}`;
+  const { found } = await askOrRead<{ readonly found: readonly ShowView[] }>(shell, config, path, async (ledger) => ({
+    found: ledger === null ? [] : await foundOf(ledger, null, name),
+  }));
+  return found;
 }
 
 /** A path, also a bare file name that is here, absolute; ids and file names of elsewhere as they are. */

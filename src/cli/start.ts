@@ -31,9 +31,9 @@ export function openLog(
 }
 
 /** @throws {CommandError} when another dropcast works there or the ledger cannot be used */
-export async function startOrExplain(config: Config, logger: Logger, { stopping }: Shell): Promise<Daemon> {
+export async function startOrExplain(config: Config, logger: Logger): Promise<Daemon> {
   try {
-    return await startDaemon(config, logger, { stopping });
+    return await startDaemon(config, logger);
   } catch (error) {
     if (error instanceof AlreadyRunningError || error instanceof LedgerError)
       throw new CommandError(error.message, exitCodes.failed, { cause: error });

@@ -1,3 +1,4 @@
+import type { FolderStatus } from '../daemon/folders.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView, StatusView } from '../daemon/view.ts';
 import { askOrRead } from './ask.ts';
@@ -51,11 +52,7 @@ function describe(view: StatusView, shell: Shell): string {
       blockedUntil === null ? '' : `, the service lets us go on ${formatRelative(blockedUntil, Date.now())}`;
     lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
   }
-  for (const { path, state, why } of view.folders) {
-    lines.push(
-      `Folder ${visible(path)}: ${state === 'watching' ? state : paint('yellow', `${state}: ${visible(why ?? '')}`, colour)}`,
-    );
-  }
+  for (const folder of view.folders) lines.push(folderLine(folder, colour));
   if (view.suspects > 0)
     lines.push(
       `${view.suspects} create ${view.suspects === 1 ? 'request' : 'requests'} had no answer: the service may hold as many empty records`,
@@ -63,6 +60,16 @@ function describe(view: StatusView, shell: Shell): string {
   const hint =
     view.needs_you.length === 0 ? '' : '`dropcast show ID` tells more, `dropcast retry ID` tries it again as it is.\n';
   return `${lines.join('\n')}\n${section('Under way', view.working, shell)}${section('Needs you', view.needs_you, shell)}${hint}`;
+}
+
+function folderLine({ path, state, why, paths }: FolderStatus, colour: boolean): string {
+  const isFine = state === 'watching';
+  const word = isFine ? state : paint('yellow', `${state}: ${visible(why ?? '')}`, colour);
+  const left = [
+    paths.ignored > 0 ? `, ${paths.ignored} left alone` : '',
+    paths.refused > 0 ? `, ${paths.refused} refused` : '',
+  ];
+  return `Folder ${visible(path)}: ${word} (${paths.offered} known${left.join('')})`;
 }
 
 function headline({ daemon, config }: StatusView, colour: boolean): string {

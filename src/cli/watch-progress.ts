@@ -14,20 +14,21 @@ const everyMs = 200;
 /** Files shown at most; the totals count all. */
 const mostFiles = 100_000;
 
-/** Why the watching ended. `suspended`: key, account or disk; only a person can set it going again. */
-export type WatchEnd = { readonly is: 'idle' | 'stopped' } | { readonly is: 'suspended'; readonly why: string };
+/** Why the watching ended. `stuck`: key, account, disk or network; only a person can set it going again. */
+export type WatchEnd = { readonly is: 'idle' | 'stopped' } | { readonly is: 'stuck'; readonly why: string };
 
 /**
  * Shows the progress of a daemon that runs in this process until it has nothing left to do, cannot go on without a person, or
  * the command is stopped.
  *
  * @param since only files that came in or ended at or after this time (epoch milliseconds), or have not ended, are counted
+ * @param offlineMs a service that cannot be reached for so long will not come back by itself
  */
 export async function watchUntilIdle(
   daemon: Daemon,
   progress: Progress,
   shell: Shell,
-  since: number,
+  { since, offlineMs }: { readonly since: number; readonly offlineMs: number },
 ): Promise<WatchEnd> {
   try {
     while (!shell.stopping.aborted) {
@@ -37,7 +38,8 @@ export async function watchUntilIdle(
         return { is: 'idle' };
       }
       const pause = daemon.conductor.pause();
-      if (pause?.kind === 'suspended') return { is: 'suspended', why: pause.why };
+      const isStuck = pause?.kind === 'suspended' || (pause !== null && Date.now() - pause.since > offlineMs);
+      if (isStuck) return { is: 'stuck', why: pause.why };
       await sleep(everyMs, shell.stopping);
     }
     return { is: 'stopped' };

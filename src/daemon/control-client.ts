@@ -56,13 +56,18 @@ function exchange(
   });
 }
 
+/** What is meant when nobody listens: no socket, one that a killed daemon left, or no directory for one. */
+const nobody = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);
+
 function translate(error: NodeJS.ErrnoException, socketPath: string): Error {
-  if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED')
-    return new NotRunningError('the daemon is not running', { cause: error });
+  if (error instanceof ControlError) return error;
+  if (nobody.has(error.code ?? '')) return new NotRunningError('the daemon is not running', { cause: error });
   if (error.code === 'EACCES' || error.code === 'EPERM') {
     return new ControlError(`no permission for ${socketPath}: run this as the daemon's user`, { cause: error });
   }
-  return error instanceof ControlError ? error : new ControlError(`${socketPath}: ${error.message}`, { cause: error });
+  return new ControlError(`the daemon cannot be asked at ${socketPath}: ${error.code ?? error.message}`, {
+    cause: error,
+  });
 }
 
 function parse(text: string): unknown {

@@ -3,21 +3,14 @@ import { createConnection } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import type { Facts } from '../pipeline/facts.ts';
-import { stateOf } from '../pipeline/facts.ts';
 import type { Daemon } from './daemon.ts';
-import { filesOf, liveView, showOf, statusOf } from './view.ts';
+import { retry } from './retry.ts';
+import type { Wanted } from './retry.ts';
+import { filesOf, foundOf, statusOf, viewOf } from './view.ts';
 
 /** Thrown when the control socket cannot be made where the configuration wants it. */
 export class ControlSocketError extends Error {
   override readonly name = 'ControlSocketError';
-}
-
-/** What a retry did with each file. */
-export interface RetryResult {
-  readonly v: 1;
-  readonly retried: readonly string[];
-  readonly refused: readonly { readonly name: string; readonly why: string }[];
 }
 
 /**
@@ -83,70 +76,20 @@ function createControl(daemon: Daemon, reload: Parameters<typeof serveControl>[2
     return context.json(await filesOf(ledger, daemon, { states, limit }));
   });
   app.get('/file', async (context) => {
-    const found = await ledger.find(context.req.query('name') ?? '');
-    return context.json({ v: 1, found: await Promise.all(found.map((facts) => showOf(ledger, daemon, facts))) });
+    return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
   });
   app.post('/retry', async (context) => {
-    const wanted = await context.req.json<Wanted>();
-    return context.json(await retry(daemon, wanted));
+    return context.json(await retry(daemon, await context.req.json<Wanted>()));
   });
   app.post('/add', async (context) => {
     const { path } = await context.req.json<{ path: string }>();
-    const result = await daemon.add(path);
+    const result = await daemon.folders.add(path);
     if (!result.ok) return context.json({ v: 1, ok: false, why: result.why });
     const [facts] = await ledger.find(path);
-    return context.json({ v: 1, ok: true, as: result.as, file: facts === undefined ? null : liveView(daemon, facts) });
+    return context.json({ v: 1, ok: true, as: result.as, file: facts === undefined ? null : viewOf(daemon, facts) });
   });
   app.post('/reload', async (context) => context.json({ v: 1, ...(await reload()) }));
   return app;
-}
-
-/** Which files to retry: by name, and all in some states. */
-interface Wanted {
-  readonly names: readonly string[];
-  readonly states: readonly string[];
-}
-
-async function retry(daemon: Daemon, { names, states }: Wanted): Promise<RetryResult> {
-  const retried: string[] = [];
-  const refused: { name: string; why: string }[] = [];
-  const attempt = async (name: string, facts: Facts): Promise<void> => {
-    const why = whyNoRetry(facts) ?? (await rearm(daemon, facts.id));
-    if (why === null) retried.push(facts.id);
-    else refused.push({ name, why });
-  };
-  for (const facts of states.length === 0 ? [] : await daemon.ledger.list({ states, limit: 100_000 })) {
-    if (whyNoRetry(facts) === null) await attempt(facts.id, facts);
-  }
-  for (const name of names) {
-    const found = await daemon.ledger.find(name);
-    const [facts] = found;
-    if (facts === undefined) refused.push({ name, why: 'no such file is known' });
-    else if (found.length > 1)
-      refused.push({ name, why: `${found.length} files are called so or have an id that begins with it` });
-    else await attempt(name, facts);
-  }
-  daemon.conductor.probeNow();
-  return { v: 1, retried, refused };
-}
-
-/** What failed a moment ago may still be held by the step that writes it down: worth a second. */
-async function rearm({ conductor }: Daemon, id: string): Promise<string | null> {
-  for (let tries = 0; tries < 20; tries += 1) {
-    const applied = await conductor.apply(id, { type: 'RETRY' });
-    if (applied === 'applied') return null;
-    if (applied === 'ignored') return 'its state changed just now: nothing to retry';
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return 'it is being worked on';
-}
-
-function whyNoRetry(facts: Facts): string | null {
-  const state = stateOf(facts);
-  if (state === 'held' && facts.plan === null)
-    return `${facts.why ?? 'held'}: change the rules or the sidecar, it goes on by itself`;
-  if (['failed', 'held', 'retrying', 'skipped'].includes(state)) return null;
-  return `it is ${state}: nothing to retry`;
 }
 
 /** A socket file that nobody listens on is left from a daemon that was killed. */

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { lstat } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { openFailureLog } from '../ledger/failure-log.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
-import { folderAway } from '../pipeline/breaker.ts';
 import { createConductor } from '../pipeline/conductor.ts';
 import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
 import { createIntake } from '../pipeline/intake.ts';
-import type { Accepted, Intake } from '../pipeline/intake.ts';
+import type { Intake } from '../pipeline/intake.ts';
 import type { Clock } from '../pipeline/ports.ts';
 import { createBandwidth } from '../service/bandwidth.ts';
 import type { BudgetWindow } from '../service/budget.ts';
@@ -18,7 +16,6 @@ import { createGate } from '../service/gate.ts';
 import type { Gate } from '../service/gate.ts';
 import { createVideoService } from '../service/video-service.ts';
 import type { VideoService } from '../service/video-service.ts';
-import { versionOf } from '../watch/observation.ts';
 import { createFolders } from './folders.ts';
 import type { Folders } from './folders.ts';
 import { createBudget, createHosted } from './hosted.ts';
@@ -36,15 +33,11 @@ export interface Daemon extends AsyncDisposable {
   config(): Config;
   /** Takes over a configuration that was checked. Files in flight keep their rule. */
   reload(config: Config): Promise<void>;
-  /** Takes a file of a watched folder at once, whatever the filters and the settle time say. */
-  add(absolutePath: string): Promise<AddResult>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
   stop(hurry: AbortSignal): Promise<void>;
 }
-
-export type AddResult = { readonly ok: true; readonly as: Accepted } | { readonly ok: false; readonly why: string };
 
 /** Between two copies of the ledger. */
 const backupMs = 15 * 60_000;
@@ -52,17 +45,12 @@ const backupMs = 15 * 60_000;
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 /**
- * The composition root: builds every part from a checked configuration, in order, and starts them. Resolves after the first
- * full scan of all folders.
+ * The composition root: builds every part from a checked configuration, in order, and starts them. Resolves when all work,
+ * while the folders are still scanned for the first time.
  *
- * @param stopping when it fires meanwhile, the scan is broken off and no file is worked on: the caller then stops the daemon
  * @throws {AlreadyRunningError} @throws {LedgerError}
  */
-export async function startDaemon(
-  initial: Config,
-  logger: Logger,
-  { stopping, clock = systemClock }: { readonly stopping: AbortSignal; readonly clock?: Clock },
-): Promise<Daemon> {
+export async function startDaemon(initial: Config, logger: Logger, clock: Clock = systemClock): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
   let config = initial;
   stack.use(await lockInstance(config.stateDir));
@@ -95,7 +83,7 @@ export async function startDaemon(
     stallTimeoutMs: () => config.uploads.stallTimeoutMs,
   });
   // The folders need the intake and the local files need the folders: each looks the other up when it is asked.
-  const local = createLocalFiles((folder) => folders.whyAway(folder));
+  const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing));
   const store = { ...ledger, save: narrate(ledger, logger, clock) };
   const conductor = createConductor(
     {
@@ -138,18 +126,19 @@ export async function startDaemon(
     ledger,
     logger,
     wake: () => conductor.wake(),
-    back: (folder) => void releaseFolder(ledger, conductor, folder, logger),
+    back: (folder) => conductor.folderBack(folder),
   });
   stack.use(folders);
   stack.use(backUpRegularly(ledger, logger));
-  await folders.start(stopping);
-  if (!stopping.aborted) conductor.start();
+  await folders.start();
+  conductor.start();
   const parts = stack.move();
 
   let stopped: Promise<void> | null = null;
   const stop = async (hurry: AbortSignal): Promise<void> => {
     await folders[Symbol.asyncDispose]();
     await conductor.stop(hurry);
+    if (!hurry.aborted) await backUp(ledger, logger);
     await parts.disposeAsync();
   };
 
@@ -173,7 +162,6 @@ export async function startDaemon(
       // What it is doing may take hours; it ends with the daemon.
       if (old !== service) parts.use(old);
     },
-    add: async (absolutePath) => addFile(absolutePath, folders),
     isIdle: async () => !folders.isSettling() && (await conductor.isIdle()),
     stop: (hurry) => (stopped ??= stop(hurry)),
     [Symbol.asyncDispose]: () => (stopped ??= stop(AbortSignal.abort())),
@@ -183,7 +171,7 @@ export async function startDaemon(
 function backUpRegularly(ledger: Ledger, logger: Logger): AsyncDisposable {
   let last: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
-    last = ledger.backUp().catch((error: unknown) => logger.error('The ledger could not be backed up', { err: error }));
+    last = backUp(ledger, logger);
   }, backupMs);
   return {
     [Symbol.asyncDispose]: async () => {
@@ -191,6 +179,14 @@ function backUpRegularly(ledger: Ledger, logger: Logger): AsyncDisposable {
       await last;
     },
   };
+}
+
+async function backUp(ledger: Ledger, logger: Logger): Promise<void> {
+  try {
+    await ledger.backUp();
+  } catch (error) {
+    logger.error('The ledger could not be backed up', { err: error });
+  }
 }
 
 function settingsOf(config: Config): ConductorSettings {
@@ -209,35 +205,4 @@ function isOtherService(one: Config, other: Config): boolean {
     one.service.apiKey.reveal() !== other.service.apiKey.reveal() ||
     one.service.sendKeyTo.join('\n') !== other.service.sendKeyTo.join('\n')
   );
-}
-
-async function addFile(absolutePath: string, folders: Folders): Promise<AddResult> {
-  const place = folders.find(absolutePath);
-  if (place === null) return { ok: false, why: 'it is in no watched folder' };
-  const stats = await lstat(absolutePath, { bigint: true }).catch(() => null);
-  if (stats === null) return { ok: false, why: 'there is no such file' };
-  if (!stats.isFile()) return { ok: false, why: 'it is not a regular file' };
-  if (stats.size === 0n) return { ok: false, why: 'it is empty' };
-  const kind = place.router.accepts(place.path);
-  if (kind === 'sidecar') return { ok: false, why: 'it is a sidecar: it goes with its video' };
-  const as = await folders.add({
-    folder: place.router.folder.path,
-    path: place.path,
-    kind: kind ?? 'media',
-    version: versionOf(stats),
-    flaw: null,
-  });
-  return as === 'busy' ? { ok: false, why: 'it is being worked on' } : { ok: true, as };
-}
-
-/** Files that waited because their folder was away go on when it is back. */
-async function releaseFolder(ledger: Ledger, conductor: Conductor, folder: string, logger: Logger): Promise<void> {
-  try {
-    for (const facts of await ledger.due('retrying', Number.MAX_SAFE_INTEGER, 10_000)) {
-      if (facts.folder === folder && facts.lastFailure?.code === folderAway)
-        await conductor.apply(facts.id, { type: 'GO' });
-    }
-  } catch (error) {
-    logger.error('The files of a folder could not be released', { folder, err: error });
-  }
 }

@@ -1,3 +1,5 @@
+import { lstat } from 'node:fs/promises';
+import { relative } from 'node:path';
 import type { Config, FolderConfig } from '../config/config.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/facts.ts';
@@ -5,41 +7,53 @@ import type { Accepted, Arrival, Intake } from '../pipeline/intake.ts';
 import type { IntakeStore } from '../pipeline/ports.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
 import { watchFolder } from '../watch/folder-watcher.ts';
-import type { CompleteFile, FolderWatcher, SettlingFile, WatchSink } from '../watch/sighting.ts';
-import { createRouter } from './router.ts';
+import type {
+  CompleteFile,
+  FolderWatcher,
+  RootState,
+  SettlingFile,
+  WatchCounts,
+  WatchSink,
+} from '../watch/sighting.ts';
+import { versionOf } from '../watch/observation.ts';
+import { createRouter, folderOf } from './router.ts';
 import type { FolderRouter } from './router.ts';
 
 export interface FolderStatus {
   readonly path: string;
   readonly state: 'starting' | 'watching' | 'degraded' | 'frozen';
   readonly why: string | null;
+  /** Where the paths in it went: each is in exactly one of these. */
+  readonly paths: WatchCounts;
 }
 
 /** The watched folders of a configuration and the way of their files into the ledger. */
 export interface Folders extends AsyncDisposable {
-  /** Resolves after the first full scan of each, or soon after the signal has broken it off. */
-  start(stopping: AbortSignal): Promise<void>;
+  /** Resolves when it is known which folders are there. Their first full scans, of an hour if need be, go on from then. */
+  start(): Promise<void>;
   /** Takes over another configuration: folders that are the same go on, files that were held for want of a rule are routed anew. */
   change(config: Config): Promise<void>;
   status(): readonly FolderStatus[];
   /** The videos and links that settle; sidecars speak for their videos. */
   settling(): readonly SettlingFile[];
-  /** Whether anything settles, sidecars too. */
+  /** Whether anything may still come in by itself: a first scan goes on, or something settles, sidecars too. */
   isSettling(): boolean;
-  /** Why a folder cannot be trusted at the moment, or null. */
-  whyAway(folder: string): string | null;
-  /** The router of the folder that a path is in, and the path in it; the most specific folder wins. */
-  find(absolutePath: string): { readonly router: FolderRouter; readonly path: string } | null;
-  /** Takes a file as it is now, without waiting for it to settle. */
-  add(file: CompleteFile): Promise<Accepted>;
+  /** Why what is missing in a folder proves nothing, or null; see `FolderWatcher`. */
+  whyAway(folder: string, missing?: string): Promise<string | null>;
+  /** Takes a file as it is now, whatever the filters and the settle time say. */
+  add(absolutePath: string): Promise<AddResult>;
   /** Looks at the disk now. */
   rescan(): Promise<void>;
 }
 
+export type AddResult = { readonly ok: true; readonly as: Accepted } | { readonly ok: false; readonly why: string };
+
 interface Watched {
   readonly router: FolderRouter;
   readonly watcher: FolderWatcher;
-  status: FolderStatus;
+  state: RootState | null;
+  /** The first full scan is over. */
+  isScanned: boolean;
 }
 
 /** Thrown to the watcher so that it offers the file again: a step works on it right now. */
@@ -60,15 +74,6 @@ export function createFolders(options: {
   const { ledger, logger, wake } = options;
   const watched = new Map<string, Watched>();
   let folders = options.config.folders;
-
-  const find = (absolutePath: string): { router: FolderRouter; path: string } | null => {
-    const inside = [...watched.values()]
-      .map(({ router }) => router)
-      .filter(({ folder }) => absolutePath.startsWith(`${folder.path}/`))
-      .toSorted((one, other) => other.folder.path.length - one.folder.path.length);
-    const [router] = inside;
-    return router === undefined ? null : { router, path: absolutePath.slice(router.folder.path.length + 1) };
-  };
 
   const take = async (router: FolderRouter, file: CompleteFile): Promise<Accepted> => {
     const arrival = await arrivalOf(router, file);
@@ -110,10 +115,10 @@ export function createFolders(options: {
     root: (folder, state) => {
       const entry = watched.get(folder);
       if (entry === undefined) return;
-      const before = entry.status;
-      entry.status = { path: folder, state: state.state, why: 'why' in state ? state.why : null };
-      if (before.state === entry.status.state && before.why === entry.status.why) return;
-      if (before.state === 'frozen') options.back(folder);
+      // At the start too: what waited for the folder may have done so since before.
+      const wasAway = entry.state === null || entry.state.state === 'frozen';
+      entry.state = state;
+      if (wasAway && state.state !== 'frozen') options.back(folder);
     },
   });
 
@@ -132,19 +137,26 @@ export function createFolders(options: {
       known: { known: (path) => ledger.known(path) },
       logger,
     });
-    return { router, watcher, status: { path: folder.path, state: 'starting', why: null } };
+    return { router, watcher, state: null, isScanned: false };
   };
 
   let isClosed = false;
-  const close = async (): Promise<void> => {
-    isClosed = true;
-    stopCheckingSidecars();
-    await Promise.all([...watched.values()].map(({ watcher }) => watcher[Symbol.asyncDispose]()));
+  let scans: Promise<unknown> = Promise.resolve();
+  const scan = async (entry: Watched): Promise<void> => {
+    try {
+      await entry.watcher.start();
+    } catch (error) {
+      logger.error('The first scan broke', { folder: entry.router.folder.path, err: error });
+    }
+    entry.isScanned = true;
   };
 
-  const startAll = async (some: readonly FolderConfig[]): Promise<void> => {
-    for (const folder of some) watched.set(folder.path, open(folder, folders));
-    await Promise.all(some.map(async ({ path }) => watched.get(path)?.watcher.start()));
+  const openAll = async (some: readonly FolderConfig[]): Promise<void> => {
+    const opened = some.map((folder) => open(folder, folders));
+    for (const entry of opened) watched.set(entry.router.folder.path, entry);
+    await Promise.all(opened.map(({ watcher }) => watcher.begin()));
+    await rerouteHeld();
+    scans = Promise.all([scans, ...opened.map(scan)]);
   };
 
   const rerouteHeld = async (isWanted: (facts: Facts) => boolean = () => true): Promise<void> => {
@@ -172,14 +184,8 @@ export function createFolders(options: {
   };
 
   return {
-    find,
-    start: async (stopping) => {
-      const breakOff = (): void => void close();
-      stopping.addEventListener('abort', breakOff, { once: true });
-      if (!stopping.aborted) await startAll(folders);
-      stopping.removeEventListener('abort', breakOff);
-      if (stopping.aborted) return;
-      await rerouteHeld();
+    start: async () => {
+      await openAll(folders);
       checkSidecars();
     },
     change: async (config) => {
@@ -197,29 +203,49 @@ export function createFolders(options: {
         watched.delete(path);
         await watcher[Symbol.asyncDispose]();
       }
-      await startAll(config.folders.filter(({ path }) => !watched.has(path)));
-      await rerouteHeld();
+      await openAll(config.folders.filter(({ path }) => !watched.has(path)));
     },
-    status: () => [...watched.values()].map(({ status }) => status),
+    status: () => [...watched.values()].map(statusOf),
     settling: () =>
       [...watched.values()].flatMap(({ router, watcher }) =>
         watcher.settling().filter(({ path }) => router.accepts(path) !== 'sidecar'),
       ),
-    isSettling: () => [...watched.values()].some(({ watcher }) => watcher.settling().length > 0),
-    whyAway: (folder) => {
-      const entry = watched.get(folder);
-      return entry?.status.state === 'frozen' ? (entry.status.why ?? 'away') : null;
-    },
-    add: async (file) => {
-      const entry = watched.get(file.folder);
-      if (entry === undefined) throw new Error(`${file.folder} is not watched`);
-      return take(entry.router, file);
+    isSettling: () =>
+      [...watched.values()].some(({ watcher, isScanned }) => !isScanned || watcher.settling().length > 0),
+    whyAway: async (folder, missing) => (await watched.get(folder)?.watcher.whyAway(missing)) ?? null,
+    add: async (absolutePath) => {
+      const stats = await lstat(absolutePath, { bigint: true }).catch(() => null);
+      if (stats === null) return { ok: false, why: 'there is no such file' };
+      if (!stats.isFile()) return { ok: false, why: 'it is not a regular file' };
+      const folder = folderOf(folders, absolutePath);
+      const router = folder === null ? undefined : watched.get(folder.path)?.router;
+      if (router === undefined) return { ok: false, why: 'it is in no watched folder' };
+      if (stats.size === 0n) return { ok: false, why: 'it is empty' };
+      const path = relative(router.folder.path, absolutePath);
+      const kind = router.accepts(path) ?? 'media';
+      if (kind === 'sidecar') return { ok: false, why: 'it is a sidecar: it goes with its video' };
+      const file = { folder: router.folder.path, path, kind, version: versionOf(stats), flaw: null };
+      const as = await take(router, file);
+      return as === 'busy' ? { ok: false, why: 'it is being worked on' } : { ok: true, as };
     },
     rescan: async () => {
       await Promise.all([...watched.values()].map(({ watcher }) => watcher.rescan()));
     },
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => {
+      isClosed = true;
+      stopCheckingSidecars();
+      await Promise.all([...watched.values()].map(({ watcher }) => watcher[Symbol.asyncDispose]()));
+      await scans;
+    },
   };
+}
+
+/** That it is watched is said only once all of it was seen. */
+function statusOf({ router, watcher, state, isScanned }: Watched): FolderStatus {
+  const known = { path: router.folder.path, paths: watcher.counts() };
+  if (!isScanned && state?.state !== 'frozen')
+    return { ...known, state: 'starting', why: 'looking at all of its files for the first time' };
+  return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
 }
 
 async function arrivalOf(router: FolderRouter, file: CompleteFile): Promise<Arrival> {

@@ -1,16 +1,14 @@
 import type { Answer, Budget, VideoHost, VideoLibrary } from '../pipeline/ports.ts';
 import type { Failure } from '../pipeline/failure.ts';
 import { AbortedError } from '../service/errors.ts';
-import { toFailure } from '../service/failure.ts';
 import type { Bandwidth } from '../service/bandwidth.ts';
 import type { Gate } from '../service/gate.ts';
 import type { RequestGate, VideoService } from '../service/video-service.ts';
 import type { Video } from '../service/wire.ts';
+import { toFailure } from './failure.ts';
 
-/** Videos on one page of the sweep (api-spec section 8: at most 100). */
-const perPage = 100;
-
-const aborted: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };
+/** The largest page that may be asked for (api-spec section 8). */
+const mostPerPage = 100;
 
 /** A create request and a list request are both answered 404: no file's fault. */
 const wrongAddress: Failure = {
@@ -82,8 +80,9 @@ export function createHosted(options: {
       }),
     list: (page, signal) =>
       answer(async () => {
-        const { videos, total } = await service().listVideos({ page, perPage }, { lane: 'poll', signal });
-        return { videos: videos.map(remoteOf), total };
+        const asked = { page, perPage: mostPerPage };
+        const { videos, perPage, total } = await service().listVideos(asked, { lane: 'poll', signal });
+        return { videos: videos.map(remoteOf), perPage: Math.max(perPage, videos.length, 1), total };
       }),
     get: (videoId, signal) => answer(async () => remoteOf(await service().getVideo(videoId, { lane: 'poll', signal }))),
     publish: (feed, signal) =>
@@ -98,7 +97,7 @@ async function answer<T>(ask: () => Promise<T>): Promise<Answer<T>> {
   try {
     return { ok: true, value: await ask() };
   } catch (error) {
-    return { ok: false, failure: error instanceof AbortedError ? aborted : toFailure(error) };
+    return { ok: false, failure: toFailure(error) };
   }
 }
 

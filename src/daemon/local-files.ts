@@ -1,17 +1,18 @@
 import { constants } from 'node:fs';
 import { copyFile, link, lstat, mkdir, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, parse, relative, sep } from 'node:path';
+import { isSameVersion } from '../pipeline/facts.ts';
 import type { Facts, FileVersion } from '../pipeline/facts.ts';
 import type { Failure } from '../pipeline/failure.ts';
 import { syncPath } from '../ledger/sync-path.ts';
 import { folderAway } from '../pipeline/breaker.ts';
-import { isSameVersion } from '../pipeline/intake.ts';
 import type { Answer, LocalFiles } from '../pipeline/ports.ts';
 import { isImportLink } from '../routing/import-link.ts';
 import { renderDirectory } from '../routing/template.ts';
-import { toFailure } from '../service/failure.ts';
+import { codeOf } from '../service/errors.ts';
 import { hashFile } from '../service/opened-file.ts';
 import { versionOf } from '../watch/observation.ts';
+import { toFileFailure } from './failure.ts';
 
 /** Free names tried for a moved file before it is left where it is. */
 const mostNames = 10_000;
@@ -19,19 +20,31 @@ const mostNames = 10_000;
 /**
  * The accepted files on disk.
  *
- * @param whyAway says why a watched folder cannot be trusted at the moment (unmounted, missing), or null
+ * @param whyAway asks the disk why what is missing in a watched folder proves nothing (unmounted, renamed), or null; told the
+ *   path of a file that is then taken for vanished
  */
-export function createLocalFiles(whyAway: (folder: string) => string | null): LocalFiles {
-  const check = async (facts: Facts): Promise<Failure | null> => {
-    const away = whyAway(facts.folder);
-    if (away !== null) return { kind: 'suspended', code: folderAway, message: `${facts.folder}: ${away}` };
-    if (facts.sourceUrl === null && isImportLink(facts.path)) return noAddress;
+export function createLocalFiles(whyAway: (folder: string, missing?: string) => Promise<string | null>): LocalFiles {
+  /** Asked after the file was not found or not read: an answer from before says nothing of that moment. */
+  const failureOf = async ({ folder, path }: Facts, error: unknown): Promise<Failure> => {
+    const failure = toFileFailure(error);
+    if (failure.kind !== 'vanished' && failure.kind !== 'transient') return failure;
+    const away = await whyAway(folder, failure.kind === 'vanished' ? path : undefined);
+    return away === null ? failure : { kind: 'suspended', code: folderAway, message: `${folder}: ${away}` };
+  };
+
+  const answer = async <T>(facts: Facts, work: () => Promise<T>): Promise<Answer<T>> => {
     try {
-      const found = await lstat(pathOf(facts), { bigint: true });
-      return found.isFile() && isSameVersion(versionOf(found), facts.version) ? null : changed;
+      return { ok: true, value: await work() };
     } catch (error) {
-      return failureOf(error);
+      return { ok: false, failure: await failureOf(facts, error) };
     }
+  };
+
+  const check = async (facts: Facts): Promise<Failure | null> => {
+    if (facts.sourceUrl === null && isImportLink(facts.path)) return noAddress;
+    const found = await answer(facts, () => lstat(pathOf(facts), { bigint: true }));
+    if (!found.ok) return found.failure;
+    return found.value.isFile() && isSameVersion(versionOf(found.value), facts.version) ? null : changed;
   };
 
   const dispose = async (facts: Facts): Promise<{ path: string; version: FileVersion } | null> => {
@@ -50,8 +63,8 @@ export function createLocalFiles(whyAway: (folder: string) => string | null): Lo
 
   return {
     check,
-    hash: async (facts, signal) => valueOf(() => hashFile(facts.folder, pathOf(facts), facts.version, signal)),
-    dispose: (facts) => valueOf(() => dispose(facts)),
+    hash: (facts, signal) => answer(facts, () => hashFile(facts.folder, pathOf(facts), facts.version, signal)),
+    dispose: (facts) => answer(facts, () => dispose(facts)),
   };
 }
 
@@ -158,29 +171,6 @@ const changed: Failure = {
   code: 'changed',
   message: 'the file is no longer the one that was accepted',
 };
-
-async function valueOf<T>(work: () => Promise<T>): Promise<Answer<T>> {
-  try {
-    return { ok: true, value: await work() };
-  } catch (error) {
-    return { ok: false, failure: failureOf(error) };
-  }
-}
-
-function failureOf(error: unknown): Failure {
-  const code = codeOf(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ESTALE') {
-    return { kind: 'vanished', code, message: 'the file is no longer there' };
-  }
-  if (code !== undefined) return { kind: 'transient', code, message: error instanceof Error ? error.message : code };
-  return toFailure(error);
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.name === 'Error'
-    ? error.code
-    : undefined;
-}
 
 function pathOf(facts: Pick<Facts, 'folder' | 'path'>): string {
   return join(facts.folder, facts.path);

@@ -3,6 +3,7 @@ import { open, readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { FolderConfig } from '../config/config.ts';
 import { parseYaml } from '../config/document.ts';
+import { isWithin } from '../config/paths.ts';
 import type { FileVersion } from '../pipeline/facts.ts';
 import { isImportLink, parseImportLink } from '../routing/import-link.ts';
 import { compileFilter } from '../routing/match.ts';
@@ -36,10 +37,10 @@ export interface FolderRouter {
 
 export function createRouter(folder: FolderConfig): FolderRouter {
   const isIncluded = compileFilter(folder.include, folder.exclude);
-  const isExcluded = compileFilter(['**'], folder.exclude);
+  const isLeftIn = compileFilter(['**'], folder.exclude);
   const accepts = (path: string): 'media' | 'link' | 'sidecar' | null => {
     if (isIncluded(path)) return 'media';
-    if (!isExcluded(path)) return null;
+    if (!isLeftIn(path)) return null;
     if (isImportLink(path)) return 'link';
     return isSidecarName(path) ? 'sidecar' : null;
   };
@@ -90,6 +91,12 @@ export function createRouter(folder: FolderConfig): FolderRouter {
         .filter((path) => sidecarNames(path).includes(sidecarPath));
     },
   };
+}
+
+/** The folder that a path is in; of nested ones the most specific. */
+export function folderOf(folders: readonly FolderConfig[], absolutePath: string): FolderConfig | null {
+  const around = folders.filter(({ path }) => path !== absolutePath && isWithin(absolutePath, path));
+  return around.toSorted((one, other) => other.path.length - one.path.length)[0] ?? null;
 }
 
 export function routedFile(path: string, version: FileVersion): RoutedFile {

@@ -102,7 +102,7 @@ interface Live {
   readonly why?: string | null;
 }
 
-export function fileView(facts: Facts, live?: Live): FileView {
+function fileView(facts: Facts, live?: Live): FileView {
   return {
     id: facts.id,
     state: live?.state ?? stateOf(facts),
@@ -136,14 +136,14 @@ export function fileView(facts: Facts, live?: Live): FileView {
   };
 }
 
-/** The state with what only the running daemon knows: which files a step is working on, how far it is, what the others wait for. */
-export function liveView(daemon: Daemon, facts: Facts): FileView {
+/** A row with what only the running daemon knows: which files a step is working on, how far it is, what the others wait for. */
+export function viewOf(daemon: Daemon | null, facts: Facts): FileView {
+  if (daemon === null) return fileView(facts);
   const { conductor } = daemon;
   const state = stateOf(facts);
-  const why = waitsFor(daemon, state);
-  if (!conductor.runner.isLive(facts.id)) return fileView(facts, { why });
-  if (state === 'queued') return fileView(facts, { state: 'creating', sent: 0, why });
-  if (state !== 'awaiting upload') return fileView(facts, { why });
+  const isLive = conductor.runner.isLive(facts.id);
+  if (isLive && state === 'queued') return fileView(facts, { state: 'creating', sent: 0 });
+  if (!isLive || state !== 'awaiting upload') return fileView(facts, { why: waitsFor(daemon, state) });
   const upload = conductor.uploads().find(({ id }) => id === facts.id);
   return fileView(facts, { state: 'uploading', sent: upload?.sentBytes ?? 0 });
 }
@@ -159,7 +159,6 @@ function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null 
 }
 
 export async function statusOf(ledger: LedgerView, daemon: Daemon | null): Promise<StatusView> {
-  const view = (facts: Facts): FileView => (daemon === null ? fileView(facts) : liveView(daemon, facts));
   const working = await ledger.list({ states: workStates, limit: 1_000 });
   const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
   const gate = daemon?.gate.snapshot();
@@ -185,8 +184,8 @@ export async function statusOf(ledger: LedgerView, daemon: Daemon | null): Promi
             total: gate.total,
           },
     folders: daemon?.folders.status() ?? [],
-    working: working.slice(0, mostListed).map(view),
-    needs_you: needing.map(view),
+    working: working.slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
+    needs_you: needing.map((facts) => viewOf(daemon, facts)),
     suspects: await ledger.suspects(),
   };
 }
@@ -205,7 +204,7 @@ export async function filesOf(
     limit: isLive ? mostRows : filter.limit,
     newestFirst: true,
   });
-  const files = rows.map((facts) => (daemon === null ? fileView(facts) : liveView(daemon, facts)));
+  const files = rows.map((facts) => viewOf(daemon, facts));
   const isWanted = ({ state }: FileView): boolean => wanted === null || filter.states.includes(state);
   const isSettlingWanted = wanted === null || filter.states.includes('settling');
   return {
@@ -229,13 +228,17 @@ function storedState(state: string): string {
 
 export const knownStates: readonly string[] = ['settling', 'creating', 'uploading', ...workStates, ...endStates];
 
-export async function showOf(ledger: LedgerView, daemon: Daemon | null, facts: Facts): Promise<ShowView> {
-  return {
-    v: 1,
-    file: daemon === null ? fileView(facts) : liveView(daemon, facts),
-    history: await ledger.history(facts.id),
-    suspects: facts.suspects.length,
-  };
+/** All that is known of the files with this name. */
+export async function foundOf(ledger: LedgerView, daemon: Daemon | null, name: string): Promise<readonly ShowView[]> {
+  const found = await ledger.find(name);
+  return Promise.all(
+    found.map(async (facts) => ({
+      v: 1,
+      file: viewOf(daemon, facts),
+      history: await ledger.history(facts.id),
+      suspects: facts.suspects.length,
+    })),
+  );
 }
 
 function withoutQuery(address: string): string {

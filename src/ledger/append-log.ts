@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncPath } from './sync-path.ts';
+import { refusal, sizeOfUsableFile } from './usable.ts';
 
 /** A file of JSON lines that is only ever appended to; a line is on disk when its promise resolves. */
 export interface AppendLog extends AsyncDisposable {
@@ -10,9 +11,19 @@ export interface AppendLog extends AsyncDisposable {
 
 /**
  * @param path created with mode 0600 when it is missing; a last line that a crash tore is closed by a newline first
- * @throws when it cannot be opened or written; the caller decides whether work may go on
+ * @returns a log whose `append` rejects with what the system says: the caller decides whether work may go on
+ * @throws {LedgerError} when it cannot be opened
  */
 export async function openAppendLog(path: string): Promise<AppendLog> {
+  try {
+    await sizeOfUsableFile(path);
+    return await openFile(path);
+  } catch (error) {
+    throw await refusal(path, error);
+  }
+}
+
+async function openFile(path: string): Promise<AppendLog> {
   const file = await open(path, 'a+', 0o600);
   let isTorn = await isLastLineTorn(file);
   await syncPath(dirname(path));

@@ -1,11 +1,11 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { backup } from 'node:sqlite';
 import type { DatabaseSync } from 'node:sqlite';
 import { syncPath } from './sync-path.ts';
 
 /** Copies kept, the newest being `ledger.1.db`. */
-const generations = 4;
+const ages = [1, 2, 3, 4] as const;
 
 /**
  * Copies the ledger to `backups/` through SQLite's own backup, which is whole at any moment, and shifts the older copies on;
@@ -21,14 +21,38 @@ export function createBackups(database: DatabaseSync, stateDir: string): () => P
     if (changes === copied) return;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const fresh = join(directory, 'fresh.db');
-    await rm(fresh, { force: true });
-    await backup(database, fresh);
-    await syncPath(fresh);
-    for (let age = generations - 1; age >= 1; age -= 1) await shift(directory, age);
+    await copyTo(fresh, database);
+    for (const age of ages.slice(0, -1).toReversed()) await shift(directory, age);
     await rename(fresh, nameOf(directory, 1));
     await syncPath(directory);
     copied = changes;
   };
+}
+
+/** @returns the path of the newest copy, or null when there is none */
+export async function newestBackup(stateDir: string): Promise<string | null> {
+  const directory = join(stateDir, 'backups');
+  const names = new Set(await readdir(directory).catch(() => []));
+  // The first one is missing after a crash in the middle of the shift.
+  const age = ages.find((age) => names.has(basename(nameOf(directory, age))));
+  return age === undefined ? null : nameOf(directory, age);
+}
+
+/** Whole and on disk, or not at all: half a copy would lie on a disk that is full. */
+async function copyTo(path: string, database: DatabaseSync): Promise<void> {
+  const journal = `${path}-journal`;
+  const remove = async (): Promise<void> => {
+    for (const left of [path, journal]) await rm(left, { force: true });
+  };
+  await remove();
+  try {
+    await backup(database, path);
+    await chmod(path, 0o600);
+    await syncPath(path);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }
 
 function changesOf(database: DatabaseSync): number {

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import type { Selectable, SelectQueryBuilder } from 'kysely';
@@ -8,7 +7,10 @@ import { stateOf } from '../pipeline/facts.ts';
 import { StaleRowError } from '../pipeline/ports.ts';
 import type { FileStore, IntakeStore, PublishStore } from '../pipeline/ports.ts';
 import { createBackups } from './backups.ts';
+import { catchUp } from './catch-up.ts';
+import { explainOpening } from './explain-opening.ts';
 import { createInserter } from './inserter.ts';
+import { isLedgerThere, ledgerPath } from './lost-ledger.ts';
 import { makeStateDirectory } from './make-state-directory.ts';
 import { openDatabase } from './open-database.ts';
 import { batchesOf, readyColumns } from './ready-batches.ts';
@@ -66,19 +68,35 @@ const underWay = ['queued', 'awaiting upload', 'processing'] as const;
 // behind a `+`, which keeps it from reading all 100,000 rows that are done through the index on the state.
 const isToBeDisposed = sql<boolean>`disposal = 'pending'`;
 const unindexedState = sql<FileState>`+state`;
+/** The same for a size that thousands of files may share, as the parts of a recording do. */
+const unindexedSize = sql<number>`+size`;
 
 /** Files of the same size that are compared at most. */
 const mostTwins = 1_000;
 
+/** For those that only look: the ledger, or null when nothing was ever written. @throws {LedgerError} see `openLedger` */
+export async function openExistingLedger(stateDir: string): Promise<Ledger | null> {
+  return (await isLedgerThere(stateDir)) ? openLedger(stateDir) : null;
+}
+
 /**
  * The durable rows of all files. One connection, one process; every write is on disk when its promise resolves.
  *
- * @throws {LedgerError} see `openDatabase`
+ * @throws {LedgerError} when it was lost, and see `openDatabase`
  */
 export async function openLedger(stateDir: string): Promise<Ledger> {
   await makeStateDirectory(stateDir);
-  const database = await openDatabase(join(stateDir, 'ledger.db'));
+  // Whether or not: it refuses to begin anew where one was lost.
+  await isLedgerThere(stateDir);
+  const path = ledgerPath(stateDir);
+  const database = await openDatabase(path);
   const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
+  try {
+    await catchUp(db, stateDir);
+  } catch (error) {
+    await db.destroy();
+    throw await explainOpening(error, path);
+  }
   const files = (): FilesQuery => db.selectFrom('file').selectAll();
   const one = async (query: FilesQuery): Promise<Facts | null> => {
     const row = await query.orderBy('seq', 'desc').limit(1).executeTakeFirst();
@@ -158,7 +176,7 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
         files()
           .where('ino', '=', version.ino)
           .where('birthtime_ns', '=', version.birthtimeNs)
-          .where('size', '=', version.size)
+          .where(unindexedSize, '=', version.size)
           .where('mtime_ns', '=', version.mtimeNs)
           .where('state', '!=', 'superseded'),
       ),

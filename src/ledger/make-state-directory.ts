@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LedgerError } from './schema.ts';
+import { isUsableDirectory, refusal, stateDirectory } from './usable.ts';
 
 /**
  * Makes the state directory, private, and those above it that are missing.
@@ -9,10 +10,9 @@ import { LedgerError } from './schema.ts';
  */
 export async function makeStateDirectory(path: string): Promise<void> {
   try {
-    await makeDirectory(path);
+    if (!(await isUsableDirectory(path))) await makeDirectory(path);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new LedgerError(`the state directory ${path} cannot be made: ${why}`, { cause: error });
+    throw await refusal(path, error, stateDirectory(path));
   }
 }
 
@@ -20,7 +20,7 @@ export async function makeStateDirectory(path: string): Promise<void> {
 async function makeDirectory(path: string): Promise<void> {
   if ((await tryMake(path)) || dirname(path) === path) return;
   await makeDirectory(dirname(path));
-  if (!(await tryMake(path))) throw new Error(`nothing can be made in ${dirname(path)}`);
+  if (!(await tryMake(path))) throw new LedgerError(`${stateDirectory(path)} cannot be made in ${dirname(path)}`);
 }
 
 /** @returns false when the directory above it is missing */

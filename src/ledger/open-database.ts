@@ -1,6 +1,9 @@
 import { chmod, open } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { explainOpening } from './explain-opening.ts';
+import { damaged } from './lost-ledger.ts';
 import { identify, LedgerError, migrate } from './schema.ts';
+import { sizeOfUsableFile } from './usable.ts';
 
 /** How long to wait for another process that reads the ledger at this moment. */
 const busyTimeoutMs = 5_000;
@@ -11,12 +14,14 @@ const busyTimeoutMs = 5_000;
  *
  * The file itself is never opened with `fs` in this process: closing such a descriptor drops SQLite's locks.
  *
- * @throws {LedgerError} when it is locked by another process, damaged, of another program or newer than this version
+ * @throws {LedgerError} when it cannot be used, is damaged, of another program or newer than this version
+ * @throws {LedgerInUseError}
  */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   let database: DatabaseSync | undefined;
   try {
     await createPrivate(path);
+    for (const file of [path, `${path}-wal`]) await sizeOfUsableFile(file);
     database = new DatabaseSync(path, { timeout: busyTimeoutMs });
     // Before WAL: without shared memory there is no `-shm` file and no second connection.
     require(database, 'locking_mode', 'EXCLUSIVE', 'exclusive');
@@ -25,13 +30,13 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
     require(database, 'synchronous', 'FULL', 2);
     require(database, 'foreign_keys', 'ON', 1);
     require(database, 'wal_autocheckpoint', '1000', 1000);
-    check(database, path);
+    await check(database, path);
     migrate(database);
     await chmod(path, 0o600);
     return database;
   } catch (error) {
     database?.close();
-    throw explain(error, path);
+    throw await explainOpening(error, path);
   }
 }
 
@@ -51,22 +56,8 @@ function require(database: DatabaseSync, name: string, value: string, expected: 
   if (actual !== expected) throw new LedgerError(`SQLite keeps ${name} at ${String(actual)} instead of ${value}`);
 }
 
-function check(database: DatabaseSync, path: string): void {
+async function check(database: DatabaseSync, path: string): Promise<void> {
   const found = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {})[0];
-  if (found !== 'ok')
-    throw new LedgerError(
-      `${path} is damaged: ${String(found)}. Move it and its -wal file aside together, then start again`,
-    );
-}
-
-function explain(error: unknown, path: string): Error {
-  if (error instanceof LedgerError || !(error instanceof Error))
-    return error instanceof Error ? error : new Error(String(error));
-  const code = 'errcode' in error ? Number(error.errcode) & 0xff : 0;
-  if (code === 5) return new LedgerError(`${path} is in use by another process`, { cause: error });
-  if (code === 11 || code === 26)
-    return new LedgerError(`${path} is damaged or no ledger: ${error.message}`, { cause: error });
-  if ('syscall' in error) return new LedgerError(`${path} cannot be opened: ${error.message}`, { cause: error });
-  if (code === 14 || code === 8) return new LedgerError(`${path} cannot be opened: ${error.message}`, { cause: error });
-  return error;
+  // Its first line names the database, which is always `main`.
+  if (found !== 'ok') throw await damaged(path, String(found).split('\n').at(-1) ?? '');
 }

@@ -1,27 +1,98 @@
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Facts } from '../pipeline/facts.ts';
 import type { Receipts } from '../pipeline/ports.ts';
 import { openAppendLog } from './append-log.ts';
+import { sizeOfUsableFile } from './usable.ts';
+
+/** A line of `receipts.jsonl`: alone enough for a row that goes on from there. */
+export interface Receipt {
+  readonly v: 1;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly step: Parameters<Receipts['append']>[0];
+  readonly id: string;
+  readonly folder: string;
+  readonly path: string;
+  readonly version: Facts['version'];
+  readonly source_url: string | null;
+  readonly plan: Facts['plan'];
+  readonly on_duplicate: Facts['onDuplicate'];
+  readonly after_ready: Facts['afterReady'];
+  readonly discovered_at: number;
+  readonly video_id: string | null;
+  readonly upload_url: string | null;
+  readonly sha256: string | null;
+}
 
 /**
  * `receipts.jsonl`: the only facts that neither the disk nor the service can give back (which file has which video, and
- * where its bytes go), so that a lost ledger can be rebuilt (design 5.9). Keep it as private as the ledger.
+ * where its bytes go), for a ledger that is lost (design 5.9). Keep it as private as the ledger.
+ *
+ * @throws {LedgerError} when it cannot be opened
  */
 export async function openReceipts(stateDir: string): Promise<Receipts & AsyncDisposable> {
-  const log = await openAppendLog(join(stateDir, 'receipts.jsonl'));
+  const log = await openAppendLog(receiptsPath(stateDir));
   return {
-    append: (step, facts) =>
-      log.append({
-        v: 1,
-        at: new Date().toISOString(),
-        step,
-        id: facts.id,
-        folder: facts.folder,
-        path: facts.path,
-        version: facts.version,
-        video_id: facts.videoId,
-        upload_url: facts.uploadUrl,
-        sha256: facts.sha256,
-      }),
+    append: (step, facts) => log.append({ ...receiptOf(step, facts) }),
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
+}
+
+export function receiptsPath(stateDir: string): string {
+  return join(stateDir, 'receipts.jsonl');
+}
+
+/** Read from the end, until what comes before is old enough: the file holds years, and every start asks. */
+const firstReadBytes = 64 * 1024;
+
+/**
+ * The receipts of a time and later, oldest first. Lines that a crash tore are left out.
+ *
+ * @param since epoch milliseconds
+ * @throws {LedgerError} when the file cannot be used
+ */
+export async function receiptsSince(stateDir: string, since: number): Promise<readonly Receipt[]> {
+  const size = await sizeOfUsableFile(receiptsPath(stateDir));
+  if (size === null) return [];
+  await using file = await open(receiptsPath(stateDir), 'r');
+  for (let length = firstReadBytes; ; length *= 4) {
+    const from = Math.max(0, size - length);
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - from), position: from });
+    const lines = buffer.subarray(0, bytesRead).toString().split('\n');
+    // The first line begins before what was read.
+    const receipts = lines.slice(from === 0 ? 0 : 1).flatMap(parse);
+    const [oldest] = receipts;
+    if (from === 0 || (oldest !== undefined && Date.parse(oldest.at) < since))
+      return receipts.filter(({ at }) => Date.parse(at) >= since);
+  }
+}
+
+function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
+  return {
+    v: 1,
+    at: new Date().toISOString(),
+    step,
+    id: facts.id,
+    folder: facts.folder,
+    path: facts.path,
+    version: facts.version,
+    source_url: facts.sourceUrl,
+    plan: facts.plan,
+    on_duplicate: facts.onDuplicate,
+    after_ready: facts.afterReady,
+    discovered_at: facts.discoveredAt,
+    video_id: facts.videoId,
+    upload_url: facts.uploadUrl,
+    sha256: facts.sha256,
+  };
+}
+
+/** Only `receiptOf` writes these lines, so a whole one is trusted. */
+function parse(line: string): Receipt[] {
+  try {
+    return [JSON.parse(line) as Receipt];
+  } catch {
+    return [];
+  }
 }

@@ -136,9 +136,14 @@ const migrations: readonly string[] = [
   `,
 ];
 
-/** Thrown when the ledger was written by a newer dropcast, is no ledger, or is damaged. Nothing was changed. */
+/** Thrown when the ledger or a file beside it cannot be used: one sentence that says why, and what to do. Nothing was changed. */
 export class LedgerError extends Error {
-  override readonly name = 'LedgerError';
+  override readonly name: string = 'LedgerError';
+}
+
+/** Thrown when another process has the ledger open: it is fine, and not ours at the moment. */
+export class LedgerInUseError extends LedgerError {
+  override readonly name = 'LedgerInUseError';
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { RetryPolicy } from './backoff.ts';
+import { folderAway } from './breaker.ts';
 import type { Facts } from './facts.ts';
 import type { Failure } from './failure.ts';
 import { createPatience } from './patience.ts';
@@ -38,6 +39,15 @@ export function createAftercare(world: AftercareWorld): Aftercare {
   const { store, clock, retry } = world;
   const disposals = createPatience(clock, retry);
   const amendments = createPatience(clock, retry);
+
+  /** Codes that were told of: a disk that takes no writes is the same for every file on it. */
+  const told = new Set<string>();
+  const tell = ({ code, message }: Failure, id: string): void => {
+    if (code === folderAway || told.has(code)) return;
+    told.add(code);
+    world.logger.warn('Local files cannot be put away, they wait', { file: id, code, why: message });
+  };
+
   return {
     dispose: async (signal) => {
       let settled = 0;
@@ -45,6 +55,8 @@ export function createAftercare(world: AftercareWorld): Aftercare {
         if (signal.aborted || disposals.rests(id)) continue;
         const failure = await world.runner.claim(id, () => disposeOne(id, world, signal));
         if (signal.aborted) return settled;
+        if (failure === null) told.clear();
+        else if (failure.kind === 'suspended') tell(failure, id);
         if (failure !== null && !disposals.isWorthAnother(id, failure)) await giveUp(id, failure, world);
         if (!disposals.rests(id)) settled += 1;
       }

@@ -3,11 +3,11 @@ import type { AftercareStore } from './aftercare.ts';
 import { createAlarm, createJobs } from './alarm.ts';
 import { backoffMs } from './backoff.ts';
 import type { RetryPolicy } from './backoff.ts';
-import { afterFailure, afterProbe, afterRelease, afterSuccess, closed } from './breaker.ts';
+import { afterFailure, afterProbe, afterRelease, afterSuccess, closed, folderAway } from './breaker.ts';
 import type { BreakerState, Pause } from './breaker.ts';
 import { rememberingHashes } from './duplicates.ts';
 import type { Facts } from './facts.ts';
-import { failureOfThrown, isMereWait } from './failure.ts';
+import { failureOfMachine, failureOfThrown, isMereWait } from './failure.ts';
 import type { Failure } from './failure.ts';
 import type { FileEvent } from './file-machine.ts';
 import { createLanes } from './lanes.ts';
@@ -57,6 +57,8 @@ export interface Conductor {
   pause(): Pause | null;
   /** Asks the service at once whether the reason of a pause is gone. */
   probeNow(): void;
+  /** A watched folder can be trusted (again): what waited for it goes on. */
+  folderBack(folder: string): void;
   uploads(): readonly LiveUpload[];
   /** True when nothing is left to do with any file but those that ended. */
   isIdle(): Promise<boolean>;
@@ -92,6 +94,13 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     if (was === null && breaker.pause !== null) {
       logger.warn('Everything waits', { kind: breaker.pause.kind, why: breaker.pause.why, code: breaker.pause.code });
     }
+  };
+
+  /** Work of our own broke: a mistake of ours, unless the machine is at its limits. */
+  const broke = (work: string, error: unknown): void => {
+    const failure = failureOfMachine(error);
+    if (failure === null) logger.error('A background job broke', { job: work, err: error });
+    else note(work, failure);
   };
 
   const mayDoubt = (): boolean => {
@@ -136,7 +145,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     },
   });
 
-  const jobs = createJobs(clock, (name, error) => logger.error('A background job broke', { job: name, err: error }));
+  const jobs = createJobs(clock, broke);
   const wakeUp = createAlarm();
   const lanes = createLanes({
     store,
@@ -171,6 +180,14 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   /** What waited for the service alone need not wait for its own backoff once the service is back. */
   const waitedForService = ({ lastFailure }: Facts): boolean =>
     lastFailure?.kind === 'offline' || lastFailure?.kind === 'suspended';
+
+  const foldersBack = new Set<string>();
+  const releaseFolders = async (): Promise<void> => {
+    if (foldersBack.size === 0) return;
+    const back = new Set(foldersBack);
+    await releaseEach(({ folder, lastFailure }) => back.has(folder) && lastFailure?.code === folderAway);
+    for (const folder of back) foldersBack.delete(folder);
+  };
 
   let clockOffset = Infinity;
   /** Deadlines are on the wall clock: when it was set back, or at a start, some may lie further ahead than any wait is long. */
@@ -208,6 +225,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     const now = clock.now();
     await releaseTooFar(now);
     await releaseRetries(now);
+    await releaseFolders();
     jobs.start('dispose', async () => {
       if ((await aftercare.dispose(signal)) > 0) wakeUp.ring();
     });
@@ -229,7 +247,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   let loop: Promise<void> = Promise.resolve();
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      await tick().catch((error: unknown) => logger.error('A tick broke', { err: error }));
+      await tick().catch((error: unknown) => broke('tick', error));
       await wakeUp.wait(tickMs);
     }
   };
@@ -248,6 +266,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     pause: () => breaker.pause,
     probeNow: () => {
       if (breaker.pause !== null) breaker = { ...breaker, pause: { ...breaker.pause, nextProbeAt: 0 } };
+      wakeUp.ring();
+    },
+    folderBack: (folder) => {
+      foldersBack.add(folder);
       wakeUp.ring();
     },
     uploads: () => [...progress.values()],

@@ -1,7 +1,7 @@
 import { findTwin } from './duplicates.ts';
 import { mayHaveArrived, suspectsOf, unbound } from './facts.ts';
 import type { Facts } from './facts.ts';
-import { abortedCode, isAway } from './failure.ts';
+import { isAway, stopped } from './failure.ts';
 import type { Failure } from './failure.ts';
 import type { Outcome } from './file-machine.ts';
 import type { Budget, Clock, FileStore, LocalFiles, Receipts, VideoHost } from './ports.ts';
@@ -133,8 +133,6 @@ const unclearImport: Failure = {
   code: 'import_in_doubt',
   message: 'the import was asked for, but no answer came: look at the service, then `dropcast retry` asks again',
 };
-
-const stopped: Failure = { kind: 'throttled', code: abortedCode, message: 'dropcast was stopped' };
 
 const tooManyDoubts: Failure = {
   kind: 'throttled',

@@ -41,15 +41,15 @@ export interface Failure {
   readonly inDoubt?: boolean;
 }
 
-/** Code of 'dropcast was stopped': cut by ourselves, so nobody's failure. */
-export const abortedCode = 'aborted';
+/** Cut by ourselves: nobody's failure. */
+export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };
 
 /** Code of 'the same content is on its way already': waits for what becomes of the other file. */
 export const twinCode = 'twin_under_way';
 
 /** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
 export function isMereWait({ code }: Failure): boolean {
-  return code === abortedCode || code === twinCode;
+  return code === stopped.code || code === twinCode;
 }
 
 /** Whether the local file is no longer the one that was accepted. */
@@ -57,18 +57,34 @@ export function isAway({ kind }: Failure): boolean {
   return kind === 'vanished' || kind === 'changed';
 }
 
-/** This machine has run out of something, or its disk does not take writes: no file's fault (design section 8). */
-const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'ENOMEM', 'EIO']);
-
-/** Result codes of SQLite for the same: NOMEM, READONLY, IOERR and FULL. */
-const exhaustedSqlite = new Set([7, 8, 10, 13]);
-
 /** What was thrown where only mistakes of ours and a machine at its limits throw. */
 export function failureOfThrown(error: unknown): Failure {
-  if (!(error instanceof Error)) return { kind: 'bug', code: 'bug', message: String(error) };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const isExhausted = exhausted.has(code) || ('errcode' in error && exhaustedSqlite.has(Number(error.errcode) & 0xff));
-  return isExhausted
-    ? { kind: 'suspended', code: code === '' ? 'ledger' : code, message: error.message }
-    : { kind: 'bug', code: 'bug', message: `${error.name}: ${error.message}` };
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return failureOfMachine(error) ?? { kind: 'bug', code: 'bug', message };
+}
+
+/** This machine has run out of something, or its disk refuses. */
+const refusals = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'ENOMEM', 'EIO']);
+
+/** What the ledger says of the same, by primary result code of SQLite (sqlite.org/rescode.html). */
+const ledgerRefusals: ReadonlyMap<number, readonly [code: string, message: string]> = new Map([
+  [7, ['SQLITE_NOMEM', 'there is no memory left for the ledger']],
+  [8, ['SQLITE_READONLY', 'the ledger in the state directory cannot be written to']],
+  [10, ['SQLITE_IOERR', 'the disk of the state directory fails to read or write']],
+  [13, ['SQLITE_FULL', 'the disk of the state directory is full']],
+  [14, ['SQLITE_CANTOPEN', 'the ledger or a file beside it in the state directory cannot be opened']],
+]);
+
+/**
+ * The one decision about a machine at its limits and a disk that refuses: it is no file's fault, everything waits (design
+ * section 8).
+ *
+ * @returns null when it is nothing of that kind
+ */
+export function failureOfMachine(error: unknown): Failure | null {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return null;
+  if (refusals.has(error.code)) return { kind: 'suspended', code: error.code, message: error.message };
+  if (error.code !== 'ERR_SQLITE_ERROR' || !('errcode' in error)) return null;
+  const refusal = ledgerRefusals.get(Number(error.errcode) & 0xff);
+  return refusal === undefined ? null : { kind: 'suspended', code: refusal[0], message: refusal[1] };
 }

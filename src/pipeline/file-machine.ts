@@ -106,7 +106,7 @@ const machineSetup = setup({
   },
   guards: {
     stands: ({ context }, { at }: { at: string }) => stateOf(context.facts) === at,
-    succeeded: (_, { outcome }: { outcome: Outcome }) => outcome.failure === null,
+    succeeded: ({ context }) => context.facts.lastFailure === null,
     failedAs: ({ context }, { kinds }: { kinds: readonly FailureKind[] }) =>
       context.facts.lastFailure !== null && kinds.includes(context.facts.lastFailure.kind),
     exhausted: ({ context }) => context.facts.attempts + 1 >= context.policy.attempts,
@@ -133,14 +133,10 @@ const step = (src: 'createRecord' | 'uploadFile') =>
     invoke: {
       src,
       input: ({ context }) => context.facts,
-      onDone: [
-        {
-          guard: { type: 'succeeded', params: ({ event }) => ({ outcome: event.output }) },
-          target: 'route',
-          actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) },
-        },
-        { target: 'assess', actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) } },
-      ],
+      onDone: {
+        target: 'assess',
+        actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) },
+      },
       onError: {
         target: 'assess',
         actions: { type: 'takeFailure', params: ({ event }) => ({ failure: failureOfThrown(event.error) }) },
@@ -247,6 +243,7 @@ export const fileMachine = machineSetup.createMachine({
     assess: {
       description: 'The failure policy of design section 8.',
       always: [
+        { guard: 'succeeded', target: 'route' },
         { guard: failedAs('vanished'), target: 'vanished' },
         { guard: failedAs('changed'), target: 'superseded' },
         { guard: failedAs('duplicate'), target: 'skipped' },

@@ -1,4 +1,4 @@
-import { newFacts, stateOf } from './facts.ts';
+import { isSameVersion, newFacts, stateOf } from './facts.ts';
 import type { Amendment, Facts, FileVersion } from './facts.ts';
 import type { Failure } from './failure.ts';
 import type { Clock, FileStore, IntakeStore, LocalFiles } from './ports.ts';
@@ -126,7 +126,8 @@ export function createIntake(world: IntakeWorld): Intake {
     if (here !== null && isSameVersion(here.version, arrival.version)) return returned(here, arrival.route);
     const same = await store.atLocation(arrival.version);
     if (same !== null && isAt(same, arrival)) return returned(same, arrival.route);
-    if (same !== null && !(await world.exists(same.folder, same.path))) return moved(same, here, arrival);
+    if (same !== null && (isSamePlace(same, arrival) || !(await world.exists(same.folder, same.path))))
+      return moved(same, here, arrival);
     if (here !== null && isOnDisk(here)) return changed(here, arrival);
     await add(arrival);
     return 'new';
@@ -157,6 +158,11 @@ function isAt(facts: Facts, place: Pick<Facts, 'folder' | 'path'>): boolean {
   return facts.folder === place.folder && facts.path === place.path;
 }
 
+/** The same file on disk, seen from another watched folder since the folders were nested differently. */
+function isSamePlace(one: Pick<Facts, 'folder' | 'path'>, other: Pick<Facts, 'folder' | 'path'>): boolean {
+  return `${one.folder}/${one.path}` === `${other.folder}/${other.path}`;
+}
+
 /** Whether a record with the present metadata is on the service, or may be. */
 function wasSent(facts: Facts): boolean {
   return facts.intent !== null || facts.videoId !== null;
@@ -182,16 +188,6 @@ const flawedCode = 'flawed';
 
 /** Remembered, so that a rule which comes later does not send what is not to be sent. */
 const flawed = (message: string): Failure => ({ kind: 'permanent', code: flawedCode, message });
-
-/** Same content as far as the file system tells; ctime alone (rename, chmod, hard link) is no change. */
-export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
-  return (
-    one.ino === other.ino &&
-    one.birthtimeNs === other.birthtimeNs &&
-    one.size === other.size &&
-    one.mtimeNs === other.mtimeNs
-  );
-}
 
 /**
  * Pure: what another route changes in a row; null if nothing. What was sent already is sent again as an amendment.

@@ -64,13 +64,18 @@ export interface RemoteVideo {
 
 /** The hosted service as the sweep and the publisher need it. */
 export interface VideoLibrary {
-  /** A page of up to 100 videos, from 1. */
-  list(
-    page: number,
-    signal: AbortSignal,
-  ): Promise<Answer<{ readonly videos: readonly RemoteVideo[]; readonly total: number | null }>>;
+  /** Pages are numbered from 1. */
+  list(page: number, signal: AbortSignal): Promise<Answer<ListedPage>>;
   get(videoId: string, signal: AbortSignal): Promise<Answer<RemoteVideo>>;
   publish(feed: string, signal: AbortSignal): Promise<Answer<null>>;
+}
+
+export interface ListedPage {
+  readonly videos: readonly RemoteVideo[];
+  /** Videos on a full page. */
+  readonly perPage: number;
+  /** Of all videos, when the service says it. */
+  readonly total: number | null;
 }
 
 /** Rows as the publisher needs them. */
@@ -92,7 +97,7 @@ export interface FeedBatch {
 export interface IntakeStore {
   /** The newest row of a path. */
   atPath(folder: string, path: string): Promise<Facts | null>;
-  /** The newest row of the same bytes on disk: device, inode and time of birth, size and time of change. */
+  /** The newest row of the same version, wherever it lies; superseded ones are left out. */
   atLocation(version: FileVersion): Promise<Facts | null>;
   insert(facts: Facts): Promise<void>;
   /** Rows that are held because nothing says where they go. */
@@ -101,7 +106,7 @@ export interface IntakeStore {
 
 /** The files on this machine. */
 export interface LocalFiles {
-  /** Null when the accepted version is still there, else `vanished`, `changed` or why it cannot be read. */
+  /** Null when the accepted version is still there, else `vanished`, `changed`, why it cannot be read, or that its folder is away. */
   check(facts: Facts): Promise<Failure | null>;
   hash(facts: Facts, signal: AbortSignal): Promise<Answer<string>>;
   /** Deletes or moves after `done`; `hash` has just been found equal. Returns where a moved file now is, null for a deleted one. */

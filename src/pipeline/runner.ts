@@ -5,6 +5,7 @@ import { fileMachine } from './file-machine.ts';
 import type { FileEvent, MachinePolicy, Outcome } from './file-machine.ts';
 import { stateOf } from './facts.ts';
 import type { Facts } from './facts.ts';
+import { failureOfMachine } from './failure.ts';
 import type { Failure } from './failure.ts';
 import { uploadFile } from './upload-file.ts';
 import type { UploadWorld } from './upload-file.ts';
@@ -129,6 +130,7 @@ export function createRunner(world: RunnerWorld): Runner {
     try {
       await step(id);
     } catch (error) {
+      if (failureOfMachine(error) !== null) throw error;
       world.logger.error('A step could not be finished', { file: id, err: error });
       await quarantine(id, 'a step could not be finished');
     }

@@ -12,9 +12,6 @@ export interface SweepResult {
   readonly failure: Failure | null;
 }
 
-/** Largest page the API gives (api-spec section 8). */
-const perPage = 100;
-
 /** Videos no list page showed are asked for by id, so many per sweep; the others wait for the next one. */
 const mostById = 5;
 
@@ -57,19 +54,20 @@ async function sweepPages(
   signal: AbortSignal,
   result: { seen: Map<string, RemoteVideo>; requests: number },
 ): Promise<Failure | null> {
-  // One more for the page that is not full, and one for the page that told the order.
-  const mostPages = Math.ceil(wanted.size / perPage) + 2;
+  const mostVideos = wanted.size;
   let page = 1;
   let step = 1;
   let hasFound = false;
-  for (let pages = 0; pages < mostPages && wanted.size > 0; pages += 1) {
+  for (let pages = 0; wanted.size > 0; pages += 1) {
     const answer = await library.list(page, signal);
     result.requests += 1;
     if (!answer.ok) return answer.failure;
-    const { videos, total } = answer.value;
+    const { videos, perPage, total } = answer.value;
     const found = videos.filter(({ id }) => wanted.delete(id));
     for (const video of found) result.seen.set(video.id, video);
     const lastPage = total === null ? null : Math.ceil(total / perPage);
+    // One more for the page that is not full, and one for the page that told the order.
+    if (pages > Math.ceil(mostVideos / perPage)) return null;
     if (pages === 0 && isOldestFirst(videos) && lastPage !== null && lastPage > 1) {
       page = lastPage;
       step = -1;

@@ -38,8 +38,8 @@ export async function uploadFile(facts: Facts, signal: AbortSignal, world: Uploa
 }
 
 async function send(before: Facts, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
-  const missing = await world.local.check(before);
-  if (missing !== null) return { facts: before, failure: mayHaveArrived(before) ? unconfirmed(missing) : missing };
+  const missing = await check(before, world);
+  if (missing !== null) return { facts: before, failure: missing };
   let facts = await world.store.save({ ...before, uploadStartedAt: before.uploadStartedAt ?? world.clock.now() });
   const answer = await world.host.send(facts, {
     signal,
@@ -49,7 +49,9 @@ async function send(before: Facts, signal: AbortSignal, world: UploadWorld): Pro
     },
   });
   if (answer.ok) return arrived({ ...facts, sha256: answer.value.sha256 }, 'processing', world);
-  const failure = answer.failure;
+  const { failure } = answer;
+  // Not found when it was opened: whether the file is away or its whole folder only a look at both tells.
+  if (failure.kind === 'vanished') return { facts, failure: (await check(facts, world)) ?? backAgain };
   if (failure.kind !== 'address dead') return { facts, failure };
   facts = await world.store.save(
     { ...facts, addressDeadAt: facts.addressDeadAt ?? world.clock.now() },
@@ -81,8 +83,8 @@ async function replace(facts: Facts, deadSince: number, world: UploadWorld): Pro
   const graceLeftMs = Math.min(addressGraceMs, deadSince + addressGraceMs - world.clock.now());
   if (graceLeftMs > 0) return { facts, failure: stillInGrace(graceLeftMs) };
   // The only copy of the bytes is the local file: no delete without it.
-  const missing = await world.local.check(facts);
-  if (missing !== null) return { facts, failure: mayHaveArrived(facts) ? unconfirmed(missing) : missing };
+  const missing = await check(facts, world);
+  if (missing !== null) return { facts, failure: missing };
   return again({ ...facts, dying: true }, `the upload address of video ${facts.videoId} is dead: replacing it`, world);
 }
 
@@ -93,17 +95,25 @@ async function again(facts: Facts, note: string, world: UploadWorld): Promise<Ou
 }
 
 /**
- * A whole body went out, its answer was lost, and the service does not show it yet: the file being away or changed must not
- * end this video's way. When the service does not show it for all attempts, a person is asked.
+ * Why the bytes cannot be sent, or null. If a whole body went out, its answer was lost, and the service does not show it yet,
+ * then the file being away or changed must not end this video's way. When the service does not show it for all attempts, a
+ * person is asked.
  */
-function unconfirmed(missing: Failure): Failure {
-  if (!isAway(missing)) return missing;
+async function check(facts: Facts, world: UploadWorld): Promise<Failure | null> {
+  const missing = await world.local.check(facts);
+  if (missing === null || !isAway(missing) || !mayHaveArrived(facts)) return missing;
   return {
     kind: 'transient',
     code: 'unconfirmed',
     message: `the whole file was sent, but the service does not show it yet, and to send it again is impossible: ${missing.message}`,
   };
 }
+
+const backAgain: Failure = {
+  kind: 'transient',
+  code: 'back_again',
+  message: 'the file was away for a moment, and is there again',
+};
 
 const stillInGrace = (leftMs: number): Failure => ({
   kind: 'throttled',

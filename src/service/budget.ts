@@ -1,5 +1,5 @@
 import { clampWait } from './retry-after.ts';
-import type { Lane } from './video-service.ts';
+import type { Lane } from '../pipeline/ports.ts';
 
 /**
  * The requests of the last hour, as counters per minute of the wall clock. One row, written before each request. Counters

@@ -156,7 +156,7 @@ export class AbortedError extends ServiceError {
   override readonly name = 'AbortedError';
 
   constructor(what: string) {
-    super(`${what} was broken off`, { code: 'aborted' });
+    super(`${what} was broken off`);
   }
 }
 

@@ -1,7 +1,8 @@
+import type { Lane } from '../pipeline/ports.ts';
 import { atTime, block, emptyWindow, spend, usedOf } from './budget.ts';
 import type { BudgetWindow } from './budget.ts';
 import { AbortedError } from './errors.ts';
-import type { Lane, RequestGate } from './video-service.ts';
+import type { RequestGate } from './video-service.ts';
 
 /** Where the window survives a restart. `save` resolves when it is on disk. */
 export interface BudgetStore {

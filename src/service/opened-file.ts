@@ -131,14 +131,10 @@ function stat(handle: FileHandle, path: string): Promise<BigIntStats> {
   return translated(path, handle.stat({ bigint: true }));
 }
 
-/** A change of ctime alone (rename, chmod, hard link) is no change of content. */
+/** The rule of `isSameVersion` (pipeline/facts.ts), and in words where it is broken. */
 function requireVersion(now: BigIntStats, expected: FileVersion, path: string): void {
   if (!now.isFile()) throw changed(path, 'is no regular file any more');
-  if (
-    String(now.dev) !== expected.dev ||
-    String(now.ino) !== expected.ino ||
-    String(now.birthtimeNs) !== expected.birthtimeNs
-  ) {
+  if (String(now.ino) !== expected.ino || String(now.birthtimeNs) !== expected.birthtimeNs) {
     throw changed(path, 'was replaced by another file');
   }
   if (now.size !== BigInt(expected.size)) throw changed(path, `has ${now.size} bytes, ${expected.size} were accepted`);
@@ -169,7 +165,7 @@ async function translated<T>(path: string, work: Promise<T>): Promise<T> {
 
 function translate(path: string, error: unknown): Error {
   const code = codeOf(error) ?? 'unknown';
-  if (['ENOENT', 'ENOTDIR', 'ESTALE'].includes(code)) {
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new FileVanishedError(`${JSON.stringify(path)} is away`, { code, cause: error });
   }
   return new FileUnreadableError(`${JSON.stringify(path)} cannot be read: ${code}`, { code, cause: error });

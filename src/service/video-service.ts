@@ -1,4 +1,5 @@
 import type { Secret } from '../config/config.ts';
+import type { Lane } from '../pipeline/ports.ts';
 import { isSuccess, readAnswer, readNothing, serviceError, waitOf } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { freshConnections, Line } from './connection.ts';
@@ -11,9 +12,6 @@ import { uploadFile } from './upload.ts';
 import type { Uploaded, UploadOptions } from './upload.ts';
 import { readChannels, readCreated, readFeeds, readPublished, readVideo, readVideoPage } from './wire.ts';
 import type { Channel, CreatedVideo, Feed, Published, Reader, Video, VideoPage } from './wire.ts';
-
-/** Lanes of the request budget, most urgent first. */
-export type Lane = 'finish' | 'create' | 'poll';
 
 /** What every JSON request passes before it leaves. */
 export interface RequestGate {

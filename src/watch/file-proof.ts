@@ -48,7 +48,7 @@ async function isInside(folder: string, path: string): Promise<boolean> {
   return parent === dirname(join(root, path));
 }
 
-/** Gone or replaced by a link (ELOOP): the next look finds out. Anything else is told. */
+/** Gone, stale or replaced by a link (ELOOP): the next look finds out. Anything else is told. */
 function proofOfFailure(code: string): FileProof {
   return ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE'].includes(code)
     ? { is: 'moved' }

@@ -13,6 +13,7 @@ import { RefusedPaths } from './refused-paths.ts';
 import { RootGuard } from './root-guard.ts';
 import type { RootVerdict } from './root-guard.ts';
 import { scanFolder } from './scan.ts';
+import { ScanSchedule } from './scan-schedule.ts';
 import { Settler } from './settler.ts';
 import type {
   FolderWatcher,
@@ -64,7 +65,9 @@ class WatchedFolderState implements FolderWatcher {
   readonly #settler: Settler;
   readonly #refused: RefusedPaths;
   readonly #stop = new AbortController();
+  readonly #scans: ScanSchedule;
 
+  #begun: Promise<void> | null = null;
   #events: AsyncDisposable | null = null;
   #areHintsCatchingUp = false;
   #watchedDevice: string | null = null;
@@ -74,13 +77,7 @@ class WatchedFolderState implements FolderWatcher {
   #lastState: string | null = null;
   #rootSeenSound = { atMs: -Infinity, isSound: false };
 
-  #runningScan: Promise<void> = Promise.resolve();
-  #queuedScan: Promise<void> | null = null;
-  #deepScanWanted = true;
-  #scansSinceDeep = 0;
   #ignored = 0;
-  #cancelNextScan: (() => void) | null = null;
-  #scanTookMs = 0;
 
   /** Paths whose end was hinted at, until they are checked together. */
   readonly #missed = new Set<string>();
@@ -98,6 +95,12 @@ class WatchedFolderState implements FolderWatcher {
     this.#openEvents = openEvents;
     this.#guard = new RootGuard(this.#root);
     this.#refused = new RefusedPaths(this.#folder.path, this.#logger);
+    this.#scans = new ScanSchedule({
+      clock: this.#clock,
+      signal: this.#stop.signal,
+      interval: () => this.#scanInterval(),
+      scan: () => this.#scan(),
+    });
     this.#settler = new Settler({
       folder: this.#folder,
       clock: this.#clock,
@@ -110,26 +113,42 @@ class WatchedFolderState implements FolderWatcher {
     });
   }
 
-  async start(): Promise<void> {
+  begin(): Promise<void> {
+    return (this.#begun ??= this.#begin());
+  }
+
+  async #begin(): Promise<void> {
     const devices = await this.#recall();
     this.#judge(await this.#guard.begin(devices, this.#settler.taken));
-    if (this.#guard.isDoubtful) {
-      this.#logger.warn('none of the known files is in the folder and it is on another device: is it mounted?', {
-        folder: this.#folder.path,
-        known: this.#settler.taken.size,
-      });
-    }
-    await this.#scan('deep');
+    if (!this.#guard.isDoubtful) return;
+    this.#logger.warn('none of the known files is in the folder and it is on another device: is it mounted?', {
+      folder: this.#folder.path,
+      known: this.#settler.taken.size,
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.begin();
+    await this.#scans.now();
     if (this.#stop.signal.aborted) return;
     this.#openHints();
     this.#stopStallWatch = watchForStalls(this.#clock, (stalledMs) => {
       this.#logger.warn('the program stood still, events may be lost', { folder: this.#folder.path, stalledMs });
-      this.#scanSoon();
+      this.#scans.soon();
     });
   }
 
   rescan(): Promise<void> {
-    return this.#scan('deep');
+    return this.#scans.now();
+  }
+
+  async whyAway(missing?: string): Promise<string | null> {
+    const why = await this.#whyAway();
+    if (why !== null || missing === undefined) return why;
+    // The folder may have been away only for the moment in which the file was looked for: look, and offer it anew.
+    this.#settler.forget(missing);
+    this.#settler.hint(missing);
+    return null;
   }
 
   settling(): readonly SettlingFile[] {
@@ -152,12 +171,10 @@ class WatchedFolderState implements FolderWatcher {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    this.#cancelNextScan?.();
     this.#cancelMissedCheck?.();
     this.#stopStallWatch?.();
     await this.#closeHints();
-    await this.#queuedScan;
-    await this.#runningScan;
+    await this.#scans.close();
     await this.#missedCheck;
     await this.#settler.close();
   }
@@ -174,38 +191,17 @@ class WatchedFolderState implements FolderWatcher {
 
   // ---- scans
 
-  /** Resolves after a scan that began after the call. Scans never overlap; calls that come meanwhile share the next one. */
-  #scan(depth: 'deep' | 'names'): Promise<void> {
-    if (depth === 'deep') this.#deepScanWanted = true;
-    this.#queuedScan ??= this.#runningScan.then(() => {
-      this.#queuedScan = null;
-      this.#runningScan = this.#scanNow();
-      return this.#runningScan;
-    });
-    return this.#queuedScan;
-  }
-
-  #scanSoon(): void {
-    if (!this.#stop.signal.aborted) void this.#scan('deep');
-  }
-
-  async #scanNow(): Promise<void> {
-    if (this.#stop.signal.aborted) return;
-    const startedAt = this.#clock.now();
+  async #scan(): Promise<void> {
     try {
       await this.#checkRoot();
       if (this.#frozenBecause === null) await this.#walk();
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#scanFailed(error);
     }
-    this.#scanTookMs = this.#clock.now() - startedAt;
-    this.#scheduleNextScan();
   }
 
   async #walk(): Promise<void> {
-    const isDeep = this.#deepScanWanted || this.#isScanTheOnlySource() || this.#scansSinceDeep >= NAMES_ONLY_SCANS;
-    this.#deepScanWanted = false;
-    this.#scansSinceDeep = isDeep ? 0 : this.#scansSinceDeep + 1;
+    const depth = this.#scans.takeDepth(this.#isScanTheOnlySource());
     const { taken, waiting } = this.#settler;
     const before = new Set([...taken.keys(), ...waiting.keys()]);
     const refused = this.#refused.beginScan();
@@ -216,7 +212,7 @@ class WatchedFolderState implements FolderWatcher {
         entersDirectory: (path) => !this.#nested.has(path),
         file: (path) => {
           before.delete(path);
-          if (taken.has(path) && !waiting.has(path)) return isDeep ? 'look' : 'seen';
+          if (taken.has(path) && !waiting.has(path)) return depth === 'deep' ? 'look' : 'seen';
           return this.#folder.accepts(path) === null ? 'ignore' : 'look';
         },
         sighted: (path, version) => this.#sighted(path, version),
@@ -236,23 +232,16 @@ class WatchedFolderState implements FolderWatcher {
   }
 
   #scanFailed(error: unknown): void {
-    this.#deepScanWanted = true;
+    this.#scans.wantDeep();
     this.#logger.debug('the scan failed', { folder: this.#folder.path, err: error });
     this.#freeze(`it cannot be read (${errnoOf(error)})`);
   }
 
-  #scheduleNextScan(): void {
-    if (this.#stop.signal.aborted) return;
-    this.#cancelNextScan?.();
-    const jittered = this.#scanIntervalMs() * (0.75 + Math.random() / 2);
-    this.#cancelNextScan = this.#clock.after(jittered, () => void this.#scan('names'));
-  }
-
-  #scanIntervalMs(): number {
+  #scanInterval(): { readonly ms: number; readonly isUrgent: boolean } {
     const { watch, rescanMs } = this.#folder;
-    if (watch === 'polling') return Math.max(Math.min(rescanMs, POLLING_MS), this.#scanTookMs / LARGEST_SCAN_SHARE);
+    if (watch === 'polling') return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
     const isImpaired = this.#frozenBecause !== null || this.#degradedBecause !== null;
-    return isImpaired ? Math.max(Math.min(rescanMs, IMPAIRED_MS), this.#scanTookMs / LARGEST_SCAN_SHARE) : rescanMs;
+    return isImpaired ? { ms: Math.min(rescanMs, IMPAIRED_MS), isUrgent: true } : { ms: rescanMs, isUrgent: false };
   }
 
   #isScanTheOnlySource(): boolean {
@@ -265,7 +254,7 @@ class WatchedFolderState implements FolderWatcher {
     const wasFrozen = this.#frozenBecause !== null;
     this.#judge(await this.#guard.check(this.#settler.taken));
     if (this.#frozenBecause !== null) return;
-    if (wasFrozen) this.#deepScanWanted = true;
+    if (wasFrozen) this.#scans.wantDeep();
     // The watches are on the directories that were there before; a mount over them is not noticed.
     const isOutdated = wasFrozen || this.#watchedDevice !== this.#guard.device;
     if (this.#events === null || !isOutdated) return;
@@ -330,7 +319,7 @@ class WatchedFolderState implements FolderWatcher {
       onTrouble: (code) => this.#eventsFailed(code),
       onCaughtUp: () => {
         this.#areHintsCatchingUp = false;
-        this.#scanSoon();
+        this.#scans.soon();
       },
     });
   }
@@ -348,7 +337,7 @@ class WatchedFolderState implements FolderWatcher {
 
   #hinted(event: 'add' | 'change' | 'unlink', absolutePath: string): void {
     const path = this.#pathOf(absolutePath);
-    if (path === '') this.#scanSoon();
+    if (path === '') this.#scans.soon();
     if (path === '' || this.#frozenBecause !== null || this.#leavesOut(absolutePath)) return;
     const { taken, waiting } = this.#settler;
     const isKnown = taken.has(path) || waiting.has(path);
@@ -369,7 +358,7 @@ class WatchedFolderState implements FolderWatcher {
       this.#tellState();
     }
     if (reason === undefined) this.#logger.debug('the watcher reports trouble', { folder: this.#folder.path, code });
-    this.#scanSoon();
+    this.#scans.soon();
   }
 
   // ---- what is no longer there
@@ -391,25 +380,27 @@ class WatchedFolderState implements FolderWatcher {
       folder: this.#folder.path,
       settler: this.#settler,
       logger: this.#logger,
-      provesAbsence: () => this.#provesAbsence(),
+      provesAbsence: async () => (await this.#whyAway()) === null,
       gone: (path) => this.#sink.gone(this.#folder.path, path),
     });
   }
 
-  async #provesAbsence(): Promise<boolean> {
-    if (this.#guard.isDoubtful || this.#stop.signal.aborted) return false;
+  /** Why a file that is not found is not believed to be gone, or null. */
+  async #whyAway(): Promise<string | null> {
+    if (this.#stop.signal.aborted) return 'it is not watched at present';
+    if (this.#guard.isDoubtful) return 'none of the known files is in it, and it is on another device than they were';
     const verdict = await this.#guard.check(this.#settler.taken);
-    this.#judge(verdict);
-    return verdict.isSound;
+    if (verdict.isSound && this.#frozenBecause === null) return null;
+    // The scan looks at the root again, soon if it stays away, and opens the watches anew once it is back.
+    if (!verdict.isSound) this.#judge(verdict);
+    this.#scans.soon();
+    return this.#frozenBecause;
   }
 }
 
-/** Of eight scans one looks at the versions of the files that the sink has. */
-const NAMES_ONLY_SCANS = 7;
 const POLLING_MS = 5000;
 /** While the root is away or events are missing. */
 const IMPAIRED_MS = 15_000;
-const LARGEST_SCAN_SHARE = 1 / 20;
 const ROOT_ANSWER_VALID_MS = 500;
 /** Time for the other half of a rename to be told. */
 const MISSED_GRACE_MS = 1000;

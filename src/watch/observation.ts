@@ -30,10 +30,7 @@ export function versionOf(stats: BigIntStats): FileVersion {
   };
 }
 
-/**
- * Equal for equal bytes of the same file. Without ctime, which a chmod or rename changes, and without dev, which a reboot or
- * remount may renumber. Joined, not concatenated: the result is kept for 100,000 files.
- */
+/** The rule of `isSameVersion` (pipeline/facts.ts) as a key. Joined, not concatenated: it is kept for 100,000 files. */
 export function contentKey(version: FileVersion): string {
   return [version.size, version.mtimeNs, version.ino, version.birthtimeNs].join(':');
 }

@@ -56,7 +56,7 @@ export interface WatchSink {
    * after the file was offered under its new path. Reported again only if it rejected.
    */
   gone(folder: string, path: string): Promise<void>;
-  /** Called on every change of the state, first before `start()` resolves. */
+  /** Called on every change of the state, first before `begin()` resolves. */
   root(folder: string, state: RootState): void;
 }
 
@@ -78,10 +78,18 @@ export interface WatchCounts {
 }
 
 export interface FolderWatcher extends AsyncDisposable {
-  /** Resolves after the first full scan. */
+  /** Looks only at the folder itself: resolves when it is known whether it can be trusted. */
+  begin(): Promise<void>;
+  /** Begins, and resolves after the first full scan, or soon after it was disposed of. */
   start(): Promise<void>;
   /** A full scan that begins after the call. */
   rescan(): Promise<void>;
+  /**
+   * Asks the disk now: why what is missing in the folder proves nothing, or null.
+   *
+   * @param missing a path that was not found, as the caller then believes: should it be there again, it is offered again
+   */
+  whyAway(missing?: string): Promise<string | null>;
   settling(): readonly SettlingFile[];
   counts(): WatchCounts;
 }

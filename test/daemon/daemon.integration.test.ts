@@ -1,43 +1,104 @@
-import { lstat, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
-import { openLedger } from '../../src/ledger/ledger.ts';
-import { versionOf } from '../../src/watch/observation.ts';
-import { makeScratch } from '../e2e/dropcast-process.ts';
+import type { Daemon } from '../../src/daemon/daemon.ts';
+import { stateOf } from '../../src/pipeline/facts.ts';
+import { makeScratch, until } from '../e2e/dropcast-process.ts';
+import type { Scratch } from '../e2e/dropcast-process.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
+import type { VideoHost } from '../e2e/video-host.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
-import { someFacts } from '../pipeline/some-facts.ts';
 
-test.for(['before', 'while'])(
-  'told to stop %s it looks at the folders for the first time, it ends without a request',
-  async (when) => {
-    await using host = await startVideoHost();
-    await using scratch = await makeScratch(
-      (path) => `
-service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
-state_dir: ${path}/state
-folders: [{ path: ${path}/inbox, settle: 100ms, rules: [{ match: "**", channel: ch_main }] }]
+interface Settings {
+  readonly service?: string;
+  readonly folders?: string;
+}
+
+/** The configuration as a person would have written it. */
+async function configOf(scratch: Scratch, host: VideoHost, { service, folders }: Settings = {}): Promise<Config> {
+  await writeFile(
+    scratch.config,
+    `
+service: { base_url: "${host.baseUrl}", api_key: ${host.key}${service ?? ''} }
+state_dir: ${scratch.file('state')}
+poll: { interval: 1s }
+folders:
+  - { path: ${scratch.file('inbox')}, settle: 200ms, rules: [{ match: "**", channel: ch_main }] }${folders ?? ''}
 status: { listen: off }
 `,
-    );
-    await mkdir(scratch.file('inbox'));
-    await writeFile(scratch.file('inbox', 'clip.mpg'), 'bytes of no known container');
-    const { config } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
-    if (config === null) throw new Error('the configuration is wrong');
-    const ledger = await openLedger(config.stateDir);
-    await writeFile(scratch.file('inbox', 'old.mpg'), 'queued before the last end');
-    const version = versionOf(await lstat(scratch.file('inbox', 'old.mpg'), { bigint: true }));
-    await ledger.insert(someFacts({ folder: scratch.file('inbox'), path: 'old.mpg', version }));
-    await ledger[Symbol.asyncDispose]();
-    const stopping = new AbortController();
-    if (when === 'before') stopping.abort();
-    const logger = { ...silentLogger, info: (line: string) => line === 'folder state' && stopping.abort() };
-    await using daemon = await startDaemon(config, logger, { stopping: stopping.signal });
-    expect(stopping.signal.aborted).toBe(true);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect((await daemon.ledger.list({ limit: 10 })).map(({ path }) => path)).toEqual(['old.mpg']);
-    await daemon.stop(AbortSignal.timeout(5_000));
-    expect(host.requests).toEqual([]);
-  },
-);
+    { mode: 0o600 },
+  );
+  const { config } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
+  if (config === null) throw new Error('the configuration is wrong');
+  return config;
+}
+
+async function makeInbox(): Promise<Scratch> {
+  const scratch = await makeScratch(() => '');
+  await mkdir(scratch.file('inbox/news'), { recursive: true });
+  return scratch;
+}
+
+const rows = async (daemon: Daemon) => (await daemon.ledger.list({ limit: 100 })).map((facts) => facts);
+
+const allDone = (daemon: Daemon, count: number): Promise<void> =>
+  until(`${count} files are done`, async () => {
+    const found = await rows(daemon);
+    return found.length >= count && found.every((facts) => stateOf(facts) === 'done');
+  });
+
+test('it can be asked and stopped while it looks at thousands of files for the first time', async () => {
+  await using host = await startVideoHost();
+  await using scratch = await makeInbox();
+  const names = Array.from({ length: 3_000 }, (_, n) => `${n}.mp4`);
+  await Promise.all(names.map((name) => writeFile(scratch.file('inbox', name), '')));
+  await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+  expect(daemon.folders.status()).toMatchObject([{ state: 'starting', why: expect.stringContaining('first time') }]);
+  expect(await daemon.isIdle()).toBe(false);
+  await daemon.stop(AbortSignal.timeout(60_000));
+  expect(daemon.folders.status()[0]?.paths.seen).toBeLessThan(names.length);
+});
+
+test('a folder that a reload puts inside another takes over what is in it', async () => {
+  await using host = await startVideoHost();
+  await using scratch = await makeInbox();
+  await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+  await writeFile(scratch.file('inbox/news/before.mpg'), 'taken by the outer one');
+  await allDone(daemon, 1);
+  const inner = `
+  - { path: ${scratch.file('inbox/news')}, settle: 200ms, rules: [{ match: "**", channel: ch_news }] }`;
+  await daemon.reload(await configOf(scratch, host, { folders: inner }));
+  await writeFile(scratch.file('inbox/news/after.mpg'), 'taken by the inner one');
+  await allDone(daemon, 2);
+  await daemon.folders.rescan();
+  expect((await rows(daemon)).map(({ path, plan }) => `${path} ${plan?.channel}`)).toEqual([
+    'before.mpg ch_main',
+    'after.mpg ch_news',
+  ]);
+});
+
+test('a reload that lets another origin see the key takes effect at once', async () => {
+  await using host = await startVideoHost();
+  await using scratch = await makeInbox();
+  await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+  await writeFile(scratch.file('inbox/one.mpg'), 'sent without the key');
+  await allDone(daemon, 1);
+  expect(host.leaks).toEqual([]);
+  const service = `, send_key_to: ["${host.uploadOrigin}"]`;
+  await daemon.reload(await configOf(scratch, host, { service }));
+  await writeFile(scratch.file('inbox/two.mpg'), 'sent with the key');
+  await allDone(daemon, 2);
+  expect(host.leaks).toHaveLength(1);
+});
+
+test('when it ends it leaves a copy of the ledger', async () => {
+  await using host = await startVideoHost();
+  await using scratch = await makeInbox();
+  const daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+  await writeFile(scratch.file('inbox/one.mpg'), 'known to the copy');
+  await allDone(daemon, 1);
+  await daemon.stop(AbortSignal.timeout(60_000));
+  expect(await readdir(scratch.file('state/backups'))).toEqual(['ledger.1.db']);
+});

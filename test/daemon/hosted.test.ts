@@ -24,10 +24,25 @@ test.for([
     .get('/videos')
     .query(true)
     .reply(list, list === 200 ? { data: [], meta: { page: 1, per_page: 1, total: 0 } } : nothing);
-  const hosted = createHosted({
-    service: () => opened.service,
-    bandwidth: createBandwidth(null),
-    stallTimeoutMs: () => 1_000,
+  expect(await hostedBy(opened).create(someFacts({ attempts }), 'token', signal)).toMatchObject({
+    ok: false,
+    failure: { kind },
   });
-  expect(await hosted.create(someFacts({ attempts }), 'token', signal)).toMatchObject({ ok: false, failure: { kind } });
 });
+
+test.for([
+  { said: { page: 1, per_page: 25, total: 60 }, perPage: 25 },
+  { said: { page: 1, total: 60 }, perPage: 100 },
+  { said: { page: 1, per_page: 0, total: 60 }, perPage: 1 },
+])('a listed page is as large as the service says: $said', async ({ said, perPage }) => {
+  await using opened = openService(base);
+  nock(base)
+    .get('/videos?page=1&per_page=100')
+    .reply(200, { data: [{ id: 'vid_1', status: 'ready' }], meta: said });
+  const listed = await hostedBy(opened).list(1, signal);
+  expect(listed).toMatchObject({ ok: true, value: { perPage, total: 60 } });
+});
+
+function hostedBy({ service }: ReturnType<typeof openService>): ReturnType<typeof createHosted> {
+  return createHosted({ service: () => service, bandwidth: createBandwidth(null), stallTimeoutMs: () => 1_000 });
+}

@@ -1,4 +1,4 @@
-import { link, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import type { Facts } from '../../src/pipeline/facts.ts';
 import { versionOf } from '../../src/watch/observation.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
-const files = createLocalFiles(() => null);
+const files = createLocalFiles(async () => null);
 
 async function scratch(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'dropcast-local-'));
@@ -64,7 +64,7 @@ test('a link file without an address is never taken for a video', async () => {
   expect(await files.check({ ...facts, sourceUrl: 'https://example.com/clip.mp4' })).toBeNull();
 });
 
-test('a file that is away, changed, or in a folder that is away, is told apart', async () => {
+test('a file that is away is told from one that changed', async () => {
   await using folder = await scratch();
   await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
   const facts = await accepted(folder.path, 'clip.mp4');
@@ -73,6 +73,64 @@ test('a file that is away, changed, or in a folder that is away, is told apart',
   expect(await files.check(facts)).toMatchObject({ kind: 'changed' });
   await rm(join(folder.path, 'clip.mp4'));
   expect(await files.check(facts)).toMatchObject({ kind: 'vanished' });
-  const away = createLocalFiles(() => 'unmounted');
-  expect(await away.check(facts)).toMatchObject({ kind: 'suspended', code: 'folder_away' });
+});
+
+test('a file of another device number is the one that was accepted: a remount may number it anew', async () => {
+  await using folder = await scratch();
+  await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+  const facts = await accepted(folder.path, 'clip.mp4');
+  const renumbered = { ...facts, version: { ...facts.version, dev: '999999' } };
+  expect(await files.check(renumbered)).toBeNull();
+  expect(await files.hash(renumbered, new AbortController().signal)).toMatchObject({ ok: true });
+});
+
+describe('a folder that is away', () => {
+  const { signal } = new AbortController();
+  const away = { kind: 'suspended', code: 'folder_away', message: expect.stringContaining('it does not exist') };
+
+  test('holds its files back, whatever is done with them, and none of them is vanished', async () => {
+    await using base = await scratch();
+    const folder = join(base.path, 'inbox');
+    await mkdir(folder);
+    await writeFile(join(folder, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder, 'clip.mp4', { afterReady: { kind: 'delete' } });
+    const asked: unknown[] = [];
+    const local = createLocalFiles(async (...question) => {
+      asked.push(question);
+      return (await lstat(folder).catch(() => null)) === null ? 'it does not exist' : null;
+    });
+    await rename(folder, join(base.path, 'away'));
+    expect(await local.check(facts)).toMatchObject(away);
+    expect(await local.hash(facts, signal)).toMatchObject({ ok: false, failure: away });
+    expect(await local.dispose(facts)).toMatchObject({ ok: false, failure: away });
+    expect(asked).toEqual([1, 2, 3].map(() => [folder, 'clip.mp4']));
+    await rename(join(base.path, 'away'), folder);
+    expect(await local.check(facts)).toBeNull();
+    expect(await local.hash(facts, signal)).toMatchObject({ ok: true });
+    expect(asked).toHaveLength(3);
+  });
+
+  test('is asked about only after the file was looked for', async () => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4');
+    const local = createLocalFiles(() => Promise.reject(new Error('nothing is missing')));
+    expect(await local.check(facts)).toBeNull();
+  });
+
+  // A stale share answers ESTALE for each file; a name that is too long stands in for it.
+  test('may show in a file that cannot even be looked at', async () => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4');
+    const tooLong = { ...facts, path: `${'x'.repeat(300)}.mp4` };
+    const asked: unknown[] = [];
+    const local = createLocalFiles(async (...question) => {
+      asked.push(question);
+      return 'it cannot be reached (ESTALE)';
+    });
+    expect(await local.check(tooLong)).toMatchObject({ kind: 'suspended', code: 'folder_away' });
+    expect(await files.check(tooLong)).toMatchObject({ kind: 'transient', code: 'ENAMETOOLONG' });
+    expect(asked).toEqual([[folder.path, undefined]]);
+  });
 });

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once as eventOf } from 'node:events';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
 import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
@@ -154,6 +157,33 @@ alongside('once', () => {
     expect(ended?.stderr).not.toContain('revoked-key');
   });
 
+  test('a service that stays away: it ends with 1 and the reason after the time of --wait', async () => {
+    await using station = await startStation({ isStarted: false });
+    const away = { baseUrl: 'http://127.0.0.1:1/v1', key: 'k' };
+    await writeFile(station.scratch.config, configText(station.scratch.path, away));
+    await station.drop('patient.mpg');
+    const { code, stdout, stderr } = await dropcast(['once', '--wait', '1s', '--config', station.scratch.config]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/ECONNREFUSED[^]*Nothing can go on before that is mended/);
+    expect(stdout).toMatch(/retrying.*patient\.mpg/);
+  });
+
+  test('stopped before anything came in, it does not say that there was nothing', async () => {
+    await using station = await startStation({
+      isStarted: false,
+      folders: (path) => `
+  - { path: ${path}/inbox, settle: 1m, rules: [{ match: "**", channel: ch_main }] }`,
+    });
+    await station.drop('settles.mpg');
+    await using once = startDropcast(['once', '--config', station.scratch.config]);
+    await until('it waits for the file', () => once.output().includes('settling'));
+    expect(await once.kill('SIGINT')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('stopped'),
+    });
+  });
+
   test('a service that is away: it says so while it waits, and a signal ends it with 1', async () => {
     await using station = await start();
     await writeFile(
@@ -171,6 +201,23 @@ alongside('once', () => {
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('stopped before everything had ended');
   });
+});
+
+test.concurrent('a closed terminal ends the demo, and leaves nothing behind', async () => {
+  await using scratch = await makeScratch(() => '');
+  await using demo = startDropcast(['demo'], { TMPDIR: scratch.path });
+  await until('it works', () => demo.output().includes('uploading'));
+  expect(await demo.kill('SIGHUP')).toMatchObject({ code: 1 });
+  expect(await readdir(scratch.path)).toEqual(['dropcast.yaml']);
+});
+
+test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a failure', async () => {
+  const full = openSync('/dev/full', 'w');
+  const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+  const child = spawn(node, [main, '--version'], { stdio: ['ignore', full, 'ignore'] });
+  closeSync(full);
+  expect(await eventOf(child, 'close')).toEqual([1, null]);
 });
 
 alongside('limits and surroundings', () => {

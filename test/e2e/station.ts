@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { callDaemon, NotRunningError } from '../../src/daemon/control-client.ts';
-import type { RetryResult } from '../../src/daemon/control-server.ts';
+import type { RetryResult } from '../../src/daemon/retry.ts';
 import type { FilesView, FileView, ShowView, StatusView } from '../../src/daemon/view.ts';
 import { makeScratch, startDropcast, until } from './dropcast-process.ts';
 import type { DropcastProcess, Scratch } from './dropcast-process.ts';

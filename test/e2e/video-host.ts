@@ -38,6 +38,7 @@ export interface HostOptions {
 /** Another implementation of api-spec.md, written apart from the sandbox: the judge of what dropcast really did. */
 export interface VideoHost extends AsyncDisposable {
   readonly baseUrl: string;
+  readonly uploadOrigin: string;
   readonly key: string;
   readonly videos: Map<string, HostedVideo>;
   readonly requests: { readonly method: string; readonly path: string; readonly at: number }[];
@@ -55,7 +56,7 @@ export async function startVideoHost(options: HostOptions = {}): Promise<VideoHo
   const videos = new Map<string, HostedVideo>();
   const host = { key, videos, requests: [], puts: [], publishes: [], leaks: [], deleted: [] } as Omit<
     VideoHost,
-    'baseUrl' | typeof Symbol.asyncDispose
+    'baseUrl' | 'uploadOrigin' | typeof Symbol.asyncDispose
   >;
   const uploads = createServer((request, response) => void takeUpload(host, options, request, response));
   uploads.on('checkContinue', (request, response: ServerResponse) => void takeUpload(host, options, request, response));
@@ -65,6 +66,7 @@ export async function startVideoHost(options: HostOptions = {}): Promise<VideoHo
   return {
     ...host,
     baseUrl: `${origin}/v1`,
+    uploadOrigin,
     [Symbol.asyncDispose]: async () => {
       for (const server of [api, uploads]) {
         server.closeAllConnections();
@@ -74,7 +76,7 @@ export async function startVideoHost(options: HostOptions = {}): Promise<VideoHo
   };
 }
 
-type Core = Omit<VideoHost, 'baseUrl' | typeof Symbol.asyncDispose>;
+type Core = Omit<VideoHost, 'baseUrl' | 'uploadOrigin' | typeof Symbol.asyncDispose>;
 
 async function listen(server: Server, port = 0): Promise<string> {
   server.requestTimeout = 0;

@@ -1,9 +1,10 @@
-import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openAppendLog } from '../../src/ledger/append-log.ts';
 import { openFailureLog } from '../../src/ledger/failure-log.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
+import { LedgerError } from '../../src/ledger/schema.ts';
 import { created, failure, someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from './scratch.ts';
 
@@ -90,6 +91,14 @@ test('lines that are appended at the same time stay whole and in order', async (
   await using log = await openAppendLog(path);
   await Promise.all(Array.from({ length: 200 }, (_, n) => log.append({ n, text: 'x'.repeat(n * 10) })));
   expect((await linesOf(path)).map(({ n }) => n)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+});
+
+test('a log that cannot be opened is named', async () => {
+  await using scratch = await scratchDirectory();
+  await mkdir(join(scratch.path, 'receipts.jsonl'));
+  const error = await openReceipts(scratch.path).catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(LedgerError);
+  expect(String(error)).toMatch(/receipts\.jsonl is a directory, where a regular file belongs$/);
 });
 
 test('a line that could not be written is an error, and not the end of the log', async () => {

@@ -1,4 +1,5 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -217,7 +218,7 @@ describe('a file that is no ledger', () => {
   const refused = async (prepare: (path: string) => Promise<void> | void): Promise<unknown> => {
     await using scratch = await scratchDirectory();
     await prepare(join(scratch.path, 'ledger.db'));
-    return openLedger(scratch.path).then(
+    return await openLedger(scratch.path).then(
       () => 'it was opened',
       (error: unknown) => error,
     );
@@ -246,7 +247,10 @@ describe('a file that is no ledger', () => {
       withSql('PRAGMA application_id = 7; PRAGMA user_version = 1'),
       /another program/,
     ],
-    ['a directory', (path: string) => mkdir(path), /cannot be opened/],
+    ['a directory', (path: string) => mkdir(path), /is a directory, where a regular file belongs$/],
+    ['a named pipe', (path: string) => void execFileSync('mkfifo', [path]), /is a named pipe, where a regular file/],
+    ['a link that leads nowhere', (path: string) => symlink('nowhere', path), /is a symbolic link to nowhere, where/],
+    ['zeros', (path: string) => writeFile(path, Buffer.alloc(16_384)), /damaged or no ledger/],
   ])('is refused: %s', async (_name, prepare, message) => {
     const error = await refused(prepare);
     expect(error).toBeInstanceOf(LedgerError);

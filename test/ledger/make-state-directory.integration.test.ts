@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { stat, writeFile } from 'node:fs/promises';
+import { stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeStateDirectory } from '../../src/ledger/make-state-directory.ts';
+import { LedgerError } from '../../src/ledger/schema.ts';
 import { scratchDirectory } from './scratch.ts';
 
 test('makes a private directory and those above it, and is content when it is there', async () => {
@@ -17,6 +18,23 @@ test('fails where a file is in the way', async () => {
   await using scratch = await scratchDirectory();
   await writeFile(join(scratch.path, 'file'), '');
   await expect(makeStateDirectory(join(scratch.path, 'file/below'))).rejects.toThrow('ENOTDIR');
+});
+
+test('refuses what is there and is no directory, with the reason', async () => {
+  await using scratch = await scratchDirectory();
+  const file = join(scratch.path, 'file');
+  await writeFile(file, '');
+  const link = join(scratch.path, 'link');
+  await symlink('gone', link);
+  const refused = (path: string) => makeStateDirectory(path).catch((error: unknown) => error);
+  for (const error of [await refused(file), await refused(link)]) expect(error).toBeInstanceOf(LedgerError);
+  expect(String(await refused(file))).toMatch(
+    /the state directory \S+file is a regular file, where a directory belongs$/,
+  );
+  expect(String(await refused(link))).toMatch(
+    /the state directory \S+link is a symbolic link to gone, where nothing is$/,
+  );
+  expect(String(await refused(join(link, 'below')))).toMatch(/the state directory \S+below cannot be made in \S+link$/);
 });
 
 test.skipIf(!existsSync('/proc'))('fails where nothing can be made, instead of trying for ever', async () => {

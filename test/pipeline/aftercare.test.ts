@@ -4,7 +4,7 @@ import type { AftercareWorld } from '../../src/pipeline/aftercare.ts';
 import { folderAway } from '../../src/pipeline/breaker.ts';
 import type { Facts } from '../../src/pipeline/facts.ts';
 import { MemoryStore } from './memory-store.ts';
-import { silentLogger } from './silent-logger.ts';
+import { recordingLogger, silentLogger } from './silent-logger.ts';
 import { failure, ready, someFacts, someVersion } from './some-facts.ts';
 import { TestClock } from './test-clock.ts';
 
@@ -24,6 +24,7 @@ function open(rows: readonly Facts[]) {
   const disposed: string[] = [];
   const amended: object[] = [];
   const busy = new Set<string>();
+  const logger = recordingLogger();
   const local: { -readonly [K in keyof AftercareWorld['local']]: AftercareWorld['local'][K] } = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'aa' }),
@@ -43,12 +44,13 @@ function open(rows: readonly Facts[]) {
     clock,
     local,
     host: { ...notUsed, amend: (...asked) => host.amend(...asked) },
-    logger: silentLogger,
+    logger,
     runner: { claim: async (id, work) => (busy.has(id) ? null : work()) },
     retry: () => ({ attempts: 3, firstMs: 1_000, maxMs: 1_000 }),
   });
   const { dispose, amend } = aftercare;
-  return { clock, store, local, host, disposed, amended, busy, dispose: () => dispose(live), amend: () => amend(live) };
+  const world = { clock, store, local, host, logger, disposed, amended, busy };
+  return { ...world, dispose: () => dispose(live), amend: () => amend(live) };
 }
 
 const no = (): never => {
@@ -116,6 +118,22 @@ describe('a finished file', () => {
     local.check = async () => null;
     await dispose();
     expect(disposed).toEqual(['f_1']);
+  });
+
+  test('waits for as long as the disk takes no writes, which is said once for all files', async () => {
+    const rows = [finished, { ...finished, id: 'f_2' }];
+    const { dispose, store, local, clock, logger, disposed } = open(rows);
+    const { dispose: puttingAway } = local;
+    local.dispose = async () => ({ ok: false, failure: failure('suspended', { code: 'EROFS' }) });
+    for (let n = 0; n < 20; n += 1) {
+      await dispose();
+      clock.advance(300_000);
+    }
+    expect(store.rows.map(({ disposal }) => disposal)).toEqual(['pending', 'pending']);
+    expect(logger.lines).toMatchObject([{ level: 'warn', fields: { code: 'EROFS', why: 'it was suspended' } }]);
+    local.dispose = puttingAway;
+    await dispose();
+    expect(disposed).toEqual(['f_1', 'f_2']);
   });
 
   test('that cannot be deleted is kept after some attempts', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { folderAway } from '../../src/pipeline/breaker.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
 import { stateOf } from '../../src/pipeline/facts.ts';
@@ -6,7 +7,7 @@ import type { Facts } from '../../src/pipeline/facts.ts';
 import { FakeHost } from './fake-host.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
-import { created, failure, ready, someFacts, someVersion } from './some-facts.ts';
+import { created, failure, ready, someFacts, someVersion, uploaded } from './some-facts.ts';
 import { TestClock } from './test-clock.ts';
 
 const settings: ConductorSettings = {
@@ -115,6 +116,17 @@ describe('from drop to done', () => {
       facts.id === 'f_1' ? { ok: false, failure: failure('permanent') } : send(facts, hooks);
     await until(() => conductor.isIdle());
     expect(store.states()).toEqual(['failed', 'done']);
+  });
+
+  test('files that wait for a folder go on as soon as it is back, those of another folder do not', async () => {
+    const notBefore = new TestClock().now() + 3_000_000;
+    const away = { notBefore, lastFailure: failure('suspended', { code: folderAway }) };
+    const rows = [someFacts(away), someFacts({ ...away, id: 'f_2', folder: '/other' })];
+    const { conductor, clock, store, until } = open(rows);
+    conductor.folderBack('/inbox');
+    await until(() => store.states()[0] === 'done');
+    expect(store.states()).toEqual(['done', 'retrying']);
+    expect(clock.now()).toBeLessThan(notBefore);
   });
 
   test('what is left to do with finished files is done too', async () => {
@@ -306,16 +318,16 @@ describe('the end', () => {
 });
 
 describe('a ledger that takes no writes', () => {
+  const full = (): Error =>
+    Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+
   test('pauses everything instead of asking the service again and again', async () => {
     const { conductor, store, service, logger, clock, until } = open(files(5));
     const { save } = store;
     let isFull = true;
-    store.save = (facts, note) =>
-      isFull
-        ? Promise.reject(Object.assign(new Error('database or disk is full'), { errcode: 13 }))
-        : save.call(store, facts, note);
+    store.save = (facts, note) => (isFull ? Promise.reject(full()) : save.call(store, facts, note));
     await until(() => conductor.pause() !== null);
-    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: 'database or disk is full' });
+    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: 'the disk of the state directory is full' });
     await until(() => clock.elapsed() > 3_600_000, 1_000);
     expect(service.count('create')).toBe(0);
     expect(service.asked.length).toBeLessThan(30);
@@ -323,5 +335,26 @@ describe('a ledger that takes no writes', () => {
     isFull = false;
     await until(() => conductor.isIdle());
     expect(new Set(store.states())).toEqual(new Set(['done']));
+  });
+
+  test.each([
+    ['polling', uploaded, 'get'],
+    ['publishing', ready, 'publish feed_news'],
+  ])('pauses everything while %s too, with the reason and not as a mistake of ours', async (_name, facts, request) => {
+    const { conductor, store, service, logger, clock, until } = open([someFacts({ ...facts, sha256: 'f_1' })]);
+    service.videos.set('vid_1', { title: 'Clip', status: 'ready' });
+    const { save } = store;
+    let isFull = true;
+    store.save = (row, note) => (isFull ? Promise.reject(full()) : save.call(store, row, note));
+    await until(() => conductor.pause() !== null);
+    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: 'the disk of the state directory is full' });
+    expect(service.count(request)).toBe(1);
+    await until(() => clock.elapsed() > 3_600_000, 1_000);
+    // Twelve probes of five minutes, and after each one look.
+    expect(service.count(request)).toBeLessThanOrEqual(13);
+    expect(new Set(logger.lines.map(({ message }) => message))).toEqual(new Set(['Everything waits', 'Going on']));
+    isFull = false;
+    await until(() => conductor.isIdle());
+    expect(store.states()).toEqual(['done']);
   });
 });

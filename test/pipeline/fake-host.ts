@@ -49,7 +49,7 @@ export class FakeHost {
     list: () =>
       this.#answer('list', () => {
         const videos = [...this.videos].map(([id, video]) => this.#processed(id, video));
-        return { videos, total: videos.length };
+        return { videos, perPage: 100, total: videos.length };
       }),
     get: (videoId) => this.#video('get', videoId, (video) => this.#processed(videoId, video)),
     publish: (feed) => this.#answer(`publish ${feed}`, () => null),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createIntake, isSameVersion, rerouted } from '../../src/pipeline/intake.ts';
+import { createIntake, rerouted } from '../../src/pipeline/intake.ts';
 import type { Accepted, Arrival } from '../../src/pipeline/intake.ts';
 import { stateOf } from '../../src/pipeline/facts.ts';
 import type { Facts } from '../../src/pipeline/facts.ts';
@@ -320,12 +320,6 @@ describe('another route', () => {
     const { intake } = open([queued], { busy: ['f_1'] });
     expect(await intake.reroute(queued, elsewhere)).toBe('busy');
   });
-});
-
-test('the version of a file is its place, size and time, and not the time of inode change', () => {
-  expect(isSameVersion(someVersion, { ...someVersion, ctimeNs: '9', dev: '7' })).toBe(true);
-  for (const other of [{ ino: '9' }, { birthtimeNs: '9' }, { size: 9 }, { mtimeNs: '9' }])
-    expect(isSameVersion(someVersion, { ...someVersion, ...other })).toBe(false);
 });
 
 test('a failed file that changes is superseded, and its new content is new', async () => {

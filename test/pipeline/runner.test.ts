@@ -141,6 +141,14 @@ describe('a step', () => {
     expect(logger.lines.map(({ message }) => message)).toEqual(['A step could not be finished']);
   });
 
+  test('that cannot be told of because the disk is full stops everything, and is no mistake of ours', async () => {
+    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    const { runner, world, stuck, logger } = open([someFacts()], { failed: () => Promise.reject(full) });
+    world.host.create = async () => ({ ok: false, failure: failure('transient') });
+    await runner.run('f_1');
+    expect([stuck, logger.lines]).toEqual([[full], []]);
+  });
+
   test('whose end cannot be written down stops everything', async () => {
     const { runner, world, stuck } = open([someFacts()]);
     world.store.save = () => Promise.reject(new Error('database or disk is full'));

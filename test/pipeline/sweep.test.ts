@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Facts } from '../../src/pipeline/facts.ts';
-import type { Answer, RemoteVideo, VideoLibrary } from '../../src/pipeline/ports.ts';
+import type { Answer, ListedPage, RemoteVideo, VideoLibrary } from '../../src/pipeline/ports.ts';
 import { nextSweepMs, sweep, tooEarlyMs } from '../../src/pipeline/sweep.ts';
 import { failure, someFacts, uploaded } from './some-facts.ts';
 
@@ -11,12 +11,14 @@ class Library implements VideoLibrary {
   readonly asked: string[] = [];
   readonly videos: readonly RemoteVideo[];
   readonly #total: boolean;
+  readonly #perPage: number;
   failing: string | null = null;
 
   constructor(options: {
     count: number;
     order: 'newest first' | 'oldest first' | 'none';
     total?: boolean;
+    perPage?: number;
     hidden?: readonly string[];
   }) {
     const videos = Array.from({ length: options.count }, (_, n) => videoOf(n)).filter(
@@ -26,13 +28,15 @@ class Library implements VideoLibrary {
     if (options.order === 'none') videos.sort((one, other) => one.id.localeCompare(other.id));
     this.videos = videos;
     this.#total = options.total ?? true;
+    this.#perPage = options.perPage ?? 100;
   }
 
-  list(page: number): Promise<Answer<{ videos: readonly RemoteVideo[]; total: number | null }>> {
+  list(page: number): Promise<Answer<ListedPage>> {
     this.asked.push(`page ${page}`);
     if (this.failing === `page ${page}`) return Promise.resolve({ ok: false, failure: failure('transient') });
-    const videos = this.videos.slice(100 * (page - 1), 100 * page);
-    return Promise.resolve({ ok: true, value: { videos, total: this.#total ? this.videos.length : null } });
+    const perPage = this.#perPage;
+    const videos = this.videos.slice(perPage * (page - 1), perPage * page);
+    return Promise.resolve({ ok: true, value: { videos, perPage, total: this.#total ? this.videos.length : null } });
   }
 
   get(id: string): Promise<Answer<RemoteVideo>> {
@@ -96,11 +100,24 @@ describe('a sweep', () => {
     expect(requests).toBe(7);
   });
 
+  test('goes by the size of the pages that the service gives', async () => {
+    const library = new Library({ count: 450, order: 'oldest first', perPage: 50 });
+    const { seen } = await sweep(processing(...range(380, 450)), library, live);
+    expect(library.asked).toEqual(['page 1', 'page 9', 'page 8']);
+    expect(seen.size).toBe(70);
+  });
+
   test('does without a total', async () => {
     const library = new Library({ count: 250, order: 'newest first', total: false });
     const { seen } = await sweep(processing(...range(100, 250)), library, live);
     expect(library.asked).toEqual(['page 1', 'page 2']);
     expect(seen.size).toBe(150);
+  });
+
+  test('reads few pages for few videos that no page shows', async () => {
+    const library = new Library({ count: 1_000, order: 'newest first', hidden: ['vid_7', 'vid_8'] });
+    await sweep(processing(7, 8), library, live);
+    expect(library.asked).toEqual(['page 1', 'page 2', 'page 3', 'vid_7', 'vid_8']);
   });
 
   test('takes a video for gone only when it was asked for by id', async () => {
@@ -112,7 +129,7 @@ describe('a sweep', () => {
 
   test('lets the videos that no page shows take turns', async () => {
     const library = new Library({ count: 20, order: 'newest first' });
-    library.list = () => Promise.resolve({ ok: true, value: { videos: [], total: 0 } });
+    library.list = () => Promise.resolve({ ok: true, value: { videos: [], perPage: 100, total: 0 } });
     const all = new Set<string>();
     for (let round = 0; round < 3; round += 1) {
       const { seen } = await sweep(processing(...range(0, 12)), library, live, round);

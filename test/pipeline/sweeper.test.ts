@@ -20,7 +20,7 @@ function open(rows: readonly Facts[], answer: (id: string) => Answer<RemoteVideo
   const sweeper = createSweeper({
     store: new MemoryStore(rows),
     library: {
-      list: () => Promise.resolve({ ok: true, value: { videos: [], total: 0 } }),
+      list: () => Promise.resolve({ ok: true, value: { videos: [], perPage: 100, total: 0 } }),
       get: (id) => {
         world.asked += 1;
         return Promise.resolve(answer(id));

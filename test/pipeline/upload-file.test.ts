@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { folderAway } from '../../src/pipeline/breaker.ts';
 import type { Facts } from '../../src/pipeline/facts.ts';
+import type { Failure } from '../../src/pipeline/failure.ts';
 import type { Answer } from '../../src/pipeline/ports.ts';
 import { addressGraceMs, uploadFile } from '../../src/pipeline/upload-file.ts';
 import type { UploadWorld } from '../../src/pipeline/upload-file.ts';
@@ -67,6 +69,19 @@ describe('the first upload', () => {
     expect((await run()).failure).toEqual(failure('vanished'));
     expect([calls, store.row().uploadStartedAt]).toEqual([[], null]);
   });
+
+  // The file was there a moment before: it may be the whole folder that went away.
+  test.each<[string, Failure | null, object]>([
+    ['a file that is away', failure('vanished'), { kind: 'vanished' }],
+    ['a folder that is away', failure('suspended', { code: folderAway }), { kind: 'suspended', code: folderAway }],
+    ['one that is there again', null, { kind: 'transient', code: 'back_again' }],
+  ])('that does not find its file tells %s', async (_name, found, expected) => {
+    const { run, world } = open(created);
+    let looks = 0;
+    world.local.check = async () => ((looks += 1) === 1 ? null : found);
+    world.host.send = async () => ({ ok: false, failure: failure('vanished') });
+    expect((await run()).failure).toMatchObject(expected);
+  });
 });
 
 describe('a repeated upload', () => {
@@ -107,6 +122,14 @@ describe('a repeated upload', () => {
     expect((await run()).failure).toMatchObject({ kind: 'transient', code: 'unconfirmed' });
     world.local.check = async () => failure('suspended');
     expect((await run()).failure?.kind).toBe('suspended');
+  });
+
+  test('whose file goes away at the last moment asks on too', async () => {
+    const { run, world } = open({ ...begun, sha256: 'aa' });
+    let looks = 0;
+    world.local.check = async () => ((looks += 1) === 1 ? null : failure('vanished'));
+    world.host.send = async () => ({ ok: false, failure: failure('vanished') });
+    expect((await run()).failure).toMatchObject({ kind: 'transient', code: 'unconfirmed' });
   });
 });
 

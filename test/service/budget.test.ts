@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { block, ceilingOf, emptyWindow, spend, usedOf } from '../../src/service/budget.ts';
 import type { BudgetWindow } from '../../src/service/budget.ts';
-import type { Lane } from '../../src/service/video-service.ts';
+import type { Lane } from '../../src/pipeline/ports.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

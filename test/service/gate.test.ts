@@ -5,7 +5,7 @@ import type { BudgetWindow } from '../../src/service/budget.ts';
 import { AbortedError } from '../../src/service/errors.ts';
 import { createGate } from '../../src/service/gate.ts';
 import type { BudgetStore } from '../../src/service/gate.ts';
-import type { Lane } from '../../src/service/video-service.ts';
+import type { Lane } from '../../src/pipeline/ports.ts';
 
 class MemoryStore implements BudgetStore {
   saved: BudgetWindow | null = null;

@@ -57,15 +57,19 @@ describe('an opened file', () => {
     await expect(file.recheck()).rejects.toThrow(/has 4 bytes, 3 were accepted/);
   });
 
-  test.each(['dev', 'ino', 'birthtimeNs', 'size', 'mtimeNs'] as const)(
-    'is refused when %s is another',
-    async (field) => {
-      using folder = tempFolder();
-      const { path, expected } = folder.file('clip.mp4', 'abc');
-      const other = { ...expected, [field]: field === 'size' ? 4 : '12345' };
-      await expect(openChecked(folder.path, path, other)).rejects.toThrow(FileChangedError);
-    },
-  );
+  test.each(['ino', 'birthtimeNs', 'size', 'mtimeNs'] as const)('is refused when %s is another', async (field) => {
+    using folder = tempFolder();
+    const { path, expected } = folder.file('clip.mp4', 'abc');
+    const other = { ...expected, [field]: field === 'size' ? 4 : '12345' };
+    await expect(openChecked(folder.path, path, other)).rejects.toThrow(FileChangedError);
+  });
+
+  test('is the same when its device has another number, as after a remount', async () => {
+    using folder = tempFolder();
+    const { path, expected } = folder.file('clip.mp4', 'abc');
+    await using file = await openChecked(folder.path, path, { ...expected, dev: '999999' });
+    expect(await file.recheck()).toBe('same');
+  });
 
   test('names the file and quotes it in what it complains of', async () => {
     using folder = tempFolder();

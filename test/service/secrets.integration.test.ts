@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
-import { toFailure } from '../../src/service/failure.ts';
+import { toFailure } from '../../src/daemon/failure.ts';
 import { apiKey, openService } from './open-service.ts';
 import { startHost, takeAll, tempFolder } from './upload-host.ts';
 import type { Handler, HostOptions } from './upload-host.ts';

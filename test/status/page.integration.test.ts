@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
-import { fileView } from '../../src/daemon/view.ts';
+import { viewOf } from '../../src/daemon/view.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage } from '../../src/status/page.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
@@ -13,9 +13,19 @@ const view: StatusView = {
   settling: 1,
   waiting: null,
   requests: { used: 3, limit: 1000, blocked_until: null, total: 3 },
-  folders: [{ path: '/inbox', state: 'frozen', why: 'unmounted' }],
+  folders: [
+    {
+      path: '/inbox',
+      state: 'frozen',
+      why: 'unmounted',
+      paths: { seen: 0, settling: 0, offered: 0, ignored: 0, refused: 0 },
+    },
+  ],
   working: [
-    fileView(someFacts({ path: '<script>alert(1)</script>.mp4', uploadUrl: 'https://upload.example/x?sig=secret' })),
+    viewOf(
+      null,
+      someFacts({ path: '<script>alert(1)</script>.mp4', uploadUrl: 'https://upload.example/x?sig=secret' }),
+    ),
   ],
   needs_you: [],
   suspects: 0,

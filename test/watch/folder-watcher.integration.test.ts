@@ -515,6 +515,45 @@ describe('a folder that goes away', () => {
     await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
   });
 
+  test('is asked of the disk at once, and freezes', async () => {
+    await using base = await WatchedDirectory.create();
+    const root = base.at('inbox');
+    await mkdir(root);
+    await writeFile(join(root, 'a.mp4'), 'content');
+    await using inbox = await WatchedDirectory.create({ folder: { path: root, rescanMs: 300 }, openHints: deaf });
+    await inbox.watcher.start();
+    await until(() => expect(inbox.paths).toEqual(['a.mp4']));
+    expect(await inbox.watcher.whyAway('gone.mp4')).toBeNull();
+    await rename(root, base.at('away'));
+    expect(await inbox.watcher.whyAway('a.mp4')).toBe('it does not exist');
+    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: 'it does not exist' });
+    await rename(base.at('away'), root);
+    // What was not found while it was away is not believed to be gone the moment it is back.
+    expect(await inbox.watcher.whyAway('a.mp4')).toBe('it does not exist');
+    await until(() => expect(inbox.states.at(-1)).toEqual({ state: 'watching' }));
+    expect(await inbox.watcher.whyAway()).toBeNull();
+    expect([inbox.paths, inbox.gone]).toEqual([['a.mp4'], []]);
+  });
+
+  test('for a moment that nobody saw, with a file taken for vanished in it: that one is offered again', async () => {
+    await using inbox = await WatchedDirectory.create({ openHints: deaf });
+    await writeFile(inbox.at('a.mp4'), 'content');
+    await writeFile(inbox.at('b.mp4'), 'content');
+    await inbox.watcher.start();
+    await until(() => expect(inbox.paths).toEqual(['a.mp4', 'b.mp4']));
+    expect(await inbox.watcher.whyAway('a.mp4')).toBeNull();
+    await until(() => expect(inbox.paths).toEqual(['a.mp4', 'a.mp4', 'b.mp4']));
+    expect(inbox.completed[0]?.version).toEqual(inbox.completed.findLast(({ path }) => path === 'a.mp4')?.version);
+    expect(inbox.gone).toEqual([]);
+  });
+
+  test('is not asked for an answer any more once it is not watched', async () => {
+    await using inbox = await WatchedDirectory.create({ openHints: deaf });
+    await inbox.watcher.start();
+    await inbox.watcher[Symbol.asyncDispose]();
+    expect(await inbox.watcher.whyAway('a.mp4')).toBe('it is not watched at present');
+  });
+
   test('because it is a file now freezes', async () => {
     await using base = await WatchedDirectory.create();
     await writeFile(base.at('inbox'), '');
@@ -598,6 +637,7 @@ describe('a folder that goes away', () => {
     });
     await inbox.watcher.start();
     expect(inbox.gone).toEqual([]);
+    expect(await inbox.watcher.whyAway('lost.mp4')).toContain('none of the known files is in it');
     await until(() => expect(inbox.paths).toEqual(['kept.mp4']));
 
     await using renumbered = await WatchedDirectory.create({

@@ -1,5 +1,7 @@
+import { failureOfMachine, stopped } from '../pipeline/failure.ts';
 import type { Failure, FailureKind } from '../pipeline/failure.ts';
 import {
+  AbortedError,
   AddressDeadError,
   codeOf,
   ConnectionError,
@@ -21,16 +23,15 @@ import {
   UploadRejectedError,
   UploadServerError,
   UploadStalledError,
-} from './errors.ts';
-import { scrubAddresses } from './scrub.ts';
+} from '../service/errors.ts';
+import { scrubAddresses } from '../service/scrub.ts';
 
 type Verdict = readonly [kind: FailureKind, inDoubt?: boolean];
 
-/**
- * The failure class of whatever was thrown while speaking to the service or sending a file (design section 8). An AbortedError
- * is no failure and must not get here: it is answered as a bug, like everything unknown.
- */
+/** The failure class of whatever was thrown while speaking to the service or sending a file (design section 8). */
 export function toFailure(error: unknown): Failure {
+  if (error instanceof AbortedError) return stopped;
+  if (error instanceof FileUnreadableError) return unreadable(error);
   if (!(error instanceof ServiceError)) return localFailure(error);
   const [kind, inDoubt] = verdictOf(error);
   return {
@@ -41,6 +42,13 @@ export function toFailure(error: unknown): Failure {
     ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
     ...(inDoubt === true && { inDoubt }),
   };
+}
+
+/** The failure class of whatever was thrown while looking at, reading or putting away a file of a watched folder. */
+export function toFileFailure(error: unknown): Failure {
+  if (!isSystemError(error)) return toFailure(error);
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return unreadable(error);
+  return { kind: 'vanished', code: error.code, message: 'the file is no longer there' };
 }
 
 function verdictOf(error: ServiceError): Verdict {
@@ -72,24 +80,28 @@ function uploadVerdict(error: ServiceError): Verdict | undefined {
   if (error instanceof UploadRejectedError) return ['permanent'];
   if (error instanceof FileChangedError) return ['changed'];
   if (error instanceof FileVanishedError) return ['vanished'];
-  if (error instanceof FileUnreadableError) return [unreadableKind(error.code)];
   return undefined;
 }
 
-function unreadableKind(code: string): FailureKind {
-  if (code === 'outside_folder') return 'permanent';
-  return exhausted.has(code) ? 'suspended' : 'transient';
+function isSystemError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && 'syscall' in error && codeOf(error) !== undefined;
 }
 
-/** The machine has run out of something: no file's fault. */
-const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'ENOMEM']);
+/** A spot of a disk that cannot be read is one file's matter, and the others go on; a share that went stale comes back. */
+function unreadable(error: Error & { readonly code: string }): Failure {
+  const { code, message } = error;
+  if (code === 'outside_folder') return { kind: 'permanent', code, message };
+  const ofMachine = code === 'EIO' ? null : failureOfMachine(error);
+  return ofMachine ?? { kind: 'transient', code, message };
+}
 
 /** The network of this machine is away. */
 const unreachable = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED']);
 
 function localFailure(error: unknown): Failure {
+  const ofMachine = failureOfMachine(error);
+  if (ofMachine !== null) return ofMachine;
   const code = codeOf(error) ?? (error instanceof Error ? error.name : 'unknown');
   const message = error instanceof Error ? scrubAddresses(error.message) : 'something was thrown that is no error';
-  if (exhausted.has(code)) return { kind: 'suspended', code, message };
   return { kind: unreachable.has(code) ? 'offline' : 'bug', code, message };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
+import { toFailure, toFileFailure } from '../../src/daemon/failure.ts';
+import { stopped } from '../../src/pipeline/failure.ts';
 import * as errors from '../../src/service/errors.ts';
-import { toFailure } from '../../src/service/failure.ts';
 
 const facts = { status: 400, code: 'c' };
 
@@ -33,9 +34,14 @@ const table: readonly (readonly [unknown, object])[] = [
   [new errors.FileUnreadableError('m', { code: 'EIO' }), { kind: 'transient' }],
   [new errors.FileUnreadableError('m', { code: 'EMFILE' }), { kind: 'suspended' }],
   [new errors.FileUnreadableError('m', { code: 'outside_folder' }), { kind: 'permanent' }],
+  [new errors.FileUnreadableError('m', { code: 'ESTALE' }), { kind: 'transient' }],
   [Object.assign(new Error('m'), { code: 'ENOSPC' }), { kind: 'suspended', code: 'ENOSPC' }],
+  [
+    Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
+    { kind: 'suspended', message: 'the disk of the state directory is full' },
+  ],
   [Object.assign(new Error('m'), { code: 'EAI_AGAIN' }), { kind: 'offline' }],
-  [new errors.AbortedError('m'), { kind: 'bug' }],
+  [new errors.AbortedError('m'), stopped],
   [new TypeError('m'), { kind: 'bug', code: 'TypeError' }],
   ['text', { kind: 'bug', code: 'unknown' }],
   [undefined, { kind: 'bug' }],
@@ -53,5 +59,28 @@ describe('the failure class', () => {
     const bases = new Set(['ServiceError', 'UploadError']);
     const classes = Object.keys(errors).filter((name) => name.endsWith('Error') && !bases.has(name));
     expect(classes.filter((name) => !told.has(name))).toEqual([]);
+  });
+});
+
+describe('a file of a watched folder', () => {
+  const refused = (code: string): Error => Object.assign(new Error(`${code}: no`), { code, syscall: 'link' });
+
+  test.each([
+    ['ENOENT', 'vanished'],
+    ['ENOTDIR', 'vanished'],
+    ['ESTALE', 'transient'],
+    ['EACCES', 'transient'],
+    ['EIO', 'transient'],
+    ['ENOSPC', 'suspended'],
+    ['EROFS', 'suspended'],
+    ['EDQUOT', 'suspended'],
+  ])('%s is %s', (code, kind) => {
+    expect(toFileFailure(refused(code))).toMatchObject({ kind, code });
+  });
+
+  test('what no system call threw is told as ever', () => {
+    expect(toFileFailure(new errors.FileVanishedError('m', { code: 'ENOENT' })).kind).toBe('vanished');
+    expect(toFileFailure(new errors.AbortedError('m'))).toBe(stopped);
+    expect(toFileFailure(Object.assign(new TypeError('m'), { code: 'ERR_INVALID_ARG_TYPE' })).kind).toBe('bug');
   });
 });

@@ -1,0 +1,59 @@
+import type { Facts } from '../pipeline/facts.ts';
+import { stateOf } from '../pipeline/facts.ts';
+import type { Daemon } from './daemon.ts';
+
+/** What a retry did with each file. */
+export interface RetryResult {
+  readonly v: 1;
+  readonly retried: readonly string[];
+  readonly refused: readonly { readonly name: string; readonly why: string }[];
+}
+
+/** Which files to retry: by name, and all in some states. */
+export interface Wanted {
+  readonly names: readonly string[];
+  readonly states: readonly string[];
+}
+
+/** Re-arms files that failed, are held, skipped or wait, and has the service asked again at once. */
+export async function retry(daemon: Daemon, { names, states }: Wanted): Promise<RetryResult> {
+  const retried: string[] = [];
+  const refused: { name: string; why: string }[] = [];
+  const attempt = async (name: string, facts: Facts): Promise<void> => {
+    const why = whyNoRetry(facts) ?? (await rearm(daemon, facts.id));
+    if (why === null) retried.push(facts.id);
+    else refused.push({ name, why });
+  };
+  for (const facts of states.length === 0 ? [] : await daemon.ledger.list({ states, limit: 100_000 })) {
+    if (whyNoRetry(facts) === null) await attempt(facts.id, facts);
+  }
+  for (const name of names) {
+    const found = await daemon.ledger.find(name);
+    const [facts] = found;
+    if (facts === undefined) refused.push({ name, why: 'no such file is known' });
+    else if (found.length > 1)
+      refused.push({ name, why: `${found.length} files are called so or have an id that begins with it` });
+    else await attempt(name, facts);
+  }
+  daemon.conductor.probeNow();
+  return { v: 1, retried, refused };
+}
+
+/** What failed a moment ago may still be held by the step that writes it down: worth a second. */
+async function rearm({ conductor }: Daemon, id: string): Promise<string | null> {
+  for (let tries = 0; tries < 20; tries += 1) {
+    const applied = await conductor.apply(id, { type: 'RETRY' });
+    if (applied === 'applied') return null;
+    if (applied === 'ignored') return 'its state changed just now: nothing to retry';
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return 'it is being worked on';
+}
+
+function whyNoRetry(facts: Facts): string | null {
+  const state = stateOf(facts);
+  if (state === 'held' && facts.plan === null)
+    return `${facts.why ?? 'held'}: change the rules or the sidecar, it goes on by itself`;
+  if (['failed', 'held', 'retrying', 'skipped'].includes(state)) return null;
+  return `it is ${state}: nothing to retry`;
+}

@@ -1,0 +1,89 @@
+import type { MonotonicClock } from './monotonic-clock.ts';
+
+export interface ScanScheduleOptions {
+  readonly clock: MonotonicClock;
+  readonly signal: AbortSignal;
+  /** From the end of a scan to the next one. */
+  readonly interval: () => { readonly ms: number; readonly isUrgent: boolean };
+  /** Never rejects. */
+  readonly scan: () => Promise<void>;
+}
+
+/**
+ * When a folder is scanned, and how deep. Scans never overlap; of several that are asked for during one only one follows. A deep
+ * scan looks at the version of every file, the others of files that the sink has already only at their names.
+ */
+export class ScanSchedule {
+  readonly #options: ScanScheduleOptions;
+  #running: Promise<void> = Promise.resolve();
+  #queued: Promise<void> | null = null;
+  #isDeepWanted = true;
+  #sinceDeep = 0;
+  #tookMs = 0;
+  #cancelNext: (() => void) | null = null;
+
+  constructor(options: ScanScheduleOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves after a deep scan that began after the call. */
+  now(): Promise<void> {
+    this.#isDeepWanted = true;
+    return this.#follow();
+  }
+
+  soon(): void {
+    if (!this.#options.signal.aborted) void this.now();
+  }
+
+  /** The next scan has to be a deep one, whenever it comes. */
+  wantDeep(): void {
+    this.#isDeepWanted = true;
+  }
+
+  /** Asked by the scan itself, once it really looks at the files. */
+  takeDepth(isOnlySource: boolean): 'deep' | 'names' {
+    const isDeep = this.#isDeepWanted || isOnlySource || this.#sinceDeep >= NAMES_ONLY_SCANS;
+    this.#isDeepWanted = false;
+    this.#sinceDeep = isDeep ? 0 : this.#sinceDeep + 1;
+    return isDeep ? 'deep' : 'names';
+  }
+
+  /** Sets no scan any more, and waits for the one under way; the signal has to be aborted before. */
+  async close(): Promise<void> {
+    this.#cancelNext?.();
+    await this.#queued;
+    await this.#running;
+  }
+
+  #follow(): Promise<void> {
+    this.#queued ??= this.#running.then(() => {
+      this.#queued = null;
+      this.#running = this.#scan();
+      return this.#running;
+    });
+    return this.#queued;
+  }
+
+  async #scan(): Promise<void> {
+    const { clock, signal, scan } = this.#options;
+    if (signal.aborted) return;
+    const startedAt = clock.now();
+    await scan();
+    this.#tookMs = clock.now() - startedAt;
+    if (signal.aborted) return;
+    this.#cancelNext?.();
+    const jittered = this.#nextMs() * (0.75 + Math.random() / 2);
+    this.#cancelNext = clock.after(jittered, () => void this.#follow());
+  }
+
+  /** What is urgent comes often, but never takes more than a twentieth of the time. */
+  #nextMs(): number {
+    const { ms, isUrgent } = this.#options.interval();
+    return isUrgent ? Math.max(ms, this.#tookMs / LARGEST_SCAN_SHARE) : ms;
+  }
+}
+
+/** Of eight scans one looks at the versions of the files that the sink has. */
+const NAMES_ONLY_SCANS = 7;
+const LARGEST_SCAN_SHARE = 1 / 20;

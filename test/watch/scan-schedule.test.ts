@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { ScanSchedule } from '../../src/watch/scan-schedule.ts';
+import { FakeClock } from './fake-clock.ts';
+
+const minute = 60_000;
+
+/** A schedule whose scans each take so long on the fake clock. */
+function open({ tookMs = 0, ms = minute, isUrgent = false, isOnlySource = false } = {}) {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const depths: string[] = [];
+  const schedule: ScanSchedule = new ScanSchedule({
+    clock,
+    signal: stop.signal,
+    interval: () => ({ ms, isUrgent }),
+    scan: async () => {
+      depths.push(schedule.takeDepth(isOnlySource));
+      clock.advance(tookMs);
+    },
+  });
+  const pass = async (passedMs: number): Promise<void> => {
+    clock.advance(passedMs);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { clock, stop, depths, schedule, pass };
+}
+
+test('the first scan and every eighth after it are deep', async () => {
+  const { schedule, depths, pass } = open();
+  await schedule.now();
+  for (let n = 0; n < 16; n += 1) await pass(1.25 * minute);
+  const seven = Array.from({ length: 7 }, () => 'names');
+  expect(depths).toEqual(['deep', ...seven, 'deep', ...seven, 'deep']);
+});
+
+test('where scans are the only source every one is deep', async () => {
+  const { schedule, depths, pass } = open({ isOnlySource: true });
+  await schedule.now();
+  for (let n = 0; n < 3; n += 1) await pass(1.25 * minute);
+  expect(depths).toEqual(['deep', 'deep', 'deep', 'deep']);
+});
+
+test('what is asked for during a scan is one more, begun after it, and deep', async () => {
+  const { schedule, depths } = open();
+  const first = schedule.now();
+  await Promise.resolve();
+  await Promise.all([first, schedule.now(), schedule.now(), schedule.now()]);
+  expect(depths).toEqual(['deep', 'deep']);
+});
+
+test.for([
+  { name: 'usual scans come at their interval, however long they take', isUrgent: false, leastMs: 0.75 * minute },
+  { name: 'urgent ones take no more than a twentieth of the time', isUrgent: true, leastMs: 0.75 * 10 * minute },
+])('$name', async ({ isUrgent, leastMs }) => {
+  const { schedule, depths, pass } = open({ tookMs: 30_000, isUrgent });
+  await schedule.now();
+  await pass(leastMs - 1);
+  expect(depths).toHaveLength(1);
+  await pass((leastMs * 1.25) / 0.75);
+  expect(depths).toHaveLength(2);
+});
+
+test('closed, it scans no more', async () => {
+  const { schedule, clock, stop, depths, pass } = open();
+  await schedule.now();
+  stop.abort();
+  schedule.soon();
+  await schedule.close();
+  await pass(10 * minute);
+  expect([depths.length, clock.timers]).toEqual([1, 0]);
+});
