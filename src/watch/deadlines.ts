@@ -14,6 +14,7 @@ export class Deadlines {
   #timerAt = Infinity;
   readonly #room: () => number;
   #isFull = false;
+  #isClosed = false;
 
   /**
    * @param due must not throw
@@ -31,7 +32,7 @@ export class Deadlines {
   }
 
   set(key: string, at: number): void {
-    if (this.#times.get(key) === at) return;
+    if (this.#isClosed || this.#times.get(key) === at) return;
     this.#times.set(key, at);
     push(this.#heap, { key, at });
     if (this.#heap.length > 2 * this.#times.size + SLACK) this.#compact();
@@ -58,7 +59,9 @@ export class Deadlines {
     this.#fire();
   }
 
-  clear(): void {
+  /** Nothing comes due any more, whatever is set by work that is still under way. */
+  close(): void {
+    this.#isClosed = true;
     this.#times.clear();
     this.#heap = [];
     this.#arm();

@@ -111,7 +111,7 @@ export class Settler {
   /** Takes no more work and waits for what is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#deadlines.clear();
+    this.#deadlines.close();
     await Promise.all(this.#work);
   }
 

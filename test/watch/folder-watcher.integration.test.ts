@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { HintOptions } from '../../src/watch/hints.ts';
+import { systemClock } from '../../src/watch/monotonic-clock.ts';
 import { versionOf } from '../../src/watch/observation.ts';
 import type { CompleteFile } from '../../src/watch/sighting.ts';
 import { WatchedDirectory, fastClock } from './watched-directory.ts';
@@ -661,6 +662,34 @@ test('a watcher that is closed offers nothing more and leaves no work behind', a
   await inbox.watcher.rescan();
   await delay(500);
   expect(inbox.completed).toEqual([]);
+  await inbox[Symbol.asyncDispose]();
+});
+
+test('closed in the middle of looking at many files, it looks no more', async () => {
+  const timers = new Set<symbol>();
+  const clock = {
+    now: () => performance.now(),
+    after: (delayMs: number, action: () => void) => {
+      const id = Symbol('timer');
+      timers.add(id);
+      const cancel = systemClock.after(delayMs, () => {
+        timers.delete(id);
+        action();
+      });
+      return () => {
+        timers.delete(id);
+        cancel();
+      };
+    },
+  };
+  const inbox = await WatchedDirectory.create({ clock, folder: { settleMs: 100 } });
+  await Promise.all(Array.from({ length: 500 }, (_, n) => writeFile(inbox.at(`${n}.mp4`), 'content')));
+  await inbox.watcher.start();
+  await until(() => expect(inbox.completed.length).toBeGreaterThan(0));
+  await inbox.watcher[Symbol.asyncDispose]();
+  expect(inbox.completed.length).toBeLessThan(500);
+  await delay(100);
+  expect(timers.size).toBe(0);
   await inbox[Symbol.asyncDispose]();
 });
 
