@@ -36,7 +36,7 @@ export interface Folders extends AsyncDisposable {
   status(): readonly FolderStatus[];
   /** The videos and links that settle; sidecars speak for their videos. */
   settling(): readonly SettlingFile[];
-  /** Whether anything may still come in by itself: a first scan goes on, or something settles, sidecars too. */
+  /** Whether anything may still come in by itself: a first look goes on, or something settles, sidecars too. */
   isSettling(): boolean;
   /** Why what is missing in a folder proves nothing, or null; see `FolderWatcher`. */
   whyAway(folder: string, missing?: string): Promise<string | null>;
@@ -141,13 +141,17 @@ export function createFolders(options: {
   };
 
   let isClosed = false;
-  let scans: Promise<unknown> = Promise.resolve();
+  /** What nobody waits for but the end: with 100,000 files it takes its time. */
+  const underWay = new Set<Promise<void>>();
+  const inBackground = (what: string, work: () => Promise<void>): void => {
+    const run = work()
+      .catch((error: unknown) => logger.error(`${what} broke`, { err: error }))
+      .finally(() => underWay.delete(run));
+    underWay.add(run);
+  };
+
   const scan = async (entry: Watched): Promise<void> => {
-    try {
-      await entry.watcher.start();
-    } catch (error) {
-      logger.error('The first scan broke', { folder: entry.router.folder.path, err: error });
-    }
+    await entry.watcher.start();
     entry.isScanned = true;
   };
 
@@ -155,12 +159,13 @@ export function createFolders(options: {
     const opened = some.map((folder) => open(folder, folders));
     for (const entry of opened) watched.set(entry.router.folder.path, entry);
     await Promise.all(opened.map(({ watcher }) => watcher.begin()));
-    await rerouteHeld();
-    scans = Promise.all([scans, ...opened.map(scan)]);
+    inBackground('Routing held files anew', () => rerouteHeld());
+    for (const entry of opened) inBackground('The first scan', () => scan(entry));
   };
 
   const rerouteHeld = async (isWanted: (facts: Facts) => boolean = () => true): Promise<void> => {
     for (const facts of (await ledger.unrouted()).filter(isWanted)) {
+      if (isClosed) return;
       const entry = watched.get(facts.folder);
       if (entry !== undefined) await reroute(entry.router, facts);
     }
@@ -210,8 +215,7 @@ export function createFolders(options: {
       [...watched.values()].flatMap(({ router, watcher }) =>
         watcher.settling().filter(({ path }) => router.accepts(path) !== 'sidecar'),
       ),
-    isSettling: () =>
-      [...watched.values()].some(({ watcher, isScanned }) => !isScanned || watcher.settling().length > 0),
+    isSettling: () => underWay.size > 0 || [...watched.values()].some(({ watcher }) => watcher.settling().length > 0),
     whyAway: async (folder, missing) => (await watched.get(folder)?.watcher.whyAway(missing)) ?? null,
     add: async (absolutePath) => {
       const stats = await lstat(absolutePath, { bigint: true }).catch(() => null);
@@ -235,7 +239,7 @@ export function createFolders(options: {
       isClosed = true;
       stopCheckingSidecars();
       await Promise.all([...watched.values()].map(({ watcher }) => watcher[Symbol.asyncDispose]()));
-      await scans;
+      await Promise.all(underWay);
     },
   };
 }
