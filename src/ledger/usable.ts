@@ -52,6 +52,7 @@ async function look(
     await access(path, mode);
     return found;
   } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
     throw await refusal(path, error, name);
   }
 }
@@ -62,7 +63,8 @@ async function statOrNull(path: string, name: string): Promise<Stats | null> {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     const link = await lstat(path).catch(() => null);
-    if (link === null) return null;
+    // Another process has the ledger open: its files come and go.
+    if (link === null || !link.isSymbolicLink()) return link;
     throw new LedgerError(`${name} is a symbolic link to ${await readlink(path)}, where nothing is`, { cause: error });
   }
 }
