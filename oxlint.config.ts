@@ -7,12 +7,13 @@ import type { OxlintOverride } from 'oxlint';
  */
 const arrows: Record<string, { uses: readonly string[]; types?: readonly string[] }> = {
   log: { uses: [] },
-  sandbox: { uses: [] },
+  contract: { uses: [] },
+  sandbox: { uses: [], types: ['contract'] },
   routing: { uses: [] },
   config: { uses: ['routing'] },
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
   watch: { uses: [], types: ['pipeline', 'log'] },
-  service: { uses: [], types: ['pipeline', 'config'] },
+  service: { uses: [], types: ['pipeline', 'config', 'contract'] },
   ledger: { uses: ['pipeline'] },
   status: { uses: [], types: ['pipeline', 'daemon', 'log'] },
   daemon: { uses: ['config', 'routing', 'pipeline', 'watch', 'service', 'ledger'], types: ['log'] },
@@ -36,6 +37,9 @@ const homes: Record<string, readonly string[]> = {
   'string-width': ['cli'],
   'pretty-bytes': ['cli'],
   'pretty-ms': ['cli'],
+  'mediainfo.js': ['sandbox'],
+  'node-forge': ['sandbox'],
+  send: ['sandbox'],
 };
 
 const folders = Object.keys(arrows);

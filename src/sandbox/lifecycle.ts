@@ -1,18 +1,26 @@
 import { rm } from 'node:fs/promises';
+import type { Clock } from './clock.ts';
+import type { Events } from './events.ts';
 import type { Library } from './library.ts';
 import { probe } from './media/probe.ts';
 import type { Probe } from './media/verdict.ts';
 import { seededFraction } from './seeded.ts';
-import type { VideoStore } from './store/videos.ts';
+import type { Failure, VideoStore } from './store/videos.ts';
 import type { ArrivedFile } from './uploads/receive.ts';
 
 export interface LifecycleParts {
   readonly videos: VideoStore;
   readonly library: Library;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
+  readonly events: Events;
   readonly seed: number;
   readonly processingMs: { readonly min: number; readonly max: number };
+  /** What a fault has planned for the video, if anything. */
+  readonly fateOf: (videoId: string) => Fate | undefined;
 }
+
+/** How processing ends against the bytes' own verdict: never, or with this failure. */
+export type Fate = 'stuck' | Failure;
 
 /** What became of an arrived body: taken, or too late because the video has come to its end or is gone. */
 export type AcceptResult = 'accepted' | 'already complete' | 'video deleted';
@@ -32,13 +40,13 @@ export class Lifecycle {
 
   /** Finishes every video whose time has come, and sets the timer for the next. */
   advance(): void {
-    const { videos, nowMs } = this.#parts;
-    videos.finishDue(nowMs());
+    const { videos, clock, events } = this.#parts;
+    const ended = videos.finishDue(clock.nowMs());
     clearTimeout(this.#timer);
     const dueAtMs = videos.nextDueAtMs();
-    if (dueAtMs === null) return;
-    const delayMs = Math.min(Math.max(dueAtMs - nowMs(), 1), MAX_DELAY_MS);
-    this.#timer = setTimeout(() => this.advance(), delayMs).unref();
+    const delayMs = dueAtMs === null ? null : clock.delayUntil(dueAtMs);
+    if (delayMs !== null) this.#timer = setTimeout(() => this.advance(), Math.min(delayMs, MAX_DELAY_MS)).unref();
+    for (const { id, status } of ended) events.emit(status === 'ready' ? 'video.ready' : 'video.failed', id);
   }
 
   /** The bytes of a video are here: probes them and starts the processing. First come, first served. */
@@ -59,15 +67,28 @@ export class Lifecycle {
 
   /** File first, record second: a crash in between leaves a pending video and a file that the next start removes. */
   async #keep(videoId: string, file: ArrivedFile, verdict: Probe): Promise<AcceptResult> {
-    const { videos, library } = this.#parts;
+    const { videos, library, clock, events, fateOf } = this.#parts;
     await library.keep(file.path, videoId);
     const stored = { videoId, sizeBytes: file.sizeBytes, sha256: file.sha256 };
-    if (!videos.startProcessing(stored, verdict, this.#dueAtMs(videoId))) {
+    const fate = fateOf(videoId);
+    const outcome = typeof fate === 'object' ? { isPlayable: false as const, ...fate } : verdict;
+    const nowMs = clock.nowMs();
+    const dueAtMs = fate === 'stuck' ? Number.MAX_SAFE_INTEGER : nowMs + this.#processingMs(videoId);
+    if (!videos.startProcessing(stored, outcome, { nowMs, dueAtMs })) {
       await library.remove(videoId); // deleted, or failed by its import, while the file moved
       return videos.find(videoId) ? 'already complete' : 'video deleted';
     }
+    events.emit('video.processing', videoId);
     this.advance();
     return 'accepted';
+  }
+
+  /** The video comes to a bad end. @returns false when it has ended already, or is gone */
+  fail(videoId: string, failure: Failure): boolean {
+    const { videos, clock, events } = this.#parts;
+    const isFailed = videos.fail(videoId, failure, clock.nowMs());
+    if (isFailed) events.emit('video.failed', videoId);
+    return isFailed;
   }
 
   close(): void {
@@ -80,10 +101,10 @@ export class Lifecycle {
     return video.status === 'pending' && !this.#accepting.has(videoId) ? undefined : 'already complete';
   }
 
-  #dueAtMs(videoId: string): number {
-    const { seed, processingMs, nowMs } = this.#parts;
+  #processingMs(videoId: string): number {
+    const { seed, processingMs } = this.#parts;
     const { min, max } = processingMs;
-    return nowMs() + Math.round(min + seededFraction(seed, ['processing', videoId]) * (max - min));
+    return Math.round(min + seededFraction(seed, ['processing', videoId]) * (max - min));
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { isLoopbackHost } from './loopback.ts';
 
@@ -6,8 +7,10 @@ export interface SandboxOptions {
   readonly host?: string;
   /** 0 (default) = any free port. */
   readonly port?: number;
-  /** Default: a fresh temporary folder, removed on close. */
+  /** Default: records in memory, and files in a fresh temporary folder that is removed on close. */
   readonly dataDir?: string;
+  /** HTTPS with a certificate that it makes, and keeps in the data folder. Default false. */
+  readonly tls?: boolean;
   /** The same seed gives the same ids, key and processing times. Default 1. */
   readonly seed?: number;
   /** Per key, in any rolling hour. Default 1,000 (api-spec section 8). */
@@ -21,6 +24,10 @@ export interface SandboxOptions {
   readonly seedData?: 'demo' | 'none';
   /** Default: one drawn from the seed. */
   readonly apiKey?: string;
+  /** Of the admin side. Default: one drawn at random. */
+  readonly adminToken?: string;
+  /** Where `source_url` may lead. Default: to this machine alone. */
+  readonly importFrom?: 'loopback' | 'anywhere';
   /** The clock of the whole service, ms since 1970. Default Date.now. */
   readonly nowMs?: () => number;
 }
@@ -37,11 +44,15 @@ export function settingsFrom(options: SandboxOptions): SandboxSettings {
 
 const HOUR_MS = 3_600_000;
 const count = z.int().min(0);
+const bearerToken = z
+  .string()
+  .regex(/^[\w.~+/=-]{1,256}$/, 'must be 1 to 256 characters that a Bearer token may have (RFC 6750)');
 
 const optionsSchema = z.strictObject({
   host: z.string().refine(isLoopbackHost, 'must be a loopback address or localhost').default('127.0.0.1'),
   port: count.max(65_535).default(0),
   dataDir: z.string().min(1).optional(),
+  tls: z.boolean().default(false),
   seed: z.int().default(1),
   requestsPerHour: z.int().min(1).default(1000),
   processingMs: z
@@ -51,9 +62,8 @@ const optionsSchema = z.strictObject({
   uploadOrigin: z.enum(['same', 'separate']).default('same'),
   uploadUrlTtlMs: count.default(HOUR_MS),
   seedData: z.enum(['demo', 'none']).default('demo'),
-  apiKey: z
-    .string()
-    .regex(/^[\w.~+/=-]{1,256}$/, 'must be 1 to 256 characters that a Bearer token may have (RFC 6750)')
-    .optional(),
+  apiKey: bearerToken.optional(),
+  adminToken: bearerToken.default(() => randomBytes(24).toString('base64url')),
+  importFrom: z.enum(['loopback', 'anywhere']).default('loopback'),
   nowMs: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => Date.now),
 });

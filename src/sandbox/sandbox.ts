@@ -3,27 +3,31 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requireAccess } from './http/access.ts';
-import { createApi, nothingHere } from './http/api.ts';
+import { createCdnListener } from './cdn/cdn-listener.ts';
+import { Clock } from './clock.ts';
+import { Events } from './events.ts';
+import { Faults } from './faults/faults.ts';
+import { nothingHere } from './http/api.ts';
 import { Journal, type JournalEntry } from './http/journal.ts';
 import { Links } from './http/links.ts';
-import { close, listen, serve } from './http/server.ts';
+import { UPLOAD_PREFIX } from './http/operations.ts';
+import { close, listen, serve, type Certificate } from './http/server.ts';
+import { createSite } from './http/site.ts';
 import { InFlight } from './in-flight.ts';
 import { Library } from './library.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { settingsFrom, type SandboxOptions, type SandboxSettings } from './options.ts';
+import { openRecords } from './records.ts';
 import { addDemoData } from './seed-data.ts';
 import { seededToken } from './seeded.ts';
-import { ChannelStore } from './store/channels.ts';
-import { openDatabase } from './store/database.ts';
-import { FeedStore } from './store/feeds.ts';
-import { KeyStore } from './store/keys.ts';
 import { RequestWindow } from './store/request-window.ts';
-import { UploadAddressStore } from './store/upload-addresses.ts';
-import { VideoStore, type StoredFile } from './store/videos.ts';
+import type { StoredFile } from './store/videos.ts';
+import { certificateIn } from './tls.ts';
 import { Importer } from './uploads/import.ts';
 import { createUploadListener } from './uploads/upload-listener.ts';
 import { VideoAdmission } from './video-admission.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
+import type { World } from './world.ts';
 
 /** A running video service on this machine, as api-spec describes it. */
 export interface Sandbox extends AsyncDisposable {
@@ -33,6 +37,13 @@ export interface Sandbox extends AsyncDisposable {
   readonly port: number;
   /** The origin of the upload addresses. */
   readonly uploadOrigin: string;
+  /** Where the admin side begins, `http://127.0.0.1:PORT/_sandbox`, and the token it wants. */
+  readonly adminUrl: string;
+  readonly adminToken: string;
+  /** The page to look at; the address lets in whoever opens it. */
+  readonly pageUrl: string;
+  /** With `tls`: the certificate that clients must trust. */
+  readonly caPath: string | undefined;
   /** What was asked so far, oldest first, without bodies and keys. */
   requests(): JournalEntry[];
   /** What is stored, in the order of the videos' creation. */
@@ -49,17 +60,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const settings = settingsFrom(options);
   await using cleanup = new AsyncDisposableStack();
   const core = await openCore(settings, cleanup);
-  const { records } = core;
+  const { records, clock } = core;
   const apiKey = settings.apiKey ?? `sk_sandbox_${seededToken(settings.seed, ['api key'], 32)}`;
-  records.keys.add(apiKey, 'sandbox', settings.nowMs());
-  if (settings.seedData === 'demo') addDemoData(records.channels, records.feeds, settings.nowMs());
+  records.keys.add(apiKey, 'sandbox', clock.nowMs());
+  if (settings.seedData === 'demo') addDemoData(records.channels, records.feeds, clock.nowMs());
 
-  const main = await listenUntilClosed(settings.host, settings.port, cleanup);
-  const uploads = settings.uploadOrigin === 'separate' ? await listenUntilClosed(settings.host, 0, cleanup) : main;
-  const journal = new Journal(settings.nowMs);
-  const importer = connect({ ...core, settings, journal, main, uploads });
-  cleanup.defer(() => importer.close());
-  importer.resume();
+  const certificate = settings.tls ? await certificateIn(core.dataDir) : undefined;
+  const main = await listenUntilClosed(settings, certificate, cleanup);
+  const isSeparate = settings.uploadOrigin === 'separate';
+  const uploads = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : main;
+  const world = buildWorld(core, main, uploads, cleanup);
+  connect(core, world, { main, uploads });
 
   const resources = cleanup.move();
   const end = () => resources.disposeAsync();
@@ -68,7 +79,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     apiKey,
     port: main.port,
     uploadOrigin: uploads.origin,
-    requests: () => journal.entries(),
+    adminUrl: `${main.origin}/_sandbox`,
+    adminToken: settings.adminToken,
+    pageUrl: `${main.origin}/?token=${settings.adminToken}`,
+    caPath: certificate?.caPath,
+    requests: () => world.journal.entries(),
     files: () => records.videos.files(),
     close: end,
     [Symbol.asyncDispose]: end,
@@ -83,27 +98,26 @@ interface Port {
 
 type Core = Awaited<ReturnType<typeof openCore>>;
 
-interface World extends Core {
-  readonly settings: SandboxSettings;
-  readonly journal: Journal;
-  readonly main: Port;
-  readonly uploads: Port;
-}
-
 /** What exists before anybody can connect. It is closed after the ports, when the last request has ended. */
 async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack) {
+  const { seed, processingMs } = settings;
   const dataDir = await dataFolder(settings.dataDir, cleanup);
-  const records = openRecords(dataDir, cleanup);
+  const records = openRecords(settings.dataDir === undefined ? ':memory:' : join(dataDir, 'sandbox.db'));
+  cleanup.defer(() => records.database.close());
   const library = new Library(dataDir);
   const known = new Set(records.videos.files().map((file) => file.videoId));
   await library.open((videoId) => known.has(videoId));
-  const { nowMs, seed, processingMs } = settings;
-  const lifecycle = new Lifecycle({ videos: records.videos, library, nowMs, seed, processingMs });
+  const clock = new Clock(settings.nowMs);
+  const events = new Events();
+  const faults = new Faults();
+  const fateOf = faults.fateOf.bind(faults);
+  const { videos } = records;
+  const lifecycle = new Lifecycle({ videos, library, clock, events, seed, processingMs, fateOf });
   cleanup.defer(() => lifecycle.close());
   lifecycle.advance();
   const inFlight = new InFlight(reportDefect);
   cleanup.defer(() => inFlight.settled());
-  return { records, library, lifecycle, inFlight };
+  return { settings, dataDir, records, library, clock, events, faults, lifecycle, inFlight };
 }
 
 async function dataFolder(wanted: string | undefined, cleanup: AsyncDisposableStack): Promise<string> {
@@ -117,55 +131,53 @@ async function dataFolder(wanted: string | undefined, cleanup: AsyncDisposableSt
   return temporary;
 }
 
-function openRecords(dataDir: string, cleanup: AsyncDisposableStack) {
-  const database = openDatabase(join(dataDir, 'sandbox.db'));
-  cleanup.defer(() => database.close());
-  return {
-    database,
-    keys: new KeyStore(database),
-    channels: new ChannelStore(database),
-    feeds: new FeedStore(database),
-    videos: new VideoStore(database),
-    addresses: new UploadAddressStore(database),
-  };
-}
-
-async function listenUntilClosed(host: string, port: number, cleanup: AsyncDisposableStack): Promise<Port> {
-  const listening = await listen(host, port);
+async function listenUntilClosed(
+  { host, port }: Pick<SandboxSettings, 'host' | 'port'>,
+  certificate: Certificate | undefined,
+  cleanup: AsyncDisposableStack,
+): Promise<Port> {
+  const listening = await listen(host, port, certificate);
   cleanup.defer(() => close(listening.server));
   const isBareIpv6 = host.includes(':') && !host.startsWith('[');
-  return { ...listening, origin: `http://${isBareIpv6 ? `[${host}]` : host}:${listening.port}` };
+  const scheme = certificate ? 'https' : 'http';
+  return { ...listening, origin: `${scheme}://${isBareIpv6 ? `[${host}]` : host}:${listening.port}` };
 }
 
-function connect({ settings, records, library, lifecycle, inFlight, journal, main, uploads }: World): Importer {
-  const { videos, channels, feeds, keys, addresses, database } = records;
-  const { nowMs, seed, uploadUrlTtlMs, requestsPerHour } = settings;
-  const links = new Links(main.origin, uploads.origin);
-  const importer = new Importer({ videos, lifecycle, incoming: library.incoming, onDefect: reportDefect });
-  const startImport = importer.start.bind(importer);
-  const admission = new VideoAdmission({
-    database,
-    videos,
-    addresses,
-    links,
-    seed,
-    uploadUrlTtlMs,
-    nowMs,
-    startImport,
-  });
-  const access = requireAccess(keys, new RequestWindow(database, requestsPerHour), nowMs);
+function buildWorld(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposableStack): World {
+  const { settings, records, library, lifecycle, clock, events } = core;
+  const { seed, uploadUrlTtlMs, requestsPerHour, adminToken, importFrom } = settings;
   const onDefect = reportDefect;
-  const api = createApi({ videos, channels, feeds, admission, lifecycle, library, links, nowMs, access, onDefect });
-  const upload = createUploadListener({ addresses, videos, lifecycle, incoming: library.incoming, nowMs, onDefect });
-
-  const shared = { journal, inFlight, onDefect };
-  serve(main.server, {
-    ...shared,
-    upload: main === uploads ? upload : undefined,
-    fetch: (request) => api.fetch(request),
+  const links = new Links(main.origin, uploads.origin);
+  const importer = new Importer({
+    videos: records.videos,
+    lifecycle,
+    incoming: library.incoming,
+    importFrom,
+    onDefect,
   });
-  if (uploads !== main) serve(uploads.server, { ...shared, upload, fetch: nothingHere });
-  return importer;
+  const startImport = importer.start.bind(importer);
+  const admission = new VideoAdmission({ records, links, events, clock, seed, uploadUrlTtlMs, startImport });
+  const requestWindow = new RequestWindow(records.database, requestsPerHour);
+  const journal = new Journal(clock.nowMs);
+  const webhooks = new Webhooks({ records, events, clock, onDefect });
+  cleanup.defer(() => importer.close());
+  cleanup.defer(() => webhooks.close());
+  cleanup.defer(clock.onChange(() => lifecycle.advance()));
+  importer.resume();
+  webhooks.start();
+  return { ...core, adminToken, admission, requestWindow, journal, webhooks, links, onDefect };
+}
+
+function connect({ inFlight }: Core, world: World, { main, uploads }: { main: Port; uploads: Port }): void {
+  const { records, library, lifecycle, clock, journal, onDefect } = world;
+  const { incoming } = library;
+  const upload = createUploadListener({ records, lifecycle, incoming, nowMs: clock.nowMs, onDefect });
+  const site = createSite(world);
+  const shared = { journal, inFlight, onDefect };
+  const files = { '/cdn/': createCdnListener({ records, library }) };
+  const raw = main === uploads ? { ...files, [UPLOAD_PREFIX]: upload } : files;
+  serve(main.server, { ...shared, raw, fetch: (request) => site.fetch(request) });
+  if (uploads !== main) serve(uploads.server, { ...shared, raw: { [UPLOAD_PREFIX]: upload }, fetch: nothingHere });
 }
 
 /** A defect of the sandbox itself: its user should see it, but the service goes on. */

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from './clock.ts';
+import type { Events } from './events.ts';
 import type { Links } from './http/links.ts';
+import type { Records } from './records.ts';
 import { seededToken } from './seeded.ts';
 import { inTransaction } from './store/database.ts';
-import type { UploadAddressStore } from './store/upload-addresses.ts';
-import type { NewVideo, VideoStore } from './store/videos.ts';
+import type { NewVideo } from './store/videos.ts';
 
 export type NewVideoFields = Omit<NewVideo, 'createdAtMs'>;
 
 export interface AdmissionParts {
-  readonly database: DatabaseSync;
-  readonly videos: VideoStore;
-  readonly addresses: UploadAddressStore;
+  readonly records: Records;
   readonly links: Links;
+  readonly events: Events;
+  readonly clock: Clock;
   readonly seed: number;
   readonly uploadUrlTtlMs: number;
-  readonly nowMs: () => number;
   /** Fetches the bytes of a video that has a source_url. */
   readonly startImport: (videoId: string, sourceUrl: string) => void;
 }
@@ -30,8 +30,9 @@ export class VideoAdmission {
 
   /** @returns the id, and the upload address that can never be read again. */
   admit(fields: NewVideoFields): { id: string; uploadUrl: string } {
-    const { database, videos, addresses, links, seed, uploadUrlTtlMs, startImport } = this.#parts;
-    const createdAtMs = this.#parts.nowMs();
+    const { records, links, events, clock, seed, uploadUrlTtlMs, startImport } = this.#parts;
+    const { database, videos, addresses } = records;
+    const createdAtMs = clock.nowMs();
     const token = randomBytes(24).toString('base64url');
     const id = inTransaction(database, () => {
       const newId = videos.create(
@@ -41,16 +42,21 @@ export class VideoAdmission {
       addresses.add(newId, token, createdAtMs + uploadUrlTtlMs);
       return newId;
     });
+    events.emit('video.created', id);
     if (fields.sourceUrl !== null) startImport(id, fields.sourceUrl);
     return { id, uploadUrl: links.upload(id, token) };
   }
 
-  /** @returns false when there is no such video. */
+  /** The video leaves, and its plays and its places in feeds with it. @returns false when there is no such video. */
   withdraw(id: string): boolean {
-    const { database, videos, addresses } = this.#parts;
-    return inTransaction(database, () => {
-      addresses.void(id);
-      return videos.remove(id);
+    const { records, events } = this.#parts;
+    const isGone = inTransaction(records.database, () => {
+      records.addresses.void(id);
+      records.plays.forget(id);
+      records.feeds.drop(id);
+      return records.videos.remove(id);
     });
+    if (isGone) events.emit('video.deleted', id);
+    return isGone;
   }
 }

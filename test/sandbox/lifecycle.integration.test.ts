@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Clock } from '../../src/sandbox/clock.ts';
+import { Events } from '../../src/sandbox/events.ts';
 import { Library } from '../../src/sandbox/library.ts';
 import { Lifecycle } from '../../src/sandbox/lifecycle.ts';
 import { ChannelStore } from '../../src/sandbox/store/channels.ts';
@@ -28,7 +30,8 @@ test('a video that is deleted while its file moves leaves no file behind', async
   await library.open(() => true);
   const path = join(library.incoming, 'body');
   await writeFile(path, 'x');
-  const lifecycle = new Lifecycle({ videos, library, nowMs: () => 0, seed: 1, processingMs: { min: 0, max: 0 } });
+  const world = { clock: new Clock(() => 0), events: new Events(), fateOf: () => undefined };
+  const lifecycle = new Lifecycle({ ...world, videos, library, seed: 1, processingMs: { min: 0, max: 0 } });
   expect(await lifecycle.accept('vid', { path, sizeBytes: 1, sha256: 'x' })).toBe('video deleted');
   expect(existsSync(library.pathOf('vid'))).toBe(false);
 });

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Clock } from '../../src/sandbox/clock.ts';
+import { Events } from '../../src/sandbox/events.ts';
 import { Library } from '../../src/sandbox/library.ts';
 import { Lifecycle } from '../../src/sandbox/lifecycle.ts';
 import { ChannelStore } from '../../src/sandbox/store/channels.ts';
@@ -15,9 +17,12 @@ function processing(dueAtMs: number) {
   const video = { title: 'T', description: null, channelId: 'ch', tags: [], sourceUrl: null, createdAtMs: 0 };
   videos.create(video, () => 'vid');
   const probe = { isPlayable: true, container: 'mp4', durationS: 4 } as const;
-  videos.startProcessing({ videoId: 'vid', sizeBytes: 1, sha256: 'x' }, probe, dueAtMs);
+  videos.startProcessing({ videoId: 'vid', sizeBytes: 1, sha256: 'x' }, probe, { nowMs: 0, dueAtMs });
   const parts = { videos, library: new Library('/nowhere'), seed: 1, processingMs: { min: 0, max: 0 } };
-  return { videos, lifecycle: new Lifecycle({ ...parts, nowMs: Date.now }) };
+  return {
+    videos,
+    lifecycle: new Lifecycle({ ...parts, clock: new Clock(Date.now), events: new Events(), fateOf: () => undefined }),
+  };
 }
 
 test.each([500, 3 * 3_600_000])('a video that is due in %i ms becomes ready by itself, when nobody asks', (dueAtMs) => {

@@ -1,27 +1,17 @@
-import { Hono, type MiddlewareHandler } from 'hono';
-import type { ChannelStore } from '../store/channels.ts';
+import { Hono } from 'hono';
+import type { World } from '../world.ts';
 import { ApiError, toApiError } from './api-error.ts';
 import { listChannels, updateChannel } from './channels.ts';
-import { listFeeds, publishFeed, type FeedParts } from './feeds.ts';
+import { listFeeds, publishFeed } from './feeds.ts';
 import type { Handler } from './handler.ts';
 import { methodsAt, operations, type OperationName } from './operations.ts';
-import { createVideo, deleteVideo, getVideo, listVideos, updateVideo, type VideoParts } from './videos.ts';
+import { createVideo, deleteVideo, getVideo, listVideos, updateVideo } from './videos.ts';
 
-export interface ApiParts extends VideoParts, FeedParts {
-  readonly channels: ChannelStore;
-  readonly access: MiddlewareHandler;
-  /** Is told of every error that is not the client's. */
-  readonly onDefect: (error: unknown) => void;
-}
-
-/** The JSON API of api-spec section 4 below /v1; 404 everywhere else. */
-export function createApi(parts: ApiParts): Hono {
+/** The JSON API of api-spec section 4, below /v1. */
+export function createApi(world: World): Hono {
   const api = new Hono();
-  api.use('/v1/*', parts.access);
-  const handlers = handlersOf(parts);
+  const handlers = handlersOf(world);
   for (const { name, method, path } of operations) api.on(method, path, handlers[name]);
-  api.notFound((context) => answerElsewhere(context.req.method, context.req.path));
-  api.onError((error) => errorResponse(error, parts.onDefect));
   return api;
 }
 
@@ -38,21 +28,22 @@ export function nothingHere(): Response {
   return errorResponse(new ApiError('not_found', 'There is nothing at this path.'), () => undefined);
 }
 
-function handlersOf(parts: ApiParts): Record<OperationName, Handler> {
+function handlersOf(world: World): Record<OperationName, Handler> {
   return {
-    'videos.list': listVideos(parts),
-    'videos.create': createVideo(parts),
-    'videos.get': getVideo(parts),
-    'videos.update': updateVideo(parts),
-    'videos.delete': deleteVideo(parts),
-    'channels.list': listChannels(parts.channels),
-    'channels.update': updateChannel(parts.channels),
-    'feeds.list': listFeeds(parts),
-    'feeds.publish': publishFeed(parts),
+    'videos.list': listVideos(world),
+    'videos.create': createVideo(world),
+    'videos.get': getVideo(world),
+    'videos.update': updateVideo(world),
+    'videos.delete': deleteVideo(world),
+    'channels.list': listChannels(world),
+    'channels.update': updateChannel(world),
+    'feeds.list': listFeeds(world),
+    'feeds.publish': publishFeed(world),
   };
 }
 
-function answerElsewhere(method: string, path: string): Response {
+/** The answer at a path that no route took. @throws ApiError 404 or 405 */
+export function answerElsewhere(method: string, path: string): Response {
   const methods = methodsAt(path);
   if (methods.length === 0) throw new ApiError('not_found', 'There is nothing at this path.');
   const allow = { Allow: methods.join(', ') };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChannelStore } from '../store/channels.ts';
+import type { World } from '../world.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
 import { jsonBody } from './input.ts';
@@ -7,12 +7,12 @@ import { nameField, textField } from './text-fields.ts';
 import { channelListItem, wholeChannel } from './wire.ts';
 
 /** GET /channels: all of them, in the order of their creation (assumed). */
-export function listChannels(channels: ChannelStore): Handler {
+export function listChannels({ records: { channels } }: Pick<World, 'records'>): Handler {
   return (context) => context.json({ data: channels.list().map(channelListItem) });
 }
 
 /** PATCH /channels/:id. assumed: answers with the changed channel; the slug stays; the settings are replaced as a whole. */
-export function updateChannel(channels: ChannelStore): Handler {
+export function updateChannel({ records: { channels }, events }: Pick<World, 'records' | 'events'>): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
     if (!channels.find(id)) throw noSuchChannel();
@@ -23,6 +23,7 @@ export function updateChannel(channels: ChannelStore): Handler {
       defaultPlayerSettings: body.default_player_settings,
     });
     if (!channel) throw noSuchChannel();
+    events.emit('channel.updated', id);
     return context.json({ data: wholeChannel(channel) });
   };
 }

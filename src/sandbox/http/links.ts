@@ -14,8 +14,17 @@ export class Links {
     return `${this.#uploadOrigin}${UPLOAD_PREFIX}${videoId}/${token}`;
   }
 
+  /** With the file's extension: podcast readers refuse an enclosure without one. */
+  media(videoId: string, extension: string): string {
+    return `${this.#origin}/cdn/videos/${videoId}.${extension}`;
+  }
+
   thumbnail(videoId: string): string {
     return `${this.#origin}/cdn/thumbnails/${videoId}.jpg`;
+  }
+
+  artwork(channelId: string): string {
+    return `${this.#origin}/cdn/artwork/${channelId}.jpg`;
   }
 
   embed(videoId: string): string {

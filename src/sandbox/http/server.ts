@@ -1,37 +1,49 @@
 import { getRequestListener } from '@hono/node-server';
 import { once } from 'node:events';
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { InFlight } from '../in-flight.ts';
 import { isLoopbackHost } from '../loopback.ts';
-import type { UploadListener } from '../uploads/upload-listener.ts';
 import { answerRefusal } from './answer.ts';
 import { errorResponse } from './api.ts';
 import { ApiError } from './api-error.ts';
 import type { Journal } from './journal.ts';
-import { isUploadPath } from './operations.ts';
 
 /** What one port serves. */
 export interface PortParts {
   readonly journal: Journal;
   readonly inFlight: InFlight;
-  /** A port without uploads answers them like any unknown path. */
-  readonly upload: UploadListener | undefined;
+  /** By the start of their paths: what is served on the plain Node request. */
+  readonly raw: Readonly<Record<string, RawListener>>;
   readonly fetch: (request: Request) => Response | Promise<Response>;
   readonly onDefect: (error: unknown) => void;
 }
 
+/** Answers a request itself, and never rejects but for a defect. `awaitsContinue`: the client sends its body only when it is told to. */
+export type RawListener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  awaitsContinue: boolean,
+) => Promise<void>;
+
+/** PEM texts. */
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
 /** Listens on the host; nothing is answered until `serve`. @throws the listen error, EADDRINUSE for example */
-export async function listen(host: string, port: number): Promise<{ server: Server; port: number }> {
+export async function listen(
+  host: string,
+  port: number,
+  certificate?: Certificate,
+): Promise<{ server: Server; port: number }> {
   // A body is read in fewer, longer runs with a high-water mark above Node's 64 KiB.
   // requestTimeout limits a whole request with its body: an upload may take hours. A silent socket is closed all the same.
-  const server = createServer({
-    highWaterMark: 1 << 20,
-    requestTimeout: 0,
-    headersTimeout: 30_000,
-    requireHostHeader: false,
-  });
+  const options = { highWaterMark: 1 << 20, requestTimeout: 0, headersTimeout: 30_000, requireHostHeader: false };
+  const server = certificate ? createHttpsServer({ ...options, ...certificate }) : createServer(options);
   server.setTimeout(120_000);
   server.listen(port, host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
@@ -61,7 +73,7 @@ const CLOSE = { Connection: 'close' };
 
 type Dispatch = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
 
-function dispatcher({ journal, inFlight, upload, fetch, onDefect }: PortParts): Dispatch {
+function dispatcher({ journal, inFlight, raw, fetch, onDefect }: PortParts): Dispatch {
   const api = getRequestListener(fetch, {
     overrideGlobalObjects: false, // the sandbox also runs inside other programs
     errorHandler: () =>
@@ -75,7 +87,8 @@ function dispatcher({ journal, inFlight, upload, fetch, onDefect }: PortParts): 
         new ApiError('misdirected_request', 'The Host header must name this machine.'),
         CLOSE,
       );
-    if (upload && isUploadPath(request.url ?? '')) return inFlight.track(upload(request, response, awaitsContinue));
+    const listener = Object.entries(raw).find(([prefix]) => request.url?.startsWith(prefix))?.[1];
+    if (listener) return inFlight.track(listener(request, response, awaitsContinue));
     if (awaitsContinue) response.writeContinue();
     return inFlight.track(api(request, response));
   };

@@ -1,27 +1,16 @@
 import { z } from 'zod';
-import type { Library } from '../library.ts';
-import type { Lifecycle } from '../lifecycle.ts';
-import type { ChannelStore } from '../store/channels.ts';
-import type { VideoStore } from '../store/videos.ts';
-import type { NewVideoFields, VideoAdmission } from '../video-admission.ts';
+import type { NewVideoFields } from '../video-admission.ts';
+import type { World } from '../world.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
 import { jsonBody, query } from './input.ts';
-import type { Links } from './links.ts';
 import { nameField, textField } from './text-fields.ts';
 import { videoListItem, wholeVideo } from './wire.ts';
 
-export interface VideoParts {
-  readonly videos: VideoStore;
-  readonly channels: ChannelStore;
-  readonly admission: VideoAdmission;
-  readonly lifecycle: Lifecycle;
-  readonly library: Library;
-  readonly links: Links;
-}
+type ReadParts = Pick<World, 'records' | 'lifecycle' | 'links'>;
 
 /** GET /videos: newest first (assumed), pending ones too unless a status is asked for (assumed). */
-export function listVideos({ videos, lifecycle, links }: VideoParts): Handler {
+export function listVideos({ records: { videos }, lifecycle, links }: ReadParts): Handler {
   return (context) => {
     const asked = query(context.req.raw, listQuery);
     lifecycle.advance();
@@ -34,7 +23,7 @@ export function listVideos({ videos, lifecycle, links }: VideoParts): Handler {
 }
 
 /** POST /videos. assumed: 201; without channel_id the account's first channel; an upload_url with a source_url too. */
-export function createVideo({ channels, admission }: VideoParts): Handler {
+export function createVideo({ records: { channels }, admission }: Pick<World, 'records' | 'admission'>): Handler {
   return async (context) => {
     const body = await jsonBody(context.req.raw, createBody);
     const channelId = body.channel_id ?? channels.list()[0]?.id;
@@ -53,7 +42,7 @@ export function createVideo({ channels, admission }: VideoParts): Handler {
 }
 
 /** GET /videos/:id. assumed: wrapped in data, as api-spec section 4 says of answers in general. */
-export function getVideo({ videos, lifecycle, links }: VideoParts): Handler {
+export function getVideo({ records: { videos }, lifecycle, links }: ReadParts): Handler {
   return (context) => {
     lifecycle.advance();
     const video = videos.find(context.req.param('id') ?? '');
@@ -63,7 +52,12 @@ export function getVideo({ videos, lifecycle, links }: VideoParts): Handler {
 }
 
 /** PATCH /videos/:id. assumed: answers with the changed video; an empty object changes nothing. */
-export function updateVideo({ videos, lifecycle, links }: VideoParts): Handler {
+export function updateVideo({
+  records: { videos },
+  lifecycle,
+  links,
+  events,
+}: ReadParts & Pick<World, 'events'>): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
     if (!videos.find(id)) throw noSuchVideo();
@@ -71,12 +65,13 @@ export function updateVideo({ videos, lifecycle, links }: VideoParts): Handler {
     lifecycle.advance();
     const video = videos.change(id, body);
     if (!video) throw noSuchVideo();
+    events.emit('video.updated', id);
     return context.json({ data: wholeVideo(video, links) });
   };
 }
 
 /** DELETE /videos/:id. assumed: 204 without a body; a second one is 404. */
-export function deleteVideo({ admission, library }: VideoParts): Handler {
+export function deleteVideo({ admission, library }: Pick<World, 'admission' | 'library'>): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
     if (!admission.withdraw(id)) throw noSuchVideo();

@@ -12,7 +12,8 @@ export interface PlayableProbe {
 
 export interface UnplayableProbe {
   readonly isPlayable: false;
-  readonly code: 'empty_file' | 'truncated_file' | 'damaged_file' | 'unsupported_format';
+  /** `empty_file`, `truncated_file`, `damaged_file` or `unsupported_format`; a planned fault may say anything. */
+  readonly code: string;
   readonly message: string;
 }
 

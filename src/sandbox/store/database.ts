@@ -44,15 +44,16 @@ function prepareSchema(database: DatabaseSync, path: string): void {
   });
 }
 
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 // A video keeps what its bytes turned out to be (duration_s or failure_*) from the moment they are stored;
 // status says whether the world may know yet. The indexes carry the order of the list, so that a page deep
 // in it is found without reading the rows before it.
 const SCHEMA = `
 CREATE TABLE api_keys (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL, key_hash TEXT NOT NULL UNIQUE,
-  created_at_ms INTEGER NOT NULL, revoked_at_ms INTEGER
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, key_hash TEXT NOT NULL UNIQUE, hint TEXT NOT NULL,
+  is_read_only INTEGER NOT NULL DEFAULT 0, created_at_ms INTEGER NOT NULL, revoked_at_ms INTEGER,
+  use_count INTEGER NOT NULL DEFAULT 0, last_used_at_ms INTEGER, last_used_from TEXT
 ) STRICT;
 CREATE TABLE api_requests (
   key_id INTEGER NOT NULL, number INTEGER NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (key_id, number)
@@ -69,14 +70,35 @@ CREATE TABLE videos (
   number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, title TEXT NOT NULL, description TEXT,
   channel_id TEXT NOT NULL REFERENCES channels (id), tags TEXT NOT NULL, source_url TEXT,
   created_at_ms INTEGER NOT NULL, status TEXT NOT NULL, due_at_ms INTEGER,
-  container TEXT, duration_s REAL, failure_code TEXT, failure_message TEXT,
-  file_size_bytes INTEGER, file_sha256 TEXT
+  uploaded_at_ms INTEGER, ended_at_ms INTEGER, failure_code TEXT, failure_message TEXT,
+  file_size_bytes INTEGER, file_sha256 TEXT,
+  container TEXT, duration_s REAL, media_type TEXT, file_extension TEXT, width INTEGER, height INTEGER,
+  video_codec TEXT, audio_codec TEXT, bit_rate INTEGER, frame_rate REAL
 ) STRICT;
 CREATE INDEX videos_newest ON videos (created_at_ms, number);
 CREATE INDEX videos_of_channel ON videos (channel_id, created_at_ms, number);
 CREATE INDEX videos_in_status ON videos (status, created_at_ms, number);
 CREATE INDEX videos_of_channel_in_status ON videos (channel_id, status, created_at_ms, number);
 CREATE INDEX videos_due ON videos (due_at_ms) WHERE status = 'processing';
+CREATE TABLE feed_items (
+  feed_id TEXT NOT NULL REFERENCES feeds (id), position INTEGER NOT NULL, video_id TEXT NOT NULL,
+  PRIMARY KEY (feed_id, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX feed_items_of_video ON feed_items (video_id);
+CREATE TABLE plays (
+  id TEXT PRIMARY KEY, video_id TEXT NOT NULL, viewer TEXT NOT NULL, started_at_ms INTEGER NOT NULL,
+  watched_s REAL NOT NULL DEFAULT 0, is_complete INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX plays_of_video ON plays (video_id, started_at_ms);
+CREATE INDEX plays_in_time ON plays (started_at_ms);
+CREATE TABLE webhooks (
+  id TEXT PRIMARY KEY, url TEXT NOT NULL, secret TEXT NOT NULL, events TEXT NOT NULL, created_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE webhook_deliveries (
+  id TEXT PRIMARY KEY, webhook_id TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL, created_at_ms INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0, due_at_ms INTEGER, status INTEGER, error TEXT, delivered_at_ms INTEGER
+) STRICT;
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_at_ms) WHERE due_at_ms IS NOT NULL;
 CREATE TABLE upload_addresses (
   video_id TEXT PRIMARY KEY, token_hash TEXT NOT NULL, expires_at_ms INTEGER NOT NULL, is_void INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;

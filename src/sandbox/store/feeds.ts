@@ -33,6 +33,11 @@ export class FeedStore {
     return row && toFeed(row);
   }
 
+  /** Takes a video out of every feed. */
+  drop(videoId: string): void {
+    this.#database.prepare('DELETE FROM feed_items WHERE video_id = ?').run(videoId);
+  }
+
   markPublished(id: string, atMs: number): void {
     this.#database.prepare('UPDATE feeds SET last_published_at_ms = ? WHERE id = ?').run(atMs, id);
   }

@@ -12,8 +12,8 @@ export class KeyStore {
   /** Makes the key valid; one that is there already stays as it is. */
   add(key: string, name: string, nowMs: number): void {
     this.#database
-      .prepare('INSERT INTO api_keys (name, key_hash, created_at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
-      .run(name, hashOf(key), nowMs);
+      .prepare('INSERT INTO api_keys (name, key_hash, hint, created_at_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING')
+      .run(name, hashOf(key), key.slice(0, 6), nowMs);
   }
 
   /** @returns the number of the key, or undefined for one that is unknown or revoked. */

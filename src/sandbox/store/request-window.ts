@@ -10,7 +10,8 @@ export type Admission = { readonly admitted: true } | { readonly admitted: false
  */
 export class RequestWindow {
   readonly #database: DatabaseSync;
-  readonly #limit: number;
+  /** Requests per hour. */
+  limit: number;
   readonly #latest: StatementSync;
   readonly #at: StatementSync;
   readonly #insert: StatementSync;
@@ -18,7 +19,7 @@ export class RequestWindow {
 
   constructor(database: DatabaseSync, limit: number) {
     this.#database = database;
-    this.#limit = limit;
+    this.limit = limit;
     this.#latest = database.prepare(
       'SELECT number, at_ms FROM api_requests WHERE key_id = ? ORDER BY number DESC LIMIT 1',
     );
@@ -32,7 +33,7 @@ export class RequestWindow {
       const latest = this.#latest.get(keyId);
       const next = Number(latest?.['number'] ?? 0) + 1;
       const atMs = Math.max(nowMs, Number(latest?.['at_ms'] ?? 0)); // a clock set back must not reorder the window
-      const blocking = this.#at.get(keyId, next - this.#limit)?.['at_ms'];
+      const blocking = this.#at.get(keyId, next - this.limit)?.['at_ms'];
       if (typeof blocking === 'number' && blocking > atMs - HOUR_MS)
         return { admitted: false, retryAfterS: Math.ceil((blocking + HOUR_MS - nowMs) / 1000) };
       this.#insert.run(keyId, next, atMs);

@@ -12,6 +12,9 @@ export interface Video {
   readonly tags: readonly string[];
   readonly sourceUrl: string | null;
   readonly createdAtMs: number;
+  /** When its bytes were here, and when it became ready or failed. */
+  readonly uploadedAtMs: number | null;
+  readonly endedAtMs: number | null;
   readonly status: VideoStatus;
   /** Of a ready video whose container tells it. */
   readonly durationS: number | null;
@@ -31,7 +34,7 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
-export type NewVideo = Omit<Video, 'id' | 'status' | 'durationS' | 'failure'>;
+export type NewVideo = Omit<Video, 'id' | 'status' | 'durationS' | 'failure' | 'uploadedAtMs' | 'endedAtMs'>;
 
 /** What is undefined stays as it is. */
 export interface VideoChange {
@@ -117,35 +120,39 @@ export class VideoStore {
   }
 
   /** pending → processing until `dueAtMs`, with what the bytes turned out to be. @returns false unless it was pending. */
-  startProcessing(file: StoredFile, probe: Probe, dueAtMs: number): boolean {
+  startProcessing(file: StoredFile, probe: Probe, time: { nowMs: number; dueAtMs: number }): boolean {
     const [container, durationS] = probe.isPlayable ? [probe.container, probe.durationS] : [null, null];
     const [code, message] = probe.isPlayable ? [null, null] : [probe.code, probe.message];
     const result = this.#database
       .prepare(
-        `UPDATE videos SET status = 'processing', due_at_ms = ?, container = ?, duration_s = ?, failure_code = ?,
+        `UPDATE videos SET status = 'processing', uploaded_at_ms = ?, due_at_ms = ?, container = ?, duration_s = ?, failure_code = ?,
            failure_message = ?, file_size_bytes = ?, file_sha256 = ? WHERE id = ? AND status = 'pending'`,
       )
-      .run(dueAtMs, container, durationS, code, message, file.sizeBytes, file.sha256, file.videoId);
+      .run(time.nowMs, time.dueAtMs, container, durationS, code, message, file.sizeBytes, file.sha256, file.videoId);
     return result.changes > 0;
   }
 
-  /** pending → failed, when no bytes ever came. */
-  fail(id: string, failure: Failure): void {
-    this.#database
+  /** pending or processing → failed. @returns false when it has come to its end, or is gone. */
+  fail(id: string, failure: Failure, nowMs: number): boolean {
+    const result = this.#database
       .prepare(
-        "UPDATE videos SET status = 'failed', failure_code = ?, failure_message = ? WHERE id = ? AND status = 'pending'",
+        `UPDATE videos SET status = 'failed', failure_code = ?, failure_message = ?, ended_at_ms = ?, due_at_ms = NULL
+         WHERE id = ? AND status IN ('pending', 'processing')`,
       )
-      .run(failure.code, failure.message, id);
+      .run(failure.code, failure.message, nowMs, id);
+    return result.changes > 0;
   }
 
-  /** processing → ready or failed, for all whose time has come. */
-  finishDue(nowMs: number): void {
-    this.#database
+  /** processing → ready or failed, for all whose time has come. @returns them */
+  finishDue(nowMs: number): Pick<Video, 'id' | 'status'>[] {
+    const rows = this.#database
       .prepare(
-        `UPDATE videos SET status = CASE WHEN failure_code IS NULL THEN 'ready' ELSE 'failed' END, due_at_ms = NULL
-         WHERE status = 'processing' AND due_at_ms <= ?`,
+        `UPDATE videos SET status = CASE WHEN failure_code IS NULL THEN 'ready' ELSE 'failed' END,
+           ended_at_ms = due_at_ms, due_at_ms = NULL
+         WHERE status = 'processing' AND due_at_ms <= ? RETURNING id, status`,
       )
-      .run(nowMs);
+      .all(nowMs);
+    return rows.map((row) => ({ id: text(row, 'id'), status: text(row, 'status') as VideoStatus }));
   }
 
   nextDueAtMs(): number | null {
@@ -191,6 +198,8 @@ function toVideo(row: Row): Video {
     tags: JSON.parse(text(row, 'tags')) as string[],
     sourceUrl: textOrNull(row, 'source_url'),
     createdAtMs: number(row, 'created_at_ms'),
+    uploadedAtMs: numberOrNull(row, 'uploaded_at_ms'),
+    endedAtMs: numberOrNull(row, 'ended_at_ms'),
     status,
     durationS: status === 'ready' ? numberOrNull(row, 'duration_s') : null,
     failure: status === 'failed' && code !== null ? { code, message: text(row, 'failure_message') } : null,

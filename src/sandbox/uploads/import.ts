@@ -10,6 +10,7 @@ export interface ImportParts {
   readonly videos: VideoStore;
   readonly lifecycle: Lifecycle;
   readonly incoming: string;
+  readonly importFrom: 'loopback' | 'anywhere';
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -17,8 +18,8 @@ export interface ImportParts {
 class ImportError extends Error {}
 
 /**
- * Fetches videos from their source_url (api-spec sections 1 and 2.1). Only from this machine: the sandbox
- * must not be a way to reach other hosts. Redirects are followed under the same rule.
+ * Fetches videos from their source_url (api-spec sections 1 and 2.1). Only from this machine, unless it
+ * was allowed: the sandbox must not be a way to reach other hosts. Redirects are followed under the same rule.
  */
 export class Importer {
   readonly #parts: ImportParts;
@@ -47,13 +48,13 @@ export class Importer {
   }
 
   async #import(videoId: string, sourceUrl: string): Promise<void> {
-    const { videos, lifecycle, incoming } = this.#parts;
+    const { lifecycle, incoming, importFrom } = this.#parts;
     try {
-      const body = await fetchFrom(new URL(sourceUrl), this.#stop.signal);
+      const body = await fetchFrom(new URL(sourceUrl), { importFrom, signal: this.#stop.signal });
       await lifecycle.accept(videoId, await receiveFile(body, incoming));
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      videos.fail(videoId, { code: 'import_failed', message: reasonOf(error) });
+      lifecycle.fail(videoId, { code: 'import_failed', message: reasonOf(error) });
     }
   }
 }
@@ -61,10 +62,14 @@ export class Importer {
 const MAX_REDIRECTS = 5;
 const IDLE_MS = 30_000;
 
-async function fetchFrom(url: URL, signal: AbortSignal, redirectsLeft = MAX_REDIRECTS): Promise<IncomingMessage> {
-  if (!isLoopbackHost(url.hostname))
+interface FetchOptions extends Pick<ImportParts, 'importFrom'> {
+  readonly signal: AbortSignal;
+}
+
+async function fetchFrom(url: URL, options: FetchOptions, redirectsLeft = MAX_REDIRECTS): Promise<IncomingMessage> {
+  if (options.importFrom === 'loopback' && !isLoopbackHost(url.hostname))
     throw new ImportError('The sandbox imports from this machine only, not from other hosts.');
-  const response = await requested(url, signal);
+  const response = await requested(url, options.signal);
   const status = response.statusCode ?? 0;
   if (status >= 200 && status < 300) return response;
   response.destroy();
@@ -72,7 +77,7 @@ async function fetchFrom(url: URL, signal: AbortSignal, redirectsLeft = MAX_REDI
   if (!target || !['http:', 'https:'].includes(target.protocol))
     throw new ImportError(`source_url answered with status ${status}.`);
   if (redirectsLeft === 0) throw new ImportError('source_url redirects too often.');
-  return fetchFrom(target, signal, redirectsLeft - 1);
+  return fetchFrom(target, options, redirectsLeft - 1);
 }
 
 function requested(url: URL, signal: AbortSignal): Promise<IncomingMessage> {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerJson, answerRefusal } from '../http/answer.ts';
 import { ApiError, toApiError } from '../http/api-error.ts';
+import type { RawListener } from '../http/server.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import type { Records } from '../records.ts';
 import type { UploadAddressStore } from '../store/upload-addresses.ts';
-import type { VideoStore } from '../store/videos.ts';
 import { receiveFile, type ArrivedFile } from './receive.ts';
 
 export interface UploadParts {
-  readonly addresses: UploadAddressStore;
-  readonly videos: VideoStore;
+  readonly records: Pick<Records, 'addresses' | 'videos'>;
   readonly lifecycle: Lifecycle;
   /** The folder for bodies that are still arriving. */
   readonly incoming: string;
@@ -20,13 +20,7 @@ export interface UploadParts {
  * The PUT to an upload address, on the plain Node request: a body of gigabytes must reach the disk without a
  * detour through web streams, and a refusal must come before the body is asked for.
  */
-export type UploadListener = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  awaitsContinue: boolean,
-) => Promise<void>;
-
-export function createUploadListener(parts: UploadParts): UploadListener {
+export function createUploadListener(parts: UploadParts): RawListener {
   return async (request, response, awaitsContinue) => {
     try {
       if (request.method === 'OPTIONS') response.writeHead(204, ALLOW).end();
@@ -56,7 +50,7 @@ async function takeBody({ request, response, awaitsContinue }: Exchange, parts: 
 }
 
 /** All reasons to refuse that are known without the body. assumed: the specification shows none of them. @throws ApiError */
-function admittedVideo(request: IncomingMessage, { addresses, videos, nowMs }: UploadParts): string {
+function admittedVideo(request: IncomingMessage, { records: { addresses, videos }, nowMs }: UploadParts): string {
   const [, , videoId = '', token = '', ...rest] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
   if (rest.length > 0) throw new ApiError('not_found', 'There is nothing at this path.');
   if (request.method !== 'PUT') throw new ApiError('method_not_allowed', 'Send the file with PUT.', ALLOW);

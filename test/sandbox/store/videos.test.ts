@@ -42,8 +42,9 @@ test('videos created in the same millisecond keep their order', () => {
 test('only a pending video starts processing', () => {
   const videos = storeWith(2);
   const probe = { isPlayable: true, container: 'mp4', durationS: 1 } as const;
-  const start = (videoId: string) => videos.startProcessing({ videoId, sizeBytes: 1, sha256: 'x' }, probe, 0);
-  videos.fail('vid_1', { code: 'import_failed', message: 'gone' });
+  const start = (videoId: string) =>
+    videos.startProcessing({ videoId, sizeBytes: 1, sha256: 'x' }, probe, { nowMs: 0, dueAtMs: 0 });
+  videos.fail('vid_1', { code: 'import_failed', message: 'gone' }, 0);
   expect(start('vid_1')).toBe(false);
   expect(videos.find('vid_1')?.status).toBe('failed');
   expect([start('vid_2'), start('vid_2'), start('vid_9')]).toEqual([true, false, false]);

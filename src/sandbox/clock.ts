@@ -1,0 +1,57 @@
+/**
+ * The one clock of the service: rate limit, processing, expiry and every time in an answer follow it. It can be stopped and
+ * moved forward, never back: what has happened stays happened.
+ */
+export class Clock {
+  readonly #systemMs: () => number;
+  readonly #listeners = new Set<() => void>();
+  #aheadMs = 0;
+  #frozenAtMs: number | null = null;
+
+  /** @param systemMs ms since 1970 */
+  constructor(systemMs: () => number) {
+    this.#systemMs = systemMs;
+  }
+
+  /** A function and not a method, to be handed on alone. ms since 1970. */
+  readonly nowMs = (): number => this.#frozenAtMs ?? this.#systemMs() + this.#aheadMs;
+
+  get isFrozen(): boolean {
+    return this.#frozenAtMs !== null;
+  }
+
+  freeze(): void {
+    this.#frozenAtMs = this.nowMs();
+    this.#changed();
+  }
+
+  /** Goes on from where it stands, at the pace of the system's clock. */
+  resume(): void {
+    this.#aheadMs = this.nowMs() - this.#systemMs();
+    this.#frozenAtMs = null;
+    this.#changed();
+  }
+
+  /** @param ms 0 or more */
+  advance(ms: number): void {
+    if (this.#frozenAtMs === null) this.#aheadMs += ms;
+    else this.#frozenAtMs += ms;
+    this.#changed();
+  }
+
+  /** How long a timer for this time must run, at least 1 ms; null while the clock stands still before it. */
+  delayUntil(atMs: number): number | null {
+    const delayMs = atMs - this.nowMs();
+    return delayMs > 0 && this.isFrozen ? null : Math.max(delayMs, 1);
+  }
+
+  /** Calls back after each of the changes above. @returns how to end that */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

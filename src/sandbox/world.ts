@@ -1,0 +1,31 @@
+import type { Clock } from './clock.ts';
+import type { Events } from './events.ts';
+import type { Faults } from './faults/faults.ts';
+import type { Journal } from './http/journal.ts';
+import type { Links } from './http/links.ts';
+import type { Library } from './library.ts';
+import type { Lifecycle } from './lifecycle.ts';
+import type { SandboxSettings } from './options.ts';
+import type { Records } from './records.ts';
+import type { RequestWindow } from './store/request-window.ts';
+import type { VideoAdmission } from './video-admission.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
+
+/** The running service, for its composition root. What answers requests asks for the members it uses: `Pick<World, …>`. */
+export interface World {
+  readonly settings: SandboxSettings;
+  readonly adminToken: string;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly records: Records;
+  readonly library: Library;
+  readonly lifecycle: Lifecycle;
+  readonly admission: VideoAdmission;
+  readonly requestWindow: RequestWindow;
+  readonly journal: Journal;
+  readonly faults: Faults;
+  readonly webhooks: Webhooks;
+  readonly links: Links;
+  /** Is told of every error that is a defect of the sandbox itself. */
+  readonly onDefect: (error: unknown) => void;
+}
