@@ -1,7 +1,73 @@
-import { Hono } from 'hono';
+import { Hono, type Context } from 'hono';
+import { cors } from 'hono/cors';
+import { etag, RETAINED_304_HEADERS } from 'hono/etag';
+import { z } from 'zod';
+import { ApiError } from '../http/api-error.ts';
+import { query } from '../http/input.ts';
+import type { Feed } from '../store/feeds.ts';
 import type { World } from '../world.ts';
+import { feedDocument, type Asked } from './document.ts';
 
-/** The published feeds, at their addresses. */
-export function createFeedRoutes(_world: World): Hono {
-  return new Hono();
+/**
+ * The published feeds, at their addresses: for everybody, without a key, also for the scripts of other sites. A reader that asks
+ * again with the ETag (or the date) of what it has gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 lets.
+ */
+export function createFeedRoutes({ records, links }: Pick<World, 'records' | 'links'>): Hono {
+  const routes = new Hono();
+  routes.use('/feeds/:file', cors({ allowMethods: ['GET', 'HEAD'], exposeHeaders: ['ETag', 'Last-Modified'] }));
+  routes.use('/feeds/:file', etag({ retainedHeaders: [...RETAINED_304_HEADERS, ...ALSO_RETAINED] }));
+  routes.get('/feeds/:file', (context) => {
+    const feed = feedAt(context, { records, links });
+    const { contentType, body } = feedDocument({ records, links }, feed, askedOf(context.req.raw, feed));
+    const headers = { 'Cache-Control': 'no-cache', ...lastModified(feed) };
+    if (isUnchanged(context, feed)) return context.body(null, 304, headers);
+    return context.body(body, 200, {
+      ...headers,
+      'Content-Type': contentType,
+      'Content-Length': String(Buffer.byteLength(body)),
+    });
+  });
+  routes.all('/feeds/:file', (context) => {
+    feedAt(context, { records, links });
+    throw new ApiError('method_not_allowed', 'A feed can only be read.', { Allow: 'GET, HEAD, OPTIONS' });
+  });
+  return routes;
+}
+
+const ALSO_RETAINED = ['last-modified', 'access-control-allow-origin', 'access-control-expose-headers'];
+
+/** @throws ApiError 404, also for the right feed with the wrong extension */
+function feedAt(context: Context, { records, links }: Pick<World, 'records' | 'links'>): Feed {
+  const file = context.req.param('file') ?? '';
+  const feed = records.feeds.find(file.replace(/\.[^.]*$/, ''));
+  if (!feed || !links.feed(feed.id, feed.type).endsWith(`/${file}`))
+    throw new ApiError('not_found', 'There is no such feed.');
+  return feed;
+}
+
+/** Other parameters are let pass: whoever hands on an address likes to add some. @throws ApiError 422 */
+function askedOf(request: Request, feed: Feed): Asked {
+  return query(request, ASKED[feed.type]);
+}
+
+const page = z
+  .string()
+  .regex(/^[1-9]\d{0,5}$/, 'must be an integer from 1 to 999999')
+  .transform(Number)
+  .default(1);
+const ASKED: Readonly<Record<Feed['type'], z.ZodType<Asked>>> = {
+  mrss: z.object({ page }),
+  podcast: z.object({}),
+  ctv: z.object({ profile: z.literal('roku-search', 'must be roku-search').optional() }),
+};
+
+function lastModified({ publication }: Feed): Record<string, string> {
+  return publication ? { 'Last-Modified': new Date(publication.changedAtMs).toUTCString() } : {};
+}
+
+/** By the date alone, which counts only for a reader that sends no ETag (RFC 9110 section 13.1.3). */
+function isUnchanged(context: Context, { publication }: Feed): boolean {
+  const since = Date.parse(context.req.header('if-modified-since') ?? '');
+  if (!publication || Number.isNaN(since) || context.req.header('if-none-match') !== undefined) return false;
+  return Math.floor(publication.changedAtMs / 1000) * 1000 <= since;
 }

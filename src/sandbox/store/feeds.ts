@@ -1,13 +1,40 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { numberOrNull, text, type Row } from './columns.ts';
+import type { Channel } from './channels.ts';
+import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
+import { inTransaction } from './database.ts';
+import { mediaIn, type VideoMedia } from './videos.ts';
+
+/** assumed: 'podcast' and 'ctv' beside the 'mrss' that api-spec section 2.3 gives. */
+export type FeedType = 'mrss' | 'podcast' | 'ctv';
 
 export interface Feed {
   readonly id: string;
   readonly name: string;
-  /** assumed: 'podcast' and 'ctv' beside the 'mrss' that api-spec section 2.3 gives. */
-  readonly type: 'mrss' | 'podcast' | 'ctv';
+  readonly type: FeedType;
   readonly channelId: string;
   readonly lastPublishedAtMs: number | null;
+  /** Null before the first publish. */
+  readonly publication: Publication | null;
+}
+
+/** What a feed says of its channel since the last publish. */
+export interface Publication {
+  readonly channelName: string;
+  readonly channelDescription: string | null;
+  /** When the document changed last: by the publish, or by a deleted video after it. */
+  readonly changedAtMs: number;
+  /** Given by the first publish, and kept by all later ones. */
+  readonly podcastGuid: string;
+}
+
+/** A video in a feed, with the words of the last publish. Its bytes never change, so they are not noted a second time. */
+export interface FeedItem {
+  readonly videoId: string;
+  readonly title: string;
+  readonly description: string | null;
+  readonly tags: readonly string[];
+  readonly createdAtMs: number;
+  readonly media: VideoMedia;
 }
 
 /** The distribution feeds of the account, in the order of their creation. */
@@ -18,7 +45,7 @@ export class FeedStore {
     this.#database = database;
   }
 
-  add(feed: Omit<Feed, 'lastPublishedAtMs'>): void {
+  add(feed: Omit<Feed, 'lastPublishedAtMs' | 'publication'>): void {
     this.#database
       .prepare('INSERT INTO feeds (id, name, type, channel_id) VALUES (?, ?, ?, ?)')
       .run(feed.id, feed.name, feed.type, feed.channelId);
@@ -33,22 +60,103 @@ export class FeedStore {
     return row && toFeed(row);
   }
 
-  /** Takes a video out of every feed. */
-  drop(videoId: string): void {
-    this.#database.prepare('DELETE FROM feed_items WHERE video_id = ?').run(videoId);
+  /**
+   * Makes the newest eligible videos of the channel, at most `MAX_ITEMS`, what the feed says from now on: all of it or nothing.
+   * @param podcastGuid for the first publish @returns how many items it has
+   */
+  publish(feed: Feed, channel: Pick<Channel, 'name' | 'description'>, time: PublishTime): number {
+    return inTransaction(this.#database, () => {
+      this.#database.prepare('DELETE FROM feed_items WHERE feed_id = ?').run(feed.id);
+      const { changes } = this.#database.prepare(takeVideos(feed.type)).run(feed.id, feed.channelId, MAX_ITEMS);
+      this.#database
+        .prepare(
+          `UPDATE feeds SET last_published_at_ms = :atMs, changed_at_ms = :atMs, channel_name = :name,
+             channel_description = :description, podcast_guid = COALESCE(podcast_guid, :podcastGuid) WHERE id = :id`,
+        )
+        .run({ ...time, id: feed.id, name: channel.name, description: channel.description });
+      return Number(changes);
+    });
   }
 
-  markPublished(id: string, atMs: number): void {
-    this.#database.prepare('UPDATE feeds SET last_published_at_ms = ? WHERE id = ?').run(atMs, id);
+  count(id: string): number {
+    const row = this.#database.prepare('SELECT COUNT(*) AS total FROM feed_items WHERE feed_id = ?').get(id);
+    return number(row ?? {}, 'total');
+  }
+
+  /** Newest first. */
+  items(id: string, { limit, offset }: { limit: number; offset: number }): FeedItem[] {
+    const rows = this.#database
+      .prepare(
+        `SELECT videos.*, item.title AS said_title, item.description AS said_description, item.tags AS said_tags
+         FROM feed_items AS item JOIN videos ON videos.id = item.video_id
+         WHERE item.feed_id = ? ORDER BY item.position LIMIT ? OFFSET ?`,
+      )
+      .all(id, limit, offset);
+    return rows.map(toItem);
+  }
+
+  /** Takes a video out of every feed. */
+  drop(videoId: string, nowMs: number): void {
+    this.#database
+      .prepare('UPDATE feeds SET changed_at_ms = ? WHERE id IN (SELECT feed_id FROM feed_items WHERE video_id = ?)')
+      .run(nowMs, videoId);
+    this.#database.prepare('DELETE FROM feed_items WHERE video_id = ?').run(videoId);
   }
 }
+
+export interface PublishTime {
+  readonly atMs: number;
+  readonly podcastGuid: string;
+}
+
+/** assumed: a feed has the newest 1,000 of its channel. Readers fetch a feed whole, again and again; a library belongs into the API. */
+export const MAX_ITEMS = 1000;
+
+/** The order of GET /videos. */
+function takeVideos(type: FeedType): string {
+  return `INSERT INTO feed_items (feed_id, position, video_id, title, description, tags)
+    SELECT ?, ROW_NUMBER() OVER (ORDER BY created_at_ms DESC, number DESC), id, title, description, tags FROM
+      (SELECT * FROM videos WHERE channel_id = ? AND status = 'ready' AND ${ELIGIBLE[type]}
+       ORDER BY created_at_ms DESC, number DESC LIMIT ?)`;
+}
+
+/**
+ * Which ready videos a feed takes. assumed, after what its readers play: an MRSS feed everything with pictures or sound; a podcast
+ * the types of enclosures that PSP-1 names; CTV the pictures of known length in a container that Roku's `videoType` can name.
+ */
+const ELIGIBLE: Readonly<Record<FeedType, string>> = {
+  mrss: '(video_codec IS NOT NULL OR audio_codec IS NOT NULL)',
+  podcast: `media_type IN ('audio/mpeg', 'audio/mp4', 'audio/m4a', 'audio/x-m4a', 'video/mp4', 'video/m4v', 'video/x-m4v')`,
+  ctv: `video_codec IS NOT NULL AND duration_s IS NOT NULL AND file_extension IN ('mp4', 'mov', 'm4v')`,
+};
 
 function toFeed(row: Row): Feed {
   return {
     id: text(row, 'id'),
     name: text(row, 'name'),
-    type: text(row, 'type') as Feed['type'],
+    type: text(row, 'type') as FeedType,
     channelId: text(row, 'channel_id'),
     lastPublishedAtMs: numberOrNull(row, 'last_published_at_ms'),
+    publication: row['last_published_at_ms'] === null ? null : toPublication(row),
+  };
+}
+
+function toPublication(row: Row): Publication {
+  return {
+    channelName: text(row, 'channel_name'),
+    channelDescription: textOrNull(row, 'channel_description'),
+    changedAtMs: number(row, 'changed_at_ms'),
+    podcastGuid: text(row, 'podcast_guid'),
+  };
+}
+
+function toItem(row: Row): FeedItem {
+  return {
+    videoId: text(row, 'id'),
+    title: text(row, 'said_title'),
+    description: textOrNull(row, 'said_description'),
+    tags: JSON.parse(text(row, 'said_tags')) as string[],
+    createdAtMs: number(row, 'created_at_ms'),
+    media: mediaIn(row),
   };
 }

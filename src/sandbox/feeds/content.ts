@@ -1,0 +1,50 @@
+import type { Links } from '../http/links.ts';
+import type { FeedItem } from '../store/feeds.ts';
+import { lineOf } from './text.ts';
+
+/** Everything that one document of a feed says, before it has a form. */
+export interface FeedContent {
+  readonly channelId: string;
+  /** The channel's name. */
+  readonly title: string;
+  readonly description: string | null;
+  /** The address of this document. */
+  readonly url: string;
+  /** Of the page after this one. */
+  readonly nextUrl: string | undefined;
+  /** Null before the first publish. */
+  readonly publishedAtMs: number | null;
+  /** Of the last publish, or of a deleted video since; before the first publish of the channel itself. */
+  readonly changedAtMs: number;
+  readonly podcastGuid: string;
+  readonly items: readonly FeedItem[];
+  readonly links: Links;
+}
+
+/** On one line, and never empty: a title of control characters alone leaves the id. */
+export function titleOf(item: FeedItem): string {
+  return lineOf(item.title) || item.videoId;
+}
+
+/** Never empty: a video without a description is described by its title, as every profile wants one. */
+export function descriptionOf(item: FeedItem): string {
+  return lineOf(item.description ?? '') === '' ? titleOf(item) : (item.description ?? '');
+}
+
+export function channelTitleOf(content: FeedContent): string {
+  return lineOf(content.title) || content.channelId;
+}
+
+export function channelDescriptionOf(content: FeedContent): string {
+  return lineOf(content.description ?? '') === '' ? channelTitleOf(content) : (content.description ?? '');
+}
+
+/** Each once, on one line, not longer than `maxCharacters`. @returns none for a video without tags */
+export function tagsOf(item: FeedItem, maxCharacters: number): string[] {
+  const tags = item.tags.map((tag) => Array.from(lineOf(tag)).slice(0, maxCharacters).join('').trim());
+  return [...new Set(tags)].filter((tag) => tag !== '');
+}
+
+export function mediaUrlOf(item: FeedItem, links: Links): string {
+  return links.media(item.videoId, item.media.fileExtension);
+}

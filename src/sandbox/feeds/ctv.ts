@@ -1,0 +1,83 @@
+import type { FeedItem } from '../store/feeds.ts';
+import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedContent } from './content.ts';
+import { GENRE, LANGUAGE } from './defaults.ts';
+import { clipped, lineOf } from './text.ts';
+import { dayOf, wholeSeconds, zonedTime } from './times.ts';
+
+/** Roku: a video up to 15 minutes is short-form, a longer one a movie. */
+export const SHORT_FORM_MAX_S = 15 * 60;
+
+/**
+ * A CTV feed in the form of Roku's Direct Publisher: given up by Roku, and still what other platforms import, because it carries the
+ * addresses of the streams. Both lists are always there, so that an empty feed is one too.
+ */
+export function ctvDocument(content: FeedContent): string {
+  const isShort = (item: FeedItem) => secondsOf(item) <= SHORT_FORM_MAX_S;
+  const shorts = content.items.filter(isShort);
+  const movies = content.items.filter((item) => !isShort(item));
+  return JSON.stringify(
+    {
+      providerName: clipped(channelTitleOf(content), 255),
+      lastUpdated: zonedTime(content.changedAtMs),
+      language: LANGUAGE,
+      shortFormVideos: shorts.map((item) => ({ ...videoOf(item, content), content: contentOf(item, content) })),
+      movies: movies.map((item) => ({
+        ...videoOf(item, content),
+        genres: [GENRE],
+        // Roku wants captions for movies; the service has none.
+        content: { ...contentOf(item, content), captions: [] },
+      })),
+    },
+    null,
+    2,
+  );
+}
+
+export function secondsOf(item: FeedItem): number {
+  return wholeSeconds(item.media.durationS) ?? 1;
+}
+
+/** `shortDescription` ≤ 200 characters always, `longDescription` ≤ 500 only where it says more: it must be different. */
+export function descriptionsOf(item: FeedItem): { short: string; long: string | undefined } {
+  const whole = lineOf(descriptionOf(item));
+  const short = clipped(whole, 200);
+  return { short, long: short === whole ? undefined : clipped(whole, 500) };
+}
+
+function videoOf(item: FeedItem, { links }: FeedContent) {
+  const { short, long } = descriptionsOf(item);
+  const tags = tagsOf(item, 20);
+  return {
+    id: item.videoId,
+    title: clipped(titleOf(item), 200),
+    shortDescription: short,
+    ...(long !== undefined && { longDescription: long }),
+    thumbnail: links.thumbnail(item.videoId),
+    releaseDate: dayOf(item.createdAtMs),
+    ...(tags.length > 0 && { tags }),
+  };
+}
+
+function contentOf(item: FeedItem, { links }: FeedContent) {
+  const { fileExtension, bitRate, sizeBytes } = item.media;
+  const bitsPerSecond = bitRate ?? (sizeBytes * 8) / secondsOf(item);
+  const video = {
+    url: mediaUrlOf(item, links),
+    quality: qualityOf(item),
+    videoType: fileExtension.toUpperCase(),
+    bitrate: Math.max(1, Math.round(bitsPerSecond / 1000)),
+  };
+  return {
+    dateAdded: zonedTime(item.createdAtMs),
+    duration: secondsOf(item),
+    language: LANGUAGE,
+    videos: [video],
+  };
+}
+
+/** By the shorter side, so that an upright picture counts as its sideways twin. HD is the least that the form can say. */
+function qualityOf({ media }: FeedItem): 'HD' | 'FHD' | 'UHD' {
+  const lines = Math.min(media.width ?? 0, media.height ?? 0);
+  if (lines >= 2160) return 'UHD';
+  return lines >= 1080 ? 'FHD' : 'HD';
+}

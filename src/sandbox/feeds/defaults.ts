@@ -1,0 +1,15 @@
+/**
+ * What a feed must say and the API has no field for (api-spec sections 2.2 and 2.3). All assumed: a legal podcast or CTV feed needs
+ * them, and `PATCH /channels/:id` cannot set them.
+ */
+export const LANGUAGE = 'en';
+export const COUNTRY = 'us';
+/** One of Apple's podcast categories. */
+export const PODCAST_CATEGORY = 'Society & Culture';
+export const IS_EXPLICIT = false;
+/** `no`: other hosts may import the podcast. */
+export const PODCAST_LOCKED = 'no';
+/** One of Roku's genres, which a movie must have. */
+export const GENRE = 'special';
+/** Not rated. */
+export const RATING = { source: 'USA_PR', value: 'NR' } as const;

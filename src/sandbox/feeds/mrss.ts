@@ -1,0 +1,63 @@
+import { THUMBNAIL_SIZE } from '../media/still.ts';
+import type { FeedItem } from '../store/feeds.ts';
+import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedContent } from './content.ts';
+import { LANGUAGE } from './defaults.ts';
+import { channelElements, enclosure, itemElements, rssDocument } from './rss.ts';
+import { clipped, lineOf } from './text.ts';
+import { wholeSeconds } from './times.ts';
+import { element, textElement, type XmlElement } from './xml.ts';
+
+/** With the slash at its end: without it the elements are in no namespace that a reader knows. */
+export const MEDIA_RSS = 'http://search.yahoo.com/mrss/';
+
+/** Google Ad Manager takes at most so many items in one document and follows `atom:link rel="next"`. */
+export const MRSS_PAGE_ITEMS = 100;
+
+/** One page of an MRSS feed: RSS 2.0 with Media RSS 1.5.1, and what Roku and Google Ad Manager ask of it. */
+export function mrssDocument(content: FeedContent): string {
+  const items = content.items.map((item) => itemElement(item, content));
+  return rssDocument({ media: MEDIA_RSS }, [...channelElements(content, NO_LIMITS), ...items]);
+}
+
+const NO_LIMITS = { titleCharacters: Infinity, descriptionBytes: Infinity };
+
+function itemElement(item: FeedItem, content: FeedContent): XmlElement {
+  const elements = itemElements(item, content, NO_LIMITS);
+  return element('item', {}, [...elements, enclosure(item, content), mediaContent(item, content)]);
+}
+
+/** No media:group around it: that is for alternatives. No media:hash: it knows only MD5 and SHA-1 (Media RSS 1.5.1). */
+function mediaContent(item: FeedItem, content: FeedContent): XmlElement {
+  const tags = tagsOf(item, Infinity).map((tag) => lineOf(tag.replaceAll(',', ' ')));
+  const keywords = tags.filter((tag) => tag !== '').join(', ');
+  return element('media:content', mediaAttributes(item, content), [
+    textElement('media:title', titleOf(item), PLAIN),
+    // Roku cuts it after 200 characters; the item's own description is the whole.
+    textElement('media:description', clipped(lineOf(descriptionOf(item)), 200), PLAIN),
+    keywords === '' ? undefined : textElement('media:keywords', keywords),
+    element('media:thumbnail', { url: content.links.thumbnail(item.videoId), ...THUMBNAIL_SIZE }),
+    // Roku wants a category or keywords, and not every video has tags.
+    textElement('media:category', channelTitleOf(content)),
+    element('media:player', { url: content.links.embed(item.videoId) }),
+  ]);
+}
+
+const PLAIN = { type: 'plain' };
+
+function mediaAttributes(item: FeedItem, { links }: FeedContent) {
+  const { media } = item;
+  return {
+    url: mediaUrlOf(item, links),
+    fileSize: media.sizeBytes,
+    type: media.mediaType,
+    medium: media.videoCodec === null ? 'audio' : 'video',
+    isDefault: true,
+    expression: 'full',
+    bitrate: media.bitRate === null ? undefined : Math.max(1, Math.round(media.bitRate / 1000)),
+    framerate: media.frameRate === null ? undefined : Number(media.frameRate.toFixed(3)),
+    duration: wholeSeconds(media.durationS),
+    height: media.height ?? undefined,
+    width: media.width ?? undefined,
+    lang: LANGUAGE,
+  };
+}

@@ -1,0 +1,48 @@
+import type { FeedItem } from '../store/feeds.ts';
+import { channelTitleOf, type FeedContent } from './content.ts';
+import { IS_EXPLICIT, PODCAST_CATEGORY, PODCAST_LOCKED } from './defaults.ts';
+import { channelElements, enclosure, itemElements, rssDocument } from './rss.ts';
+import { clipped } from './text.ts';
+import { wholeSeconds } from './times.ts';
+import { element, textElement, type XmlElement } from './xml.ts';
+
+/** As PSP-1 writes them; prefixes and names are case-sensitive. */
+export const ITUNES = 'http://www.itunes.com/dtds/podcast-1.0.dtd';
+export const PODCAST = 'https://podcastindex.org/namespace/1.0';
+
+/** A podcast feed: RSS 2.0 with everything that PSP-1 requires and recommends, and the medium, as its episodes are videos. */
+export function podcastDocument(content: FeedContent): string {
+  const items = content.items.map((item) => itemElement(item, content));
+  return rssDocument({ itunes: ITUNES, podcast: PODCAST }, [
+    ...channelElements(content, PSP_LIMITS),
+    element('itunes:category', { text: PODCAST_CATEGORY }),
+    textElement('itunes:explicit', IS_EXPLICIT),
+    artwork(content),
+    textElement('itunes:author', clipped(channelTitleOf(content), PSP_LIMITS.titleCharacters)),
+    textElement('podcast:locked', PODCAST_LOCKED),
+    textElement('podcast:guid', content.podcastGuid),
+    textElement('podcast:medium', 'video'),
+    ...items,
+  ]);
+}
+
+const PSP_LIMITS = { titleCharacters: 255, descriptionBytes: 4000 };
+
+function itemElement(item: FeedItem, content: FeedContent): XmlElement {
+  const seconds = wholeSeconds(item.media.durationS);
+  return element('item', {}, [
+    ...itemElements(item, content, PSP_LIMITS),
+    enclosure(item, content, ENCLOSURE_TYPES[item.media.mediaType]),
+    seconds === undefined ? undefined : textElement('itunes:duration', seconds),
+    textElement('itunes:explicit', IS_EXPLICIT),
+    artwork(content),
+  ]);
+}
+
+/** For episodes too: a thumbnail is not square, and Apple refuses it. */
+function artwork({ channelId, links }: FeedContent): XmlElement {
+  return element('itunes:image', { href: links.artwork(channelId) });
+}
+
+/** Other names of the same types, as Apple and PSP-1 spell them. */
+const ENCLOSURE_TYPES: Readonly<Record<string, string>> = { 'audio/mp4': 'audio/x-m4a' };

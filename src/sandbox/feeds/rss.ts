@@ -1,0 +1,64 @@
+import type { FeedItem } from '../store/feeds.ts';
+import {
+  channelDescriptionOf,
+  channelTitleOf,
+  descriptionOf,
+  mediaUrlOf,
+  titleOf,
+  type FeedContent,
+} from './content.ts';
+import { LANGUAGE } from './defaults.ts';
+import { clipped, htmlOf } from './text.ts';
+import { rssTime } from './times.ts';
+import { element, textElement, xmlDocument, type XmlElement } from './xml.ts';
+
+/** How much a feed may say in one element; PSP-1 is the one that limits it. */
+export interface RssLimits {
+  readonly titleCharacters: number;
+  readonly descriptionBytes: number;
+}
+
+export const ATOM = 'http://www.w3.org/2005/Atom';
+
+/** @param namespaces prefix → name, beside Atom's @param children of the channel */
+export function rssDocument(
+  namespaces: Readonly<Record<string, string>>,
+  children: readonly (XmlElement | undefined)[],
+): string {
+  const declarations = Object.entries(namespaces).map(([prefix, name]) => [`xmlns:${prefix}`, name] as const);
+  const attributes = { version: '2.0', 'xmlns:atom': ATOM, ...Object.fromEntries(declarations) };
+  return xmlDocument(element('rss', attributes, [element('channel', {}, children)]));
+}
+
+/** What every channel of RSS 2.0 says. A feed that was never published has no dates: nothing was built. */
+export function channelElements(content: FeedContent, limits: RssLimits): (XmlElement | undefined)[] {
+  const { url, nextUrl, publishedAtMs, changedAtMs, links } = content;
+  const type = 'application/rss+xml';
+  return [
+    textElement('title', clipped(channelTitleOf(content), limits.titleCharacters)),
+    textElement('link', links.website()),
+    textElement('description', htmlOf(channelDescriptionOf(content), limits.descriptionBytes)),
+    textElement('language', LANGUAGE),
+    publishedAtMs === null ? undefined : textElement('pubDate', rssTime(publishedAtMs)),
+    publishedAtMs === null ? undefined : textElement('lastBuildDate', rssTime(changedAtMs)),
+    textElement('generator', 'dropcast sandbox'),
+    element('atom:link', { href: url, rel: 'self', type }),
+    nextUrl === undefined ? undefined : element('atom:link', { href: nextUrl, rel: 'next', type }),
+  ];
+}
+
+/** What every item of RSS 2.0 says. The guid is the video's id and no address, because addresses change with the port. */
+export function itemElements(item: FeedItem, { links }: FeedContent, limits: RssLimits): XmlElement[] {
+  return [
+    textElement('guid', item.videoId, { isPermaLink: false }),
+    textElement('title', clipped(titleOf(item), limits.titleCharacters)),
+    textElement('link', links.embed(item.videoId)),
+    textElement('description', htmlOf(descriptionOf(item), limits.descriptionBytes)),
+    textElement('pubDate', rssTime(item.createdAtMs)),
+  ];
+}
+
+/** The file itself: with its extension in the address, and its exact length, which is never 0 as empty files are never ready. */
+export function enclosure(item: FeedItem, { links }: FeedContent, mediaType = item.media.mediaType): XmlElement {
+  return element('enclosure', { url: mediaUrlOf(item, links), length: item.media.sizeBytes, type: mediaType });
+}

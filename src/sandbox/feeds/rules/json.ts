@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { Finding } from '../verdict.ts';
+import { finding } from './rss.ts';
+
+/** @param lists the names of the lists in the feed whose entries are its items */
+export function* schemaFindings(feed: unknown, schema: z.ZodType, lists: readonly string[]): Generator<Finding> {
+  const { error } = schema.safeParse(feed);
+  for (const { path, message } of error?.issues ?? []) {
+    const [list, index] = path;
+    const isOfItem = lists.includes(String(list)) && typeof index === 'number';
+    const place = path.slice(isOfItem ? 2 : 0).join('.');
+    yield finding(
+      `schema:${place.replaceAll(/\.\d+/g, '')}`,
+      `${place || 'the feed'}: ${message.endsWith('received undefined') ? 'is missing' : message}`,
+      isOfItem ? idAt(feed, list, index) : undefined,
+    );
+  }
+  yield* repeatedIds(feed, lists);
+}
+
+export const webAddress = z.url({ protocol: /^https?$/ });
+/** Roku spells it `{YYYY}-{MM}-{DD}T{hh}:{mm}:{ss}+{TZ}`. */
+export const zonedTime = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/, 'must be like 2026-01-31T12:00:00+00:00');
+export const day = z.iso.date();
+/** By code point, as JSON Schema counts too. */
+export const atMost = (characters: number) =>
+  z
+    .string()
+    .min(1)
+    .refine((value) => Array.from(value).length <= characters, `must have at most ${characters} characters`);
+export const seconds = z.int().min(1);
+
+function idAt(feed: unknown, list: PropertyKey | undefined, index: number): string {
+  const entry = entriesOf(feed, String(list))[index];
+  const id = typeof entry === 'object' && entry !== null && 'id' in entry ? entry.id : undefined;
+  return typeof id === 'string' && id !== '' ? id : `#${index + 1}`;
+}
+
+function entriesOf(feed: unknown, list: string): readonly unknown[] {
+  const entries = typeof feed === 'object' && feed !== null ? Reflect.get(feed, list) : undefined;
+  return Array.isArray(entries) ? entries : [];
+}
+
+/** Over all lists: an id names one thing in the whole feed. */
+function* repeatedIds(feed: unknown, lists: readonly string[]): Generator<Finding> {
+  const seen = new Set<string>();
+  for (const list of lists)
+    for (const index of entriesOf(feed, list).keys()) {
+      const id = idAt(feed, list, index);
+      if (seen.has(id) && !id.startsWith('#')) yield finding('id-unique', `${id} is there twice`, id);
+      seen.add(id);
+    }
+}

@@ -1,0 +1,101 @@
+import { ITUNES, PODCAST } from '../podcast.ts';
+import type { Finding } from '../verdict.ts';
+import type { ReadElement } from '../xml-reader.ts';
+import {
+  channelOf,
+  childOf,
+  finding,
+  isCount,
+  isWebAddress,
+  itemsOf,
+  namespaceFindings,
+  requireText,
+  textOf,
+} from './rss.ts';
+
+/** The rules of PSP-1 (Podcast Standards Project), required and recommended, with Apple's list of categories. */
+export function* podcastFindings(rss: ReadElement): Generator<Finding> {
+  yield* namespaceFindings(rss, 'itunes', ITUNES);
+  yield* namespaceFindings(rss, 'podcast', PODCAST);
+  const channel = channelOf(rss);
+  if (!channel) return;
+  yield* channelFindings(channel);
+  for (const [item, label] of itemsOf(rss)) yield* itemFindings(item, label);
+}
+
+const UUID_5 = /^[\da-f]{8}-[\da-f]{4}-5[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+function* channelFindings(channel: ReadElement): Generator<Finding> {
+  for (const name of ['language', 'itunes:author']) yield* requireText(channel, name);
+  if (!/^[a-z]{2,3}(?:-[a-z\d]+)*$/i.test(textOf(channel, 'language')))
+    yield finding('language', 'language must be a code of ISO 639');
+  if (!CATEGORIES.has(childOf(channel, 'itunes:category')?.attributes.get('text') ?? ''))
+    yield finding('itunes-category', "itunes:category must be one of Apple's categories");
+  if (!['yes', 'no'].includes(textOf(channel, 'podcast:locked')))
+    yield finding('podcast-locked', 'podcast:locked must be yes or no');
+  if (!UUID_5.test(textOf(channel, 'podcast:guid')))
+    yield finding('podcast-guid', 'podcast:guid must be a UUID of version 5');
+  yield* commonFindings(channel);
+}
+
+function* itemFindings(item: ReadElement, label: string): Generator<Finding> {
+  yield* commonFindings(item, label);
+  const duration = textOf(item, 'itunes:duration');
+  if (duration !== '' && !isCount(duration))
+    yield finding('itunes-duration', `itunes:duration must be whole seconds, not ${duration}`, label);
+  const { attributes } = childOf(item, 'enclosure') ?? { attributes: new Map<string, string>() };
+  const extensions = ENCLOSURES[attributes.get('type') ?? ''];
+  if (!extensions) yield finding('podcast-type', 'no podcast app plays an enclosure of this type', label);
+  else if (!extensions.includes(extensionOf(attributes.get('url'))))
+    yield finding('enclosure-extension', 'the path of the enclosure needs the extension of its type', label);
+}
+
+/** What channel and item have in common. */
+function* commonFindings(parent: ReadElement, label?: string): Generator<Finding> {
+  if (!['true', 'false'].includes(textOf(parent, 'itunes:explicit')))
+    yield finding('itunes-explicit', 'itunes:explicit must be true or false', label);
+  const image = childOf(parent, 'itunes:image')?.attributes.get('href');
+  if (!isWebAddress(image) || !['jpg', 'jpeg', 'png'].includes(extensionOf(image)))
+    yield finding('itunes-image', 'itunes:image must lead to a .jpg or .png', label);
+  if (Buffer.byteLength(textOf(parent, 'description')) > 4000)
+    yield finding('description-size', 'description must have at most 4,000 bytes', label);
+  for (const { name, text } of parent.children)
+    if (name !== 'description' && name !== 'item' && Array.from(text).length > 255)
+      yield finding('value-size', `${name} must have at most 255 characters`, label);
+}
+
+function extensionOf(url: string | undefined): string {
+  return /\.(\w+)$/.exec(URL.parse(url ?? '')?.pathname ?? '')?.[1] ?? '';
+}
+
+/** PSP-1, and the names that Apple gives to the same types. */
+const ENCLOSURES: Readonly<Record<string, readonly string[]>> = {
+  'audio/mpeg': ['mp3'],
+  'audio/m4a': ['m4a'],
+  'audio/x-m4a': ['m4a'],
+  'video/mp4': ['mp4', 'm4v'],
+  'video/m4v': ['m4v'],
+  'video/x-m4v': ['m4v'],
+};
+
+const CATEGORIES = new Set([
+  'Arts',
+  'Business',
+  'Comedy',
+  'Education',
+  'Fiction',
+  'Government',
+  'Health & Fitness',
+  'History',
+  'Kids & Family',
+  'Leisure',
+  'Music',
+  'News',
+  'Religion & Spirituality',
+  'Science',
+  'Society & Culture',
+  'Sports',
+  'TV & Film',
+  'Technology',
+  'True Crime',
+]);

@@ -1,0 +1,140 @@
+import { ATOM } from '../rss.ts';
+import type { Finding } from '../verdict.ts';
+import type { ReadElement } from '../xml-reader.ts';
+
+/** The rules of RSS 2.0, of its best practices, and of the enclosures' readers: for MRSS and podcasts alike. */
+export function* rssFindings(rss: ReadElement): Generator<Finding> {
+  if (rss.name !== 'rss' || rss.attributes.get('version') !== '2.0')
+    yield { rule: 'rss-version', message: 'the document must be <rss version="2.0">' };
+  yield* namespaceFindings(rss, 'atom', ATOM);
+  const channel = channelOf(rss);
+  if (channel) yield* channelFindings(channel);
+  else yield { rule: 'channel', message: 'there is no channel' };
+  const items = itemsOf(rss);
+  for (const [item, label] of items) yield* itemFindings(item, label);
+  yield* repeated(items, 'guid-unique', (item) => textOf(item, 'guid'));
+  yield* repeated(items, 'enclosure-unique', (item) => childOf(item, 'enclosure')?.attributes.get('url'));
+}
+
+/** The name must be exact: a prefix of another name makes every element with it unknown. */
+export function* namespaceFindings(rss: ReadElement, prefix: string, name: string): Generator<Finding> {
+  if (rss.attributes.get(`xmlns:${prefix}`) !== name)
+    yield { rule: 'namespace', message: `xmlns:${prefix} must be exactly ${name}` };
+}
+
+export function channelOf(rss: ReadElement): ReadElement | undefined {
+  return childOf(rss, 'channel');
+}
+
+/** The items, each with what it is called in a finding. */
+export function itemsOf(rss: ReadElement): (readonly [ReadElement, string])[] {
+  const items = channelOf(rss)?.children.filter(({ name }) => name === 'item') ?? [];
+  return items.map((item, index) => [item, textOf(item, 'guid') || `#${index + 1}`] as const);
+}
+
+export function childOf(parent: ReadElement, name: string): ReadElement | undefined {
+  return parent.children.find((child) => child.name === name);
+}
+
+/** '' when the element is missing or empty. */
+export function textOf(parent: ReadElement, name: string): string {
+  return childOf(parent, name)?.text ?? '';
+}
+
+export function* requireText(parent: ReadElement, name: string, item?: string): Generator<Finding> {
+  if (textOf(parent, name).trim() !== '') return;
+  yield finding('required', `${name} is missing or empty`, item);
+}
+
+export function finding(rule: string, message: string, item?: string): Finding {
+  return item === undefined ? { rule, message } : { rule, message, item };
+}
+
+export function isWebAddress(value: string | undefined): boolean {
+  const url = URL.parse(value ?? '');
+  return url !== null && ['http:', 'https:'].includes(url.protocol);
+}
+
+/** Of audio, video, or a container that is registered elsewhere, as MXF is. */
+export function isMediaType(value: string | undefined): boolean {
+  return /^(?:video|audio|application)\/[\w.+-]+$/.test(value ?? '');
+}
+
+/** An integer of 1 or more, without sign, fraction and zeros in front. */
+export function isCount(value: string | undefined): boolean {
+  return /^[1-9]\d*$/.test(value ?? '');
+}
+
+function* channelFindings(channel: ReadElement): Generator<Finding> {
+  for (const name of ['title', 'link', 'description']) yield* requireText(channel, name);
+  yield* linkFindings(channel);
+  yield* dateFindings(channel);
+  yield* spaceFindings(channel);
+}
+
+function* linkFindings(channel: ReadElement): Generator<Finding> {
+  const links = channel.children.filter(({ name }) => name === 'atom:link');
+  const selves = links.filter(({ attributes }) => attributes.get('rel') === 'self');
+  if (selves.length !== 1) yield finding('self-link', 'there must be one atom:link rel="self"');
+  if (!links.every(({ attributes }) => isWebAddress(attributes.get('href'))))
+    yield finding('self-link', 'the href of an atom:link must be a web address');
+  if (!isWebAddress(textOf(channel, 'link'))) yield finding('link', 'the link of the channel must be a web address');
+}
+
+// RFC 822 with a year of four digits (RSS 2.0); `UTC+0` and names of places are not zones.
+const DATE =
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} (?:GMT|[+-]\d{4})$/;
+
+function* dateFindings(parent: ReadElement, item?: string): Generator<Finding> {
+  for (const { name, text } of parent.children)
+    if (['pubDate', 'lastBuildDate'].includes(name) && !DATE.test(text))
+      yield finding('date', `${name} must be a date of RFC 822 with GMT or a numeric zone, not ${text}`, item);
+}
+
+/** PSP-1: no leading or trailing white space. Readers that do not trim show it. */
+function* spaceFindings(parent: ReadElement, item?: string): Generator<Finding> {
+  for (const child of parent.children) {
+    const isText = child.children.length === 0;
+    if (isText && child.text !== child.text.trim())
+      yield finding('white-space', `${child.name} has white space around its text`, item);
+    if (child.name.startsWith('media:')) yield* spaceFindings(child, item);
+  }
+}
+
+function* itemFindings(item: ReadElement, label: string): Generator<Finding> {
+  for (const name of ['title', 'guid', 'description', 'pubDate']) yield* requireText(item, name, label);
+  yield* dateFindings(item, label);
+  yield* spaceFindings(item, label);
+  const guid = childOf(item, 'guid');
+  if (guid && guid.attributes.get('isPermaLink') !== 'false' && !isWebAddress(guid.text))
+    yield finding('guid', 'a guid that is no web address needs isPermaLink="false"', label);
+  yield* enclosureFindings(item, label);
+}
+
+function* enclosureFindings(item: ReadElement, label: string): Generator<Finding> {
+  const enclosures = item.children.filter(({ name }) => name === 'enclosure');
+  if (enclosures.length !== 1) yield finding('enclosure', 'an item must have one enclosure', label);
+  for (const { attributes } of enclosures) yield* fileFindings(attributes, label);
+}
+
+function* fileFindings(attributes: ReadElement['attributes'], label: string): Generator<Finding> {
+  if (!isWebAddress(attributes.get('url')))
+    yield finding('enclosure', 'the url of the enclosure must be a web address', label);
+  if (!isCount(attributes.get('length')))
+    yield finding('enclosure-length', 'the length of the enclosure must be its bytes, above 0', label);
+  if (!isMediaType(attributes.get('type')))
+    yield finding('enclosure-type', 'the type of the enclosure must be a media type', label);
+}
+
+function* repeated(
+  items: readonly (readonly [ReadElement, string])[],
+  rule: string,
+  keyOf: (item: ReadElement) => string | undefined,
+): Generator<Finding> {
+  const seen = new Set<string>();
+  for (const [item, label] of items) {
+    const key = keyOf(item);
+    if (key !== undefined && seen.has(key)) yield finding(rule, `${key} is there twice`, label);
+    seen.add(key ?? '');
+  }
+}

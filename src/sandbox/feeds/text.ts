@@ -1,0 +1,40 @@
+/** Leaves out what XML 1.0 cannot carry even as a reference (section 2.2): control characters, lone surrogates, U+FFFE and U+FFFF. */
+export function withoutIllegalCharacters(text: string): string {
+  return text.replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '');
+}
+
+/** A client's text as one line without white space around it; '' when nothing is left to see. */
+export function lineOf(text: string): string {
+  return withoutIllegalCharacters(text).replaceAll(/\s+/g, ' ').trim();
+}
+
+/** Cuts a text to so many characters, by code point so that no character is halved; `…` shows the cut. */
+export function clipped(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const characters = Array.from(text);
+  if (characters.length <= maxCharacters) return text;
+  return `${characters
+    .slice(0, maxCharacters - 1)
+    .join('')
+    .trimEnd()}…`;
+}
+
+/**
+ * Plain text as HTML of at most so many bytes in UTF-8. The description of RSS 2.0 is HTML by definition: `<b>` in a client's plain
+ * text would be bold there, and `<script>` worse, if it were escaped for XML alone.
+ */
+export function htmlOf(text: string, maxBytes: number): string {
+  const characters = Array.from(withoutIllegalCharacters(text).replaceAll(/\r\n?/g, '\n').trim(), asHtml);
+  const whole = characters.join('');
+  if (Buffer.byteLength(whole) <= maxBytes) return whole;
+  const room = maxBytes - Buffer.byteLength('…');
+  let bytes = 0;
+  const end = characters.findIndex((character) => (bytes += Buffer.byteLength(character)) > room);
+  return `${characters.slice(0, end).join('').trimEnd()}…`;
+}
+
+function asHtml(character: string): string {
+  return HTML[character] ?? character;
+}
+
+const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\n': '<br>' };

@@ -1,0 +1,55 @@
+import type { FeedType } from '../store/feeds.ts';
+import { ctvFindings } from './rules/ctv.ts';
+import { mrssFindings } from './rules/mrss.ts';
+import { podcastFindings } from './rules/podcast.ts';
+import { rokuSearchFindings } from './rules/roku-search.ts';
+import { rssFindings } from './rules/rss.ts';
+import { readXml, XmlError, type ReadElement } from './xml-reader.ts';
+
+/** A rule that a document breaks. */
+export interface Finding {
+  /** The rule's name, `enclosure-length` for example. */
+  readonly rule: string;
+  readonly message: string;
+  /** The guid or id of the item that breaks it, or `#3` for the third when it has none. */
+  readonly item?: string;
+}
+
+/**
+ * Judges a feed by the rules of its type: what its specification requires, and what readers refuse although general validators let
+ * it pass (an enclosure of length 0, a duration with fractions). It reads the document alone and fetches nothing.
+ * @returns nothing for a feed that is in order
+ */
+export function verdictOf(document: string, type: FeedType | 'roku-search'): Finding[] {
+  switch (type) {
+    case 'mrss':
+      return rssVerdict(document, mrssFindings);
+    case 'podcast':
+      return rssVerdict(document, podcastFindings);
+    case 'ctv':
+      return jsonVerdict(document, ctvFindings);
+    case 'roku-search':
+      return jsonVerdict(document, rokuSearchFindings);
+    default:
+      return type satisfies never;
+  }
+}
+
+function rssVerdict(document: string, findings: (rss: ReadElement) => Iterable<Finding>): Finding[] {
+  try {
+    const rss = readXml(document);
+    return [...rssFindings(rss), ...findings(rss)];
+  } catch (error) {
+    if (error instanceof XmlError) return [{ rule: 'well-formed', message: error.message }];
+    throw error;
+  }
+}
+
+function jsonVerdict(document: string, findings: (feed: unknown) => Iterable<Finding>): Finding[] {
+  try {
+    return [...findings(JSON.parse(document) as unknown)];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [{ rule: 'well-formed', message: 'the document is not JSON' }];
+    throw error;
+  }
+}

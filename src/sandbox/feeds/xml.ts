@@ -1,0 +1,68 @@
+import { withoutIllegalCharacters } from './text.ts';
+
+/** An element that is to be written. Its content is either text or elements, never both: a feed has no mixed content. */
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: XmlAttributes;
+  readonly content: string | readonly XmlElement[];
+}
+
+/** In the order in which they are written; what is undefined is left out. */
+export type XmlAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** An element that says a text. */
+export function textElement(name: string, text: string | number | boolean, attributes: XmlAttributes = {}): XmlElement {
+  return { name, attributes, content: String(text) };
+}
+
+/** An element that holds elements, or nothing; what is undefined is left out. */
+export function element(
+  name: string,
+  attributes: XmlAttributes,
+  children: readonly (XmlElement | undefined)[] = [],
+): XmlElement {
+  return { name, attributes, content: children.filter((child) => child !== undefined) };
+}
+
+/**
+ * An XML 1.0 document in UTF-8. Elements start on their own lines, but no white space is put beside a text: readers that do not
+ * trim show it (a generator that indents its CDATA gave titles that begin with a line break).
+ */
+export function xmlDocument(root: XmlElement): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${written(root, '')}\n`;
+}
+
+function written({ name, attributes, content }: XmlElement, indent: string): string {
+  const start = `${indent}<${name}${writtenAttributes(attributes)}`;
+  if (content.length === 0) return `${start}/>`;
+  if (typeof content === 'string') return `${start}>${escapedText(content)}</${name}>`;
+  const children = content.map((child) => written(child, `${indent}  `));
+  return `${start}>\n${children.join('\n')}\n${indent}</${name}>`;
+}
+
+function writtenAttributes(attributes: XmlAttributes): string {
+  return Object.entries(attributes)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ` ${name}="${escapedAttribute(String(value))}"`)
+    .join('');
+}
+
+/** `>` too, because `]]>` is not allowed in a text (XML 1.0 section 2.4), and CR because a reader would make it LF (section 2.11). */
+function escapedText(text: string): string {
+  return withoutIllegalCharacters(text)
+    .trim()
+    .replaceAll(/[&<>\r]/g, reference);
+}
+
+/** White space other than blanks too: a reader would make blanks of it (XML 1.0 section 3.3.3). */
+function escapedAttribute(text: string): string {
+  return withoutIllegalCharacters(text)
+    .trim()
+    .replaceAll(/[&<>"\t\n\r]/g, reference);
+}
+
+function reference(character: string): string {
+  return REFERENCES[character] ?? `&#${character.codePointAt(0)};`;
+}
+
+const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -1,0 +1,139 @@
+import { Hono } from 'hono';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Clock } from '../../../src/sandbox/clock.ts';
+import { Events, type SandboxEvent } from '../../../src/sandbox/events.ts';
+import { feedDocument } from '../../../src/sandbox/feeds/document.ts';
+import { verdictOf } from '../../../src/sandbox/feeds/verdict.ts';
+import { publishFeed } from '../../../src/sandbox/http/feeds.ts';
+import { Links } from '../../../src/sandbox/http/links.ts';
+import type { World } from '../../../src/sandbox/world.ts';
+import { openRecords, type Records } from '../../../src/sandbox/records.ts';
+import { addDemoData } from '../../../src/sandbox/seed-data.ts';
+import type { Feed } from '../../../src/sandbox/store/feeds.ts';
+import { playable } from '../playable.ts';
+
+const links = new Links('http://127.0.0.1:8080', 'http://127.0.0.1:8080', 'jpg');
+let records: Records;
+let told: SandboxEvent[];
+let publish: (feedId: string) => Promise<number>;
+beforeEach(() => {
+  records = openRecords(':memory:');
+  addDemoData(records.channels, records.feeds, 0);
+  told = [];
+  const events = new Events();
+  events.listen((event) => told.push(event));
+  const lifecycle = { advance: () => undefined } as unknown as World['lifecycle'];
+  const api = new Hono();
+  api.post('/feeds/:id/publish', publishFeed({ records, links, events, lifecycle, clock: new Clock(() => 5000) }));
+  publish = async (feedId) => {
+    const response = await api.request(`/feeds/${feedId}/publish`, { method: 'POST' });
+    const { video_count: videoCount } = (await response.json()) as { video_count: number };
+    return videoCount;
+  };
+});
+
+function addReady(count: number, channelId = 'ch_podcast'): void {
+  const { videos, database } = records;
+  database.exec('BEGIN');
+  for (let index = 0; index < count; index += 1) {
+    const id = videos.create(
+      {
+        title: `clip ${index}`,
+        description: null,
+        channelId,
+        tags: [],
+        sourceUrl: null,
+        createdAtMs: index,
+      },
+      (number) => `vid_${number}`,
+    );
+    const file = { videoId: id, sizeBytes: 10, sha256: 'ab' };
+    videos.startProcessing(file, playable, { nowMs: 0, dueAtMs: 0 });
+  }
+  videos.finishDue(1);
+  database.exec('COMMIT');
+}
+
+const feed = () => records.feeds.find('feed_podcast') as Feed;
+
+describe('a publish', () => {
+  test('takes the newest 1,000 and no more', async () => {
+    addReady(1005);
+    expect(await publish('feed_podcast')).toBe(1000);
+    const { body } = feedDocument({ records, links }, feed());
+    const titles = [...body.matchAll(/<title>(clip \d+)</g)].map(([, title]) => title);
+    expect([titles.length, titles[0], titles.at(-1)]).toEqual([1000, 'clip 1004', 'clip 5']);
+  });
+
+  test('takes no video that is still in processing, although its bytes are known', async () => {
+    addReady(1);
+    const fields = {
+      title: 'soon',
+      description: null,
+      channelId: 'ch_podcast',
+      tags: [],
+      sourceUrl: null,
+      createdAtMs: 9,
+    };
+    records.videos.create(fields, () => 'vid_soon');
+    const time = { nowMs: 0, dueAtMs: 9000 };
+    records.videos.startProcessing({ videoId: 'vid_soon', sizeBytes: 10, sha256: 'ab' }, playable, time);
+    expect(await publish('feed_podcast')).toBe(1);
+  });
+
+  test('is told after it is in the records', async () => {
+    addReady(1);
+    await publish('feed_podcast');
+    expect(told).toEqual([{ type: 'feed.published', id: 'feed_podcast' }]);
+    expect(feed()).toMatchObject({
+      lastPublishedAtMs: 5000,
+      publication: { changedAtMs: 5000, channelName: 'Podcast' },
+    });
+  });
+
+  test('is all or nothing', async () => {
+    addReady(2);
+    await publish('feed_podcast');
+    addReady(1);
+    records.database.exec("CREATE TRIGGER broken BEFORE UPDATE ON feeds BEGIN SELECT RAISE(ABORT, 'no'); END");
+    const channel = { name: 'Podcast', description: null };
+    expect(() => records.feeds.publish(feed(), channel, { atMs: 1, podcastGuid: 'x' })).toThrow('no');
+    expect(records.feeds.count('feed_podcast')).toBe(2);
+  });
+
+  test('replaces what the feed had', async () => {
+    addReady(2);
+    await publish('feed_podcast');
+    await publish('feed_podcast');
+    expect(records.feeds.items('feed_podcast', { limit: 10, offset: 0 }).map(({ videoId }) => videoId)).toEqual([
+      'vid_2',
+      'vid_1',
+    ]);
+  });
+
+  test('a deleted video leaves the feeds it is in, and only their time changes', async () => {
+    addReady(2);
+    await publish('feed_podcast');
+    await publish('feed_main');
+    records.feeds.drop('vid_1', 6000);
+    expect(records.feeds.count('feed_podcast')).toBe(1);
+    expect(feed()).toMatchObject({ lastPublishedAtMs: 5000, publication: { changedAtMs: 6000 } });
+    expect(records.feeds.find('feed_main')?.publication?.changedAtMs).toBe(5000);
+  });
+
+  test('of an MRSS feed has pages of 100, each leading to the next, and nothing behind the last', async () => {
+    addReady(101, 'ch_news');
+    expect(await publish('feed_news')).toBe(101);
+    const news = records.feeds.find('feed_news') as Feed;
+    const pages = [1, 2, 3].map((page) => feedDocument({ records, links }, news, { page }).body);
+    expect(pages.map((page) => page.match(/<item>/g)?.length ?? 0)).toEqual([100, 1, 0]);
+    expect(new Set(pages.flatMap((page) => page.match(/<guid.*/g) ?? [])).size).toBe(101);
+    expect(pages.map((page) => /href="([^"]*)" rel="next"/.exec(page)?.[1])).toEqual([
+      'http://127.0.0.1:8080/feeds/feed_news.xml?page=2',
+      undefined,
+      undefined,
+    ]);
+    expect(pages[1]).toContain('href="http://127.0.0.1:8080/feeds/feed_news.xml?page=2" rel="self"');
+    for (const page of pages) expect(verdictOf(page, 'mrss')).toEqual([]);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { verdictOf } from '../../../src/sandbox/feeds/verdict.ts';
+import { goodFeeds, planted, withFault } from './planted.ts';
+
+const types = Object.keys(goodFeeds) as (keyof typeof goodFeeds)[];
+
+describe('the verdict of a feed', () => {
+  test.each(types)('has nothing to say of a good %s feed', (type) => {
+    expect(verdictOf(goodFeeds[type], type)).toEqual([]);
+  });
+
+  test.each(planted.map((fault) => [fault.type, fault.fault, fault] as const))('%s: finds %s', (type, _what, fault) => {
+    const findings = verdictOf(withFault(fault), type);
+    expect(findings.map(({ rule }) => rule)).toContain(fault.rule);
+    for (const { message } of findings) expect(message).not.toMatch(/undefined|\[object/);
+  });
+
+  test('names the item that breaks the rule', () => {
+    const document = goodFeeds.podcast.replace('length="65182"', 'length="0"');
+    expect(verdictOf(document, 'podcast')).toEqual([
+      { rule: 'enclosure-length', message: expect.any(String), item: 'vid_first' },
+    ]);
+    const feed = goodFeeds.ctv.replace('"duration": 4', '"duration": 0');
+    expect(verdictOf(feed, 'ctv')).toMatchObject([{ rule: 'schema:content.duration', item: 'vid_first' }]);
+    expect(verdictOf(goodFeeds.mrss.replace(/<guid.*?<\/guid>/, ''), 'mrss')).toMatchObject([{ item: '#1' }]);
+  });
+
+  test('refuses a page of more than 100 items', () => {
+    const item = /<item>[^]*?<\/item>/.exec(goodFeeds.mrss)?.[0] ?? '';
+    const many = Array.from({ length: 101 }, (_, index) => item.replaceAll('vid_first', `vid_${index}`)).join('');
+    const document = goodFeeds.mrss.replace(/<item>[^]*<\/item>/, () => many);
+    expect(verdictOf(document, 'mrss').map(({ rule }) => rule)).toEqual(['page-size']);
+  });
+
+  test.each(['', 'null', '[]', '{}', '<html></html>', '<rss version="2.0"/>', '{"assets":[null],"movies":[1]}'])(
+    'finds something in %j, whatever it is taken for',
+    (document) => {
+      for (const type of types) expect(verdictOf(document, type)).not.toEqual([]);
+    },
+  );
+});
