@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { configJsonSchemaText } from '../src/config/json-schema.ts';
 import { fileMachineDiagram } from '../src/pipeline/diagram.ts';
+import { contractTypes } from './contract-types.ts';
 
 /** A file of the repository that is made from the code: never edited by hand. */
 export interface GeneratedFile {
@@ -13,6 +14,7 @@ export interface GeneratedFile {
 export const generatedFiles: readonly GeneratedFile[] = [
   { path: 'config.schema.json', content: configJsonSchemaText },
   { path: 'docs/file-machine.mmd', content: fileMachineDiagram },
+  { path: 'src/contract/types.gen.ts', content: contractTypes },
 ];
 
 /** The paths of the files that are not what the code makes of them. */

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+/** A JSON schema of the document, or a reference to one. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly maxProperties?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly allOf?: readonly Schema[];
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+
+export interface DocumentedAnswer {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
+  readonly content?: Content;
+}
+
+export interface Operation {
+  /** As the sandbox calls it: `videos.list`. */
+  readonly name: string;
+  readonly method: string;
+  /** With its placeholders, `/v1/videos/{id}`. */
+  readonly path: string;
+  readonly needsKey: boolean;
+  readonly parameters: readonly Parameter[];
+  readonly body: { readonly required?: boolean; readonly content: Content } | undefined;
+  /** By status, `4XX` for all others of that hundred. */
+  readonly answers: Readonly<Record<string, DocumentedAnswer>>;
+}
+
+const document = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')) as {
+  readonly paths: Record<string, Record<string, unknown>>;
+  readonly components: { readonly schemas: Record<string, Schema>; readonly responses: Record<string, unknown> };
+};
+
+export const schemas = document.components.schemas;
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** All that the contract lets a client ask, references resolved but for those to schemas. */
+export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
+  METHODS.flatMap((method) => (item[method] ? [operationOf(path, method, item)] : [])),
+);
+
+export function operationNamed(name: string): Operation {
+  const operation = operations.find((each) => each.name === name);
+  if (!operation) throw new Error(`The contract has no operation ${name}.`);
+  return operation;
+}
+
+/** The component of the document's `responses`. */
+export function answerNamed(name: string): DocumentedAnswer {
+  return resolved(document.components.responses[name]) as DocumentedAnswer;
+}
+
+function operationOf(path: string, method: string, item: Record<string, unknown>): Operation {
+  const operation = item[method] as Record<string, unknown>;
+  const parameters = [...((item['parameters'] ?? []) as unknown[]), ...((operation['parameters'] ?? []) as unknown[])];
+  const answers = Object.entries(operation['responses'] as Record<string, unknown>);
+  return {
+    name: String(operation['x-operation']),
+    method: method.toUpperCase(),
+    // A path with servers of its own is not below the version of the API.
+    path: 'servers' in item ? path : `/v1${path}`,
+    needsKey: !('security' in operation),
+    parameters: parameters.map((parameter) => resolved(parameter) as Parameter),
+    body: operation['requestBody'] as Operation['body'],
+    answers: Object.fromEntries(answers.map(([status, answer]) => [status, resolvedAnswer(answer)])),
+  };
+}
+
+function resolvedAnswer(answer: unknown): DocumentedAnswer {
+  const found = resolved(answer) as DocumentedAnswer;
+  const headers = Object.entries(found.headers ?? {}).map(([name, header]) => [name, resolved(header)]);
+  return { ...found, headers: Object.fromEntries(headers) as NonNullable<DocumentedAnswer['headers']> };
+}
+
+/** What a local reference stands for; anything else is itself. */
+function resolved(value: unknown): unknown {
+  const reference = (value as { readonly $ref?: string } | undefined)?.$ref;
+  if (reference === undefined) return value;
+  const steps = reference.replace(/^#\//, '').split('/');
+  return steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], document);
+}
