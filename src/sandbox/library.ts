@@ -1,30 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, renameSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, parse } from 'node:path';
 
 /**
- * The files on disk: `incoming/` holds bodies that are still arriving, `media/` the stored files, named by
- * their video. A file in `media/` that the records do not know was never acknowledged.
+ * The files on disk: `incoming/` holds what is still arriving or being made, `media/` the stored files, named by their video,
+ * `thumbnails/` the pictures made of them and `artwork/` those of channels. A file in `media/` that the records do not know was
+ * never acknowledged.
  */
 export class Library {
   readonly incoming: string;
   readonly #media: string;
+  readonly #thumbnails: string;
+  readonly #artwork: string;
 
   constructor(dataDir: string) {
     this.incoming = join(dataDir, 'incoming');
     this.#media = join(dataDir, 'media');
+    this.#thumbnails = join(dataDir, 'thumbnails');
+    this.#artwork = join(dataDir, 'artwork');
   }
 
   /** Makes the folders, and removes what an earlier process left without a record. */
   async open(isKnown: (videoId: string) => boolean): Promise<void> {
     await rm(this.incoming, { recursive: true, force: true });
-    await mkdir(this.incoming, { recursive: true, mode: 0o700 });
-    await mkdir(this.#media, { recursive: true, mode: 0o700 });
-    const names = await readdir(this.#media);
-    await Promise.all(names.filter((name) => !isKnown(name)).map((name) => this.remove(name)));
+    for (const folder of [this.incoming, this.#media, this.#thumbnails, this.#artwork])
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const folder of [this.#media, this.#thumbnails]) {
+      const unknown = (await readdir(folder)).filter((name) => !isKnown(parse(name).name));
+      await Promise.all(unknown.map((name) => rm(join(folder, name), { recursive: true, force: true })));
+    }
   }
 
   pathOf(videoId: string): string {
-    return join(this.#media, basename(videoId));
+    return join(this.#media, safeName(videoId));
+  }
+
+  thumbnailPath(videoId: string, extension: PictureExtension): string {
+    return join(this.#thumbnails, `${safeName(videoId)}.${extension}`);
+  }
+
+  artworkPath(channelId: string, extension: PictureExtension): string {
+    return join(this.#artwork, `${safeName(channelId)}.${extension}`);
   }
 
   /** Gives an arrived file its place, durably: the rename is on disk when this resolves. */
@@ -34,7 +51,36 @@ export class Library {
     await folder.sync();
   }
 
-  async remove(videoId: string): Promise<void> {
-    await rm(this.pathOf(videoId), { force: true });
+  /**
+   * Replaces all files of all videos in one moment by these, whose paths are by their videos and may be the library's own.
+   * @returns when the space of the others is free again; a crash before that leaves it to the next start
+   */
+  replace(paths: ReadonlyMap<string, string>): Promise<void> {
+    const aside = join(this.incoming, randomUUID());
+    mkdirSync(aside, { mode: 0o700 });
+    for (const folder of [this.#media, this.#thumbnails, this.#artwork]) {
+      renameSync(folder, join(aside, basename(folder)));
+      mkdirSync(folder, { mode: 0o700 });
+    }
+    for (const [videoId, path] of paths) {
+      const isOwn = path === this.pathOf(videoId);
+      renameSync(isOwn ? join(aside, basename(this.#media), videoId) : path, this.pathOf(videoId));
+    }
+    return rm(aside, { recursive: true, force: true });
   }
+
+  /** Everything there is of a video, whatever kind of pictures earlier processes made. */
+  async remove(videoId: string): Promise<void> {
+    const pictures = PICTURE_EXTENSIONS.map((extension) => this.thumbnailPath(videoId, extension));
+    await Promise.all([this.pathOf(videoId), ...pictures].map((path) => rm(path, { force: true })));
+  }
+}
+
+const PICTURE_EXTENSIONS = ['jpg', 'png'] as const;
+type PictureExtension = (typeof PICTURE_EXTENSIONS)[number];
+
+/** Only the service's own ids become file names, wherever the id was read. @throws TypeError for any other */
+function safeName(id: string): string {
+  if (!/^[\w-]{1,100}$/.test(id)) throw new TypeError(`not an id of the service: ${JSON.stringify(id.slice(0, 100))}`);
+  return id;
 }

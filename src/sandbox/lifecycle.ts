@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import type { Events } from './events.ts';
 import type { Library } from './library.ts';
-import { probe } from './media/probe.ts';
 import type { Probe } from './media/verdict.ts';
 import { seededFraction } from './seeded.ts';
 import type { Failure, VideoStore } from './store/videos.ts';
@@ -13,6 +12,8 @@ export interface LifecycleParts {
   readonly library: Library;
   readonly clock: Clock;
   readonly events: Events;
+  /** Says what the bytes at a path are. */
+  readonly probe: (path: string) => Promise<Probe>;
   readonly seed: number;
   readonly processingMs: { readonly min: number; readonly max: number };
   /** What a fault has planned for the video, if anything. */
@@ -31,7 +32,8 @@ export type AcceptResult = 'accepted' | 'already complete' | 'video deleted';
  */
 export class Lifecycle {
   readonly #parts: LifecycleParts;
-  readonly #accepting = new Set<string>();
+  readonly #accepting = new Map<string, Promise<AcceptResult>>();
+  #era = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: LifecycleParts) {
@@ -49,20 +51,38 @@ export class Lifecycle {
     for (const { id, status } of ended) events.emit(status === 'ready' ? 'video.ready' : 'video.failed', id);
   }
 
-  /** The bytes of a video are here: probes them and starts the processing. First come, first served. */
-  async accept(videoId: string, file: ArrivedFile): Promise<AcceptResult> {
-    const verdict = await probe(file.path);
-    const refusal = this.#refusal(videoId);
+  /** Changes when all records are replaced: what was begun in an earlier era must not touch a video of the same id. */
+  get era(): number {
+    return this.#era;
+  }
+
+  /**
+   * The bytes of a video are here: probes them and starts the processing. First come, first served.
+   * @param era when they began to arrive
+   */
+  async accept(videoId: string, file: ArrivedFile, era = this.#era): Promise<AcceptResult> {
+    const verdict = await this.#parts.probe(file.path);
+    const refusal = era === this.#era ? this.#refusal(videoId) : 'video deleted';
     if (refusal) {
       await rm(file.path, { force: true });
       return refusal;
     }
-    this.#accepting.add(videoId);
+    const kept = this.#keep(videoId, file, verdict);
+    this.#accepting.set(videoId, kept);
     try {
-      return await this.#keep(videoId, file, verdict);
+      return await kept;
     } finally {
       this.#accepting.delete(videoId);
     }
+  }
+
+  /** Begins a new era with this work, which replaces records and files: no file is on the way to its place while it runs. */
+  async startAnew<T>(work: () => T): Promise<T> {
+    while (this.#accepting.size > 0) await Promise.allSettled(this.#accepting.values());
+    const result = work();
+    this.#era += 1;
+    this.advance();
+    return result;
   }
 
   /** File first, record second: a crash in between leaves a pending video and a file that the next start removes. */
@@ -89,6 +109,13 @@ export class Lifecycle {
     const isFailed = videos.fail(videoId, failure, clock.nowMs());
     if (isFailed) events.emit('video.failed', videoId);
     return isFailed;
+  }
+
+  /** The processing of the video ends now, whatever time it would take. */
+  finish(videoId: string): void {
+    const { videos, clock } = this.#parts;
+    videos.hurry(videoId, clock.nowMs());
+    this.advance();
   }
 
   close(): void {

@@ -9,6 +9,7 @@ import { Lifecycle } from '../../src/sandbox/lifecycle.ts';
 import { ChannelStore } from '../../src/sandbox/store/channels.ts';
 import { openDatabase } from '../../src/sandbox/store/database.ts';
 import { VideoStore } from '../../src/sandbox/store/videos.ts';
+import { playable } from './playable.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 test('a video that is deleted while its file moves leaves no file behind', async () => {
@@ -31,7 +32,8 @@ test('a video that is deleted while its file moves leaves no file behind', async
   const path = join(library.incoming, 'body');
   await writeFile(path, 'x');
   const world = { clock: new Clock(() => 0), events: new Events(), fateOf: () => undefined };
-  const lifecycle = new Lifecycle({ ...world, videos, library, seed: 1, processingMs: { min: 0, max: 0 } });
+  const probe = async () => playable;
+  const lifecycle = new Lifecycle({ ...world, videos, library, probe, seed: 1, processingMs: { min: 0, max: 0 } });
   expect(await lifecycle.accept('vid', { path, sizeBytes: 1, sha256: 'x' })).toBe('video deleted');
   expect(existsSync(library.pathOf('vid'))).toBe(false);
 });

@@ -6,6 +6,7 @@ import { Lifecycle } from '../../src/sandbox/lifecycle.ts';
 import { ChannelStore } from '../../src/sandbox/store/channels.ts';
 import { openDatabase } from '../../src/sandbox/store/database.ts';
 import { VideoStore } from '../../src/sandbox/store/videos.ts';
+import { playable } from './playable.ts';
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }));
 afterEach(() => void vi.useRealTimers());
@@ -16,9 +17,9 @@ function processing(dueAtMs: number) {
   const videos = new VideoStore(database);
   const video = { title: 'T', description: null, channelId: 'ch', tags: [], sourceUrl: null, createdAtMs: 0 };
   videos.create(video, () => 'vid');
-  const probe = { isPlayable: true, container: 'mp4', durationS: 4 } as const;
-  videos.startProcessing({ videoId: 'vid', sizeBytes: 1, sha256: 'x' }, probe, { nowMs: 0, dueAtMs });
-  const parts = { videos, library: new Library('/nowhere'), seed: 1, processingMs: { min: 0, max: 0 } };
+  videos.startProcessing({ videoId: 'vid', sizeBytes: 1, sha256: 'x' }, playable, { nowMs: 0, dueAtMs });
+  const probe = async () => playable;
+  const parts = { videos, library: new Library('/nowhere'), probe, seed: 1, processingMs: { min: 0, max: 0 } };
   return {
     videos,
     lifecycle: new Lifecycle({ ...parts, clock: new Clock(Date.now), events: new Events(), fateOf: () => undefined }),

@@ -1,16 +1,126 @@
-import type { RawListener } from '../http/server.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerRefusal } from '../http/answer.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, toApiError } from '../http/api-error.ts';
+import type { RawListener } from '../http/server.ts';
 import type { Library } from '../library.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Picture, Pictures } from '../media/pictures.ts';
 import type { Records } from '../records.ts';
+import type { VideoMedia } from '../store/videos.ts';
+import { sendFile, type SentBytes } from './send-file.ts';
 
 export interface CdnParts {
   readonly records: Pick<Records, 'videos' | 'channels'>;
   readonly library: Library;
+  readonly lifecycle: Pick<Lifecycle, 'advance'>;
+  readonly pictures: Pictures;
+  /** Is told of every reading of a video's bytes, once it has ended, also when the client went away. Not of HEAD and 304. */
+  readonly onRead: (read: FinishedRead) => void;
+  readonly onDefect: (error: unknown) => void;
 }
 
-/** Media, thumbnails and artwork below /cdn/, on the plain Node request: files of gigabytes must leave without a detour. */
-export function createCdnListener(_parts: CdnParts): RawListener {
-  return async (_request, response) =>
-    answerRefusal(response, new ApiError('not_found', 'There is nothing at this path.'));
+export interface FinishedRead extends SentBytes {
+  readonly videoId: string;
+  /** Path and query as they were asked for. */
+  readonly target: string;
+  readonly remoteAddress: string;
+  /** '' when the client did not say. */
+  readonly userAgent: string;
+}
+
+/**
+ * Media, thumbnails and artwork below /cdn/, on the plain Node request: files of gigabytes must leave without a detour.
+ * A deleted video is gone for every new request at once; a reading that has begun by then still ends (assumed).
+ */
+export function createCdnListener(parts: CdnParts): RawListener {
+  return async (request, response) => {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    try {
+      if (request.method === 'OPTIONS') answerOptions(response);
+      else await answer(request, response, parts);
+    } catch (error) {
+      refuse(response, error, parts.onDefect);
+    }
+  };
+}
+
+// Players, feed readers and validators of any site may read what is here; nothing of it is secret or runs as a page.
+const HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'Accept-Ranges, Content-Length, Content-Range, ETag, Last-Modified, X-Placeholder',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'X-Content-Type-Options': 'nosniff',
+};
+const METHODS = 'GET, HEAD, OPTIONS';
+
+function answerOptions(response: ServerResponse): void {
+  const preflight = { 'Access-Control-Allow-Methods': METHODS, 'Access-Control-Allow-Headers': '*' };
+  response.writeHead(204, { Allow: METHODS, ...preflight, 'Access-Control-Max-Age': '86400' }).end();
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, parts: CdnParts): Promise<void> {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    throw new ApiError('method_not_allowed', `This path allows ${METHODS}.`, { Allow: METHODS });
+  const asked = fileAskedFor(request.url ?? '');
+  if (asked?.folder === 'videos') return answerVideo({ request, response, ...asked }, parts);
+  const picture = await pictureFor(asked, parts);
+  if (!picture) throw NOTHING_HERE;
+  if (picture.isPlaceholder) response.setHeader('X-Placeholder', 'true');
+  await sendFile(request, response, { path: picture.path, mediaType: PICTURE_TYPES[parts.pictures.extension] });
+}
+
+interface AskedFile {
+  readonly folder: string;
+  readonly id: string;
+  readonly extension: string;
+}
+
+const NOTHING_HERE = new ApiError('not_found', 'There is no such file.');
+const PICTURE_TYPES = { jpg: 'image/jpeg', png: 'image/png' };
+
+/** Nothing in a path is decoded: what is not written as our own addresses are does not exist. */
+function fileAskedFor(target: string): AskedFile | undefined {
+  const [, folder, id, extension] = /^\/cdn\/(\w+)\/([\w-]{1,100})\.(\w{1,10})(?:\?.*)?$/.exec(target) ?? [];
+  return folder && id && extension ? { folder, id, extension } : undefined;
+}
+
+type VideoRequest = AskedFile & { readonly request: IncomingMessage; readonly response: ServerResponse };
+
+async function answerVideo({ request, response, id, extension }: VideoRequest, parts: CdnParts): Promise<void> {
+  const media = readyMedia(id, parts);
+  if (!media || media.fileExtension !== extension) throw NOTHING_HERE;
+  const file = { path: parts.library.pathOf(id), mediaType: media.mediaType, etag: `"${media.sha256}"` };
+  const { url = '', headers, socket } = request;
+  // Read now: after a reset of the connection the socket no longer knows.
+  const client = { target: url, remoteAddress: socket.remoteAddress ?? '', userAgent: headers['user-agent'] ?? '' };
+  const sent = await sendFile(request, response, file);
+  if (sent) parts.onRead({ videoId: id, ...client, ...sent });
+}
+
+async function pictureFor(asked: AskedFile | undefined, parts: CdnParts): Promise<Picture | undefined> {
+  if (asked?.extension !== parts.pictures.extension) return undefined;
+  if (asked.folder === 'thumbnails') return thumbnailOf(asked.id, parts);
+  const isArtwork = asked.folder === 'artwork' && parts.records.channels.find(asked.id) !== undefined;
+  return isArtwork ? parts.pictures.artwork(asked.id) : undefined;
+}
+
+async function thumbnailOf(videoId: string, parts: CdnParts): Promise<Picture | undefined> {
+  const media = readyMedia(videoId, parts);
+  if (!media) return undefined;
+  const picture = await parts.pictures.thumbnail(videoId, media);
+  if (readyMedia(videoId, parts)) return picture;
+  await parts.library.remove(videoId); // deleted while its picture was made
+  return undefined;
+}
+
+function readyMedia(videoId: string, { records, lifecycle }: CdnParts): VideoMedia | null {
+  lifecycle.advance();
+  return records.videos.find(videoId)?.media ?? null;
+}
+
+function refuse(response: ServerResponse, error: unknown, onDefect: (error: unknown) => void): void {
+  const refusal = toApiError(error);
+  if (refusal.code === 'server_error') onDefect(error);
+  if (response.headersSent) response.destroy();
+  else answerRefusal(response, refusal);
 }

@@ -1,13 +1,8 @@
-import type { ByteSource } from './byte-source.ts';
-
 /** What a look at the bytes says. */
 export type Probe = PlayableProbe | UnplayableProbe;
 
-export interface PlayableProbe {
+export interface PlayableProbe extends MediaFacts {
   readonly isPlayable: true;
-  readonly container: Container;
-  /** Seconds with fractions; null when the container does not tell. */
-  readonly durationS: number | null;
 }
 
 export interface UnplayableProbe {
@@ -17,22 +12,50 @@ export interface UnplayableProbe {
   readonly message: string;
 }
 
-export type Container = 'mp4' | 'matroska' | 'mp3' | 'mpeg-ts' | 'mpeg-ps' | 'mxf' | 'wav' | 'avi' | 'flac';
-
-/** Looks at one container. Undefined = these bytes are not of my kind. Gets the first bytes of the file, up to 4 KiB. */
-export type ContainerProbe = (file: ByteSource, head: Buffer) => Promise<Probe | undefined>;
-
-export function playable(container: Container, durationS: number | null): Probe {
-  const isKnown = durationS !== null && Number.isFinite(durationS) && durationS > 0;
-  return { isPlayable: true, container, durationS: isKnown ? durationS : null };
+/** What the bytes say about themselves; null = they do not tell. Nothing here comes from the client. */
+export interface MediaFacts {
+  readonly container: Container;
+  /** `video/mp4`, `audio/mpeg` … */
+  readonly mediaType: string;
+  /** Without a dot: `mp4`, `mov`, `mkv`, `mp3` … */
+  readonly fileExtension: string;
+  /** Seconds with fractions, above 0. */
+  readonly durationS: number | null;
+  /** As displayed: after rotation and with square pixels. Null for sound alone. */
+  readonly width: number | null;
+  readonly height: number | null;
+  /** As MediaInfo names it: `AVC`, `HEVC`, `VP9` … Null when there is no video stream. */
+  readonly videoCodec: string | null;
+  /** `AAC`, `MPEG Audio`, `Opus` … Null when there is no sound. */
+  readonly audioCodec: string | null;
+  /** Of the whole file, bits per second. */
+  readonly bitRate: number | null;
+  /** Frames per second. */
+  readonly frameRate: number | null;
 }
 
+export type Container =
+  | 'mp4' // also QuickTime and 3GP: ISO/IEC 14496-12 and what it came from
+  | 'matroska' // also WebM
+  | 'mp3'
+  | 'mpeg-ts'
+  | 'mpeg-ps'
+  | 'mxf'
+  | 'wav'
+  | 'avi'
+  | 'flac'
+  | 'ogg'
+  | 'flv'
+  | 'asf'
+  | 'aac'
+  | 'aiff';
+
 /** The container says that bytes are missing. */
-export function truncated(message: string): Probe {
+export function truncated(message: string): UnplayableProbe {
   return { isPlayable: false, code: 'truncated_file', message };
 }
 
-/** The container contradicts itself. */
-export function damaged(message: string): Probe {
+/** The bytes cannot be made sense of. */
+export function damaged(message: string): UnplayableProbe {
   return { isPlayable: false, code: 'damaged_file', message };
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Probe } from '../media/verdict.ts';
+import type { Container, MediaFacts, Probe } from '../media/verdict.ts';
 import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 
 export type VideoStatus = 'pending' | 'processing' | 'ready' | 'failed';
@@ -18,6 +18,8 @@ export interface Video {
   readonly status: VideoStatus;
   /** Of a ready video whose container tells it. */
   readonly durationS: number | null;
+  /** What its bytes are. Of a ready video alone: before, nobody may know them. */
+  readonly media: VideoMedia | null;
   /** Of a failed video. */
   readonly failure: Failure | null;
 }
@@ -27,6 +29,13 @@ export interface Failure {
   readonly message: string;
 }
 
+/** What the bytes of a video are, and the file they are stored in. */
+export interface VideoMedia extends MediaFacts {
+  readonly sizeBytes: number;
+  /** 64 hexadecimal digits. */
+  readonly sha256: string;
+}
+
 /** The bytes of a video as they were stored. */
 export interface StoredFile {
   readonly videoId: string;
@@ -34,7 +43,7 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
-export type NewVideo = Omit<Video, 'id' | 'status' | 'durationS' | 'failure' | 'uploadedAtMs' | 'endedAtMs'>;
+export type NewVideo = Omit<Video, 'id' | 'status' | 'durationS' | 'media' | 'failure' | 'uploadedAtMs' | 'endedAtMs'>;
 
 /** What is undefined stays as it is. */
 export interface VideoChange {
@@ -121,14 +130,15 @@ export class VideoStore {
 
   /** pending → processing until `dueAtMs`, with what the bytes turned out to be. @returns false unless it was pending. */
   startProcessing(file: StoredFile, probe: Probe, time: { nowMs: number; dueAtMs: number }): boolean {
-    const [container, durationS] = probe.isPlayable ? [probe.container, probe.durationS] : [null, null];
-    const [code, message] = probe.isPlayable ? [null, null] : [probe.code, probe.message];
     const result = this.#database
       .prepare(
-        `UPDATE videos SET status = 'processing', uploaded_at_ms = ?, due_at_ms = ?, container = ?, duration_s = ?, failure_code = ?,
-           failure_message = ?, file_size_bytes = ?, file_sha256 = ? WHERE id = ? AND status = 'pending'`,
+        `UPDATE videos SET status = 'processing', uploaded_at_ms = :nowMs, due_at_ms = :dueAtMs, file_size_bytes = :sizeBytes,
+           file_sha256 = :sha256, container = :container, media_type = :mediaType, file_extension = :fileExtension,
+           duration_s = :durationS, width = :width, height = :height, video_codec = :videoCodec, audio_codec = :audioCodec,
+           bit_rate = :bitRate, frame_rate = :frameRate, failure_code = :code, failure_message = :message
+         WHERE id = :videoId AND status = 'pending'`,
       )
-      .run(time.nowMs, time.dueAtMs, container, durationS, code, message, file.sizeBytes, file.sha256, file.videoId);
+      .run({ ...file, ...time, ...outcomeColumns(probe) });
     return result.changes > 0;
   }
 
@@ -153,6 +163,13 @@ export class VideoStore {
       )
       .all(nowMs);
     return rows.map((row) => ({ id: text(row, 'id'), status: text(row, 'status') as VideoStatus }));
+  }
+
+  /** Brings the end of a processing forward. One that is stuck, with a due time beyond all times, stays so. */
+  hurry(id: string, dueAtMs: number): void {
+    this.#database
+      .prepare("UPDATE videos SET due_at_ms = ? WHERE id = ? AND status = 'processing' AND due_at_ms < ?")
+      .run(dueAtMs, id, Number.MAX_SAFE_INTEGER);
   }
 
   nextDueAtMs(): number | null {
@@ -187,6 +204,25 @@ function conditionOf(filter: VideoFilter): { where: string; values: string[] } {
   return { where: where && ` WHERE ${where}`, values: conditions.map(([, value]) => value) };
 }
 
+function outcomeColumns(probe: Probe): Record<keyof MediaFacts | 'code' | 'message', string | number | null> {
+  if (!probe.isPlayable) return { ...NO_MEDIA, code: probe.code, message: probe.message };
+  const { isPlayable: _isPlayable, ...facts } = probe;
+  return { ...facts, code: null, message: null };
+}
+
+const NO_MEDIA: Record<keyof MediaFacts, null> = {
+  container: null,
+  mediaType: null,
+  fileExtension: null,
+  durationS: null,
+  width: null,
+  height: null,
+  videoCodec: null,
+  audioCodec: null,
+  bitRate: null,
+  frameRate: null,
+};
+
 function toVideo(row: Row): Video {
   const status = text(row, 'status') as VideoStatus;
   const code = textOrNull(row, 'failure_code');
@@ -202,6 +238,25 @@ function toVideo(row: Row): Video {
     endedAtMs: numberOrNull(row, 'ended_at_ms'),
     status,
     durationS: status === 'ready' ? numberOrNull(row, 'duration_s') : null,
+    media: status === 'ready' ? mediaIn(row) : null,
     failure: status === 'failed' && code !== null ? { code, message: text(row, 'failure_message') } : null,
+  };
+}
+
+/** Of a row of a video that is ready. */
+export function mediaIn(row: Row): VideoMedia {
+  return {
+    container: text(row, 'container') as Container,
+    mediaType: text(row, 'media_type'),
+    fileExtension: text(row, 'file_extension'),
+    durationS: numberOrNull(row, 'duration_s'),
+    width: numberOrNull(row, 'width'),
+    height: numberOrNull(row, 'height'),
+    videoCodec: textOrNull(row, 'video_codec'),
+    audioCodec: textOrNull(row, 'audio_codec'),
+    bitRate: numberOrNull(row, 'bit_rate'),
+    frameRate: numberOrNull(row, 'frame_rate'),
+    sizeBytes: number(row, 'file_size_bytes'),
+    sha256: text(row, 'file_sha256'),
   };
 }

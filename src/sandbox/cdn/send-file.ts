@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
+import { basename, dirname } from 'node:path';
+import { ApiError, type ErrorCode } from '../http/api-error.ts';
+
+export interface FileToSend {
+  readonly path: string;
+  readonly mediaType: string;
+  /** Strong; without it a weak one of size and time. */
+  readonly etag?: string;
+}
+
+/** What of the file has left, as far as this side can see: some 100 kB may still be on the way when a client goes. */
+export interface SentBytes {
+  /** The position of the first byte. */
+  readonly start: number;
+  readonly bytesSent: number;
+  /** Whether the client asked for a range (206), and not for the whole file. */
+  readonly isRange: boolean;
+}
+
+/**
+ * Answers GET or HEAD with a file, by `send`: ranges (one at a time; several are answered with the whole file, as RFC 9110
+ * section 14.2 allows), If-Range, ETag and the conditions on it.
+ * @returns when the response has ended: what was sent, undefined when that was no content (HEAD, 304)
+ * @throws ApiError for a file that is not there, a range outside of it (416) and a failed condition (412)
+ */
+export async function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  file: FileToSend,
+): Promise<SentBytes | undefined> {
+  const { default: send } = await import('send');
+  const options = { root: dirname(file.path), dotfiles: 'allow', index: false, cacheControl: false } as const;
+  const sending = send(request, encodeURIComponent(basename(file.path)), options);
+  sending.once('file', (_path, { size }) => widenSuffix(request, size));
+  sending.once('headers', () => setHeaders(response, file));
+  let bytesSent = 0;
+  sending.once('stream', (content) => content.on('data', (chunk: Buffer) => (bytesSent += chunk.length)));
+  const refused = new Promise<never>((_resolve, reject) =>
+    sending.on('error', (error: SendError) => reject(refusalOf(error))),
+  );
+  const ended = finished(response).catch(() => undefined); // the client went away: no failure of ours
+  sending.pipe(response);
+  await Promise.race([ended, refused]);
+  return bytesSent > 0 ? { ...rangeOf(response), bytesSent } : undefined;
+}
+
+interface SendError extends Error {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** 'The last N bytes' of a shorter file are all of it (RFC 9110 section 14.1.2); `send` would answer 416. */
+function widenSuffix({ headers }: IncomingMessage, sizeBytes: number): void {
+  const [, suffixBytes] = /^ *bytes=-(\d+)$/.exec(headers.range ?? '') ?? [];
+  if (Number(suffixBytes) > sizeBytes) headers.range = 'bytes=0-';
+}
+
+function setHeaders(response: ServerResponse, { mediaType, etag }: FileToSend): void {
+  response.setHeader('Content-Type', mediaType);
+  response.setHeader('Cache-Control', 'no-cache'); // a deleted video is gone at once, so every use asks again
+  if (etag) response.setHeader('ETag', etag);
+}
+
+function rangeOf(response: ServerResponse): Pick<SentBytes, 'start' | 'isRange'> {
+  const isRange = response.statusCode === 206;
+  const [, start = '0'] = /^bytes (\d+)-/.exec(String(response.getHeader('Content-Range'))) ?? [];
+  return { start: Number(start), isRange };
+}
+
+/** What `send` says of a failure, in our form. */
+function refusalOf(error: SendError): Error {
+  const refusal = REFUSALS[error.status];
+  return refusal ? new ApiError(...refusal, error.headers) : error;
+}
+
+const REFUSALS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+  404: ['not_found', 'There is no such file.'],
+  412: ['precondition_failed', 'The file is not the one of the condition.'],
+  416: ['range_not_satisfiable', 'The range is outside of the file.'],
+};

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Slots } from './slots.ts';
+
+/** The first program of this name. @param path the value of the PATH variable @returns null when there is none */
+export function findProgram(name: string, path: string): string | null {
+  const places = path.split(delimiter).filter((folder) => folder !== '');
+  return places.map((folder) => join(folder, name)).find(isExecutable) ?? null;
+}
+
+export interface FfmpegRun {
+  /** How to read the input: options that stand before it. */
+  readonly input: readonly string[];
+  readonly inputPath: string;
+  readonly output: readonly string[];
+  readonly outputPath: string;
+}
+
+/** Runs ffmpeg on files that nobody trusts: no shell, no network, no questions, two at a time and none for long. */
+export class Ffmpeg implements Disposable {
+  readonly #program: string;
+  readonly #slots = new Slots(2);
+  readonly #closing = new AbortController();
+
+  /** @param program the path of ffmpeg */
+  constructor(program: string) {
+    this.#program = program;
+  }
+
+  /** @returns whether ffmpeg has written its output; false too for what does not fit, takes too long or is cut off by close */
+  run(work: FfmpegRun): Promise<boolean> {
+    return this.#slots.run(async () => {
+      const { signal } = this.#closing;
+      const options = { timeout: TIMEOUT_MS, killSignal: 'SIGKILL', signal, maxBuffer: 1 << 20 } as const;
+      return execute(this.#program, argumentsOf(work), options).then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#closing.abort();
+  }
+}
+
+const execute = promisify(execFile);
+const TIMEOUT_MS = 20_000;
+
+function argumentsOf({ input, inputPath, output, outputPath }: FfmpegRun): string[] {
+  const quiet = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y'];
+  const bounded = ['-timelimit', String(TIMEOUT_MS / 1000), '-max_alloc', MAX_BLOCK_BYTES, '-max_pixels', MAX_PIXELS];
+  // A file may name others, also in the network: a playlist, a reference in a MOV. `file:` keeps a path from being an address.
+  const confined = ['-protocol_whitelist', 'file', '-threads', '1', ...input, '-i', `file:${inputPath}`];
+  return [...quiet, ...bounded, ...confined, ...output, `file:${outputPath}`];
+}
+
+/** 8192 x 8192: a frame then needs some 100 MB at most, whatever the file says. */
+const MAX_PIXELS = String(8192 * 8192);
+const MAX_BLOCK_BYTES = String(512 * 1024 * 1024);
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

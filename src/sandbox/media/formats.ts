@@ -1,0 +1,50 @@
+import type { MediaFacts } from './verdict.ts';
+
+export type Format = Pick<MediaFacts, 'container' | 'mediaType' | 'fileExtension'>;
+
+/**
+ * What the service calls a container that MediaInfo names.
+ * @param profile tells the relatives of MP4 apart
+ * @returns undefined for what is no container of video or sound, or none that the service takes
+ */
+export function formatOf(name: string | undefined, profile: string | undefined, hasVideo: boolean): Format | undefined {
+  const formats = name === 'MPEG-4' ? mp4Relative(profile ?? '') : FORMATS[name ?? ''];
+  return hasVideo ? formats?.[0] : (formats?.[1] ?? formats?.[0]);
+}
+
+/** With video, and with sound alone where that has another name. */
+type Formats = readonly [Format, Format?];
+
+function mp4Relative(profile: string): Formats {
+  if (profile.startsWith('QuickTime')) return QUICKTIME;
+  return profile.startsWith('3GPP') ? THREE_GP : MP4;
+}
+
+function format(container: Format['container'], fileExtension: string, mediaType: string): Format {
+  return { container, mediaType, fileExtension };
+}
+
+// Media types: RFC 4337 (MP4), RFC 3839 (3GP), RFC 9559 section 27.3 (Matroska), RFC 3003 (MP3), RFC 3555 (MPEG), RFC 4539 (MXF),
+// RFC 9639 (FLAC), RFC 5334 (Ogg); the others are the ones in common use.
+const MP4: Formats = [format('mp4', 'mp4', 'video/mp4'), format('mp4', 'm4a', 'audio/mp4')];
+const QUICKTIME: Formats = [format('mp4', 'mov', 'video/quicktime')];
+const THREE_GP: Formats = [format('mp4', '3gp', 'video/3gpp'), format('mp4', '3gp', 'audio/3gpp')];
+
+const FORMATS: Readonly<Record<string, Formats>> = {
+  QuickTime: QUICKTIME,
+  Matroska: [format('matroska', 'mkv', 'video/matroska'), format('matroska', 'mka', 'audio/matroska')],
+  WebM: [format('matroska', 'webm', 'video/webm'), format('matroska', 'webm', 'audio/webm')],
+  'MPEG Audio': [format('mp3', 'mp3', 'audio/mpeg')],
+  'MPEG-TS': [format('mpeg-ts', 'ts', 'video/mp2t')],
+  BDAV: [format('mpeg-ts', 'm2ts', 'video/mp2t')],
+  'MPEG-PS': [format('mpeg-ps', 'mpg', 'video/mpeg')],
+  MXF: [format('mxf', 'mxf', 'application/mxf')],
+  Wave: [format('wav', 'wav', 'audio/wav')],
+  AVI: [format('avi', 'avi', 'video/x-msvideo')],
+  FLAC: [format('flac', 'flac', 'audio/flac')],
+  Ogg: [format('ogg', 'ogv', 'video/ogg'), format('ogg', 'ogg', 'audio/ogg')],
+  'Flash Video': [format('flv', 'flv', 'video/x-flv')],
+  'Windows Media': [format('asf', 'wmv', 'video/x-ms-wmv'), format('asf', 'wma', 'audio/x-ms-wma')],
+  ADTS: [format('aac', 'aac', 'audio/aac')],
+  AIFF: [format('aiff', 'aiff', 'audio/aiff')],
+};

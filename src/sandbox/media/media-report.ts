@@ -1,0 +1,99 @@
+import type { Track } from 'mediainfo.js';
+import { formatOf } from './formats.ts';
+import { truncated, type MediaFacts, type Probe } from './verdict.ts';
+
+/** What MediaInfo says about a file, and its first bytes (up to 12). */
+export interface MediaReport {
+  readonly tracks: readonly Track[];
+  readonly head: Uint8Array;
+}
+
+/**
+ * What the report means. Damage that MediaInfo does not see in a cut file: FLAC, Ogg, FLV, ASF and ADTS do not tell their length.
+ */
+export function verdictOf({ tracks, head }: MediaReport): Probe {
+  const general = trackOf(tracks, 'General');
+  const video = trackOf(tracks, 'Video');
+  const sound = trackOf(tracks, 'Audio');
+  const format = formatOf(general?.Format, general?.Format_Profile, video !== undefined);
+  if (!general || !format) return UNSUPPORTED;
+  if (isTruncated(general) && !isOfUnknownSize(head)) return truncated(missingBytes(general));
+  const codecs = { videoCodec: codecOf(video), audioCodec: codecOf(sound) };
+  if (codecs.videoCodec === null && codecs.audioCodec === null)
+    return truncated('The file has no video and no sound: its index is missing, as in one that was not finished.');
+  // The one cut that MediaInfo takes for a whole file: between the index of an MP4 and its media data.
+  if (format.container === 'mp4' && !general.DataSize) return truncated('The file has no media data after its index.');
+  const facts = { durationS: durationS(tracks, format.container), ...pictureFacts(video) };
+  return {
+    isPlayable: true,
+    ...format,
+    ...facts,
+    ...codecs,
+    bitRate: wholeNumber(general.OverallBitRate),
+  };
+}
+
+type TrackType = Track['@type'];
+type TrackOf<T extends TrackType> = Extract<Track, { readonly '@type': T }>;
+
+const UNSUPPORTED: Probe = {
+  isPlayable: false,
+  code: 'unsupported_format',
+  message: 'The file is no video or audio format that the service knows.',
+};
+
+function trackOf<T extends TrackType>(tracks: readonly Track[], type: T): TrackOf<T> | undefined {
+  return tracks.find((track): track is TrackOf<T> => track['@type'] === type);
+}
+
+function isTruncated(general: Track): boolean {
+  return general.extra?.['IsTruncated'] === 'Yes';
+}
+
+/** Recorders that cannot go back leave all ones as the size of WAV and AVI; MediaInfo takes them for a promise of 4 GiB. */
+function isOfUnknownSize(head: Uint8Array): boolean {
+  const bytes = Buffer.from(head);
+  return bytes.length === 12 && bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.readUInt32LE(4) === 0xff_ff_ff_ff;
+}
+
+function missingBytes(general: Track): string {
+  const sizes = /File size is less than expected size \(actual (\d+)[^,]*, expected (?:>=)?(\d+)/;
+  const [, actual, expected] = sizes.exec(JSON.stringify(general.extra)) ?? [];
+  const missing = Number(expected) - Number(actual);
+  return missing > 0 ? `The file is cut off: ${missing} of its ${expected} bytes are missing.` : 'The file is cut off.';
+}
+
+/** Of transport streams MediaInfo estimates the whole from the bit rate (3.5 s for 3.0 s); their streams know it better. */
+function durationS(tracks: readonly Track[], container: MediaFacts['container']): number | null {
+  const whole = positive(trackOf(tracks, 'General')?.Duration);
+  if (whole !== null && container !== 'mpeg-ts') return whole;
+  const streams = tracks.filter((track) => ['Video', 'Audio', 'Menu'].includes(track['@type']));
+  const longest = Math.max(0, ...streams.map((track) => ('Duration' in track && positive(track.Duration)) || 0));
+  return longest > 0 ? longest : whole;
+}
+
+function pictureFacts(video: TrackOf<'Video'> | undefined): Pick<MediaFacts, 'width' | 'height' | 'frameRate'> {
+  const width = wholeNumber((video?.Width ?? 0) * (positive(video?.PixelAspectRatio) ?? 1));
+  const height = wholeNumber(video?.Height);
+  const isUpright = Math.abs(Math.round(Number(video?.Rotation ?? 0))) % 180 === 90;
+  const frameRate = positive(video?.FrameRate);
+  return isUpright ? { width: height, height: width, frameRate } : { width, height, frameRate };
+}
+
+/** A codec without a name is told by the file in any letters. */
+function codecOf(track: TrackOf<'Video'> | TrackOf<'Audio'> | undefined): string | null {
+  const name = track?.Format?.replace(/[^\x20-\x7e]/g, '').slice(0, 60) ?? '';
+  return name === '' ? null : name;
+}
+
+// 30 years in seconds; a bit rate above that is no file of this world either.
+const LARGEST = 1e9;
+
+function positive(value: number | undefined): number | null {
+  return value !== undefined && value > 0 && value < LARGEST ? value : null;
+}
+
+function wholeNumber(value: number | undefined): number | null {
+  const rounded = Math.round(value ?? 0);
+  return rounded > 0 && Number.isSafeInteger(rounded) ? rounded : null;
+}

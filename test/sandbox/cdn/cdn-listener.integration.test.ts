@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { truncate, writeFile } from 'node:fs/promises';
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { createCdnListener, type FinishedRead } from '../../../src/sandbox/cdn/cdn-listener.ts';
+import { Library } from '../../../src/sandbox/library.ts';
+import { Pictures } from '../../../src/sandbox/media/pictures.ts';
+import { openRecords } from '../../../src/sandbox/records.ts';
+import { playable } from '../playable.ts';
+import { until } from '../running-sandbox.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const SIZE = 5_000_000;
+
+/** The listener alone on a port, with one ready video of 5 MB, and what it reports. */
+async function serving() {
+  await using cleanup = new AsyncDisposableStack();
+  const folder = cleanup.use(await temporaryFolder());
+  const library = new Library(folder.path);
+  await library.open(() => true);
+  const records = openRecords(':memory:');
+  cleanup.defer(() => records.database.close());
+  const { videos, channels } = records;
+  channels.add({ id: 'ch', name: 'C', slug: 'c', createdAtMs: 0 });
+  const fields = { title: 'T', description: null, channelId: 'ch', tags: [], sourceUrl: null, createdAtMs: 0 };
+  videos.create(fields, () => 'vid');
+  videos.startProcessing({ videoId: 'vid', sizeBytes: SIZE, sha256: 'x' }, playable, { nowMs: 0, dueAtMs: 0 });
+  videos.finishDue(0);
+  await writeFile(library.pathOf('vid'), '');
+  await truncate(library.pathOf('vid'), SIZE);
+  const reads: FinishedRead[] = [];
+  const defects: unknown[] = [];
+  const pictures = cleanup.use(new Pictures(library, null));
+  const listener = createCdnListener({
+    records,
+    library,
+    pictures,
+    lifecycle: { advance: () => undefined },
+    onRead: (read) => reads.push(read),
+    onDefect: (error) => defects.push(error),
+  });
+  const server = createServer((request, response) => void listener(request, response, false));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanup.defer(() => (server.closeAllConnections(), void server.close()));
+  const resources = cleanup.move();
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/cdn/videos/vid.mp4`,
+    reads,
+    defects,
+    library,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+test('each finished reading is told once: who, what and how much; HEAD, 304 and refusals are none', async () => {
+  await using world = await serving();
+  const headers = { 'user-agent': 'Podcasts/1.0' };
+  await (await fetch(`${world.url}?via=feed`, { headers })).bytes();
+  await (await fetch(world.url, { headers: { ...headers, range: 'bytes=1000-1999' } })).bytes();
+  await fetch(world.url, { headers, method: 'HEAD' });
+  expect(await statusOf(world.url, { ...headers, 'if-none-match': '"x"' })).toBe(304);
+  await (await fetch(world.url, { headers: { ...headers, range: `bytes=${SIZE}-` } })).bytes();
+  await (await fetch(world.url, { headers: { ...headers, range: 'bytes=-5' } })).bytes();
+  await until(() => (world.reads.length >= 3 ? true : undefined));
+  const client = { videoId: 'vid', remoteAddress: '127.0.0.1', userAgent: 'Podcasts/1.0' };
+  const target = '/cdn/videos/vid.mp4';
+  expect(world.reads).toEqual([
+    { ...client, target: `${target}?via=feed`, start: 0, bytesSent: SIZE, isRange: false },
+    { ...client, target, start: 1000, bytesSent: 1000, isRange: true },
+    { ...client, target, start: SIZE - 5, bytesSent: 5, isRange: true },
+  ]);
+  expect(world.defects).toEqual([]);
+});
+
+/** Not by fetch, which adds `Cache-Control: no-cache` to conditions, and with it asks for the whole file. */
+async function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  const [response] = (await once(httpRequest(url, { headers }).end(), 'response')) as [IncomingMessage];
+  return response.resume().statusCode;
+}
+
+test('a client that goes away has read no more than it took', async () => {
+  await using world = await serving();
+  const request = httpRequest(world.url).end();
+  const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream];
+  await once(response, 'data');
+  request.destroy();
+  const read = await until(() => world.reads[0]);
+  expect(read.bytesSent).toBeGreaterThan(0);
+  expect(read.bytesSent).toBeLessThan(SIZE);
+  expect(world.defects).toEqual([]);
+});
+
+test('a file that is missing behind its record is 404', async () => {
+  await using world = await serving();
+  await world.library.remove('vid');
+  const response = await fetch(world.url);
+  expect(response.status).toBe(404);
+  expect(response.headers.get('etag')).toBeNull();
+  expect(await response.json()).toEqual({ error: { code: 'not_found', message: 'There is no such file.' } });
+});

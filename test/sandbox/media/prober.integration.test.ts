@@ -1,0 +1,228 @@
+import { truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { Prober } from '../../../src/sandbox/media/prober.ts';
+import type { Probe } from '../../../src/sandbox/media/verdict.ts';
+import { readSample, until } from '../running-sandbox.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { avi, flac, plainTransportStream, turned, wav } from './samples.ts';
+
+const prober = new Prober();
+afterAll(() => prober[Symbol.asyncDispose]());
+
+async function probeBytes(bytes: Uint8Array): Promise<Probe> {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'file');
+  await writeFile(path, bytes);
+  return await prober.probe(path); // the folder goes at the end of the block
+}
+
+function probeSample(name: string, by = prober): Promise<Probe> {
+  return by.probe(fileURLToPath(new URL(`../../media/${name}`, import.meta.url)));
+}
+
+function facts(container: string, fileExtension: string, mediaType: string) {
+  return { isPlayable: true, container, fileExtension, mediaType };
+}
+
+describe('what is whole tells what it is', () => {
+  const h264 = { videoCodec: 'AVC', audioCodec: 'AAC' };
+  test.each([
+    ['clip.mp4', 4, { ...facts('mp4', 'mp4', 'video/mp4'), ...h264, width: 320, height: 180, frameRate: 25 }],
+    ['camera.mov', 3, { ...facts('mp4', 'mov', 'video/quicktime'), audioCodec: 'PCM', frameRate: 30 }],
+    ['phone-vertical.mp4', 2, { ...facts('mp4', 'mp4', 'video/mp4'), width: 180, height: 320 }],
+    ['lecture.mkv', 6.008, { ...facts('matroska', 'mkv', 'video/matroska'), videoCodec: 'VP9', audioCodec: 'Opus' }],
+    ['interview.mp3', 5, { ...facts('mp3', 'mp3', 'audio/mpeg'), width: null, videoCodec: null, bitRate: 32_000 }],
+    ['broadcast.m2ts', 3, { ...facts('mpeg-ts', 'm2ts', 'video/mp2t'), ...h264, width: 160, height: 90 }],
+  ])('%s: %d s', async (sample, seconds, expected) => {
+    const verdict = await probeSample(sample);
+    expect(verdict).toMatchObject(expected);
+    expect(verdict.isPlayable && Math.abs((verdict.durationS ?? 0) - seconds)).toBeLessThan(0.11);
+  });
+
+  test('a plain transport stream (188 bytes a packet) is one too', async () => {
+    const plain = plainTransportStream(await readSample('broadcast.m2ts'));
+    const verdict = { ...facts('mpeg-ts', 'ts', 'video/mp2t'), durationS: expect.closeTo(3, 0) };
+    expect(await probeBytes(plain)).toMatchObject(verdict);
+  });
+
+  test('WAV, AVI and FLAC', async () => {
+    expect(await probeBytes(wav(2))).toMatchObject({ ...facts('wav', 'wav', 'audio/wav'), durationS: 2 });
+    const video = avi({ frames: 75, framesPerSecond: 25 });
+    expect(await probeBytes(video)).toMatchObject({
+      ...facts('avi', 'avi', 'video/x-msvideo'),
+      durationS: 3,
+      width: 320,
+    });
+    const sound = flac(44_100, 88_200);
+    expect(await probeBytes(sound)).toMatchObject({ ...facts('flac', 'flac', 'audio/flac'), durationS: 2 });
+  });
+
+  test('a live recorder cannot go back to write the size of its WAV or AVI: all ones are no missing bytes', async () => {
+    for (const bytes of [wav(2), avi({ frames: 75, framesPerSecond: 25 })]) {
+      bytes.writeUInt32LE(0xff_ff_ff_ff, 4);
+      expect(await probeBytes(bytes)).toMatchObject({ isPlayable: true });
+    }
+  });
+
+  test('a video that a phone turned has the size it is shown in', async () => {
+    const upright = turned(await readSample('clip.mp4'));
+    expect(await probeBytes(upright)).toMatchObject({ width: 180, height: 320 });
+  });
+});
+
+describe('what is not whole is refused', () => {
+  test.each(['clip.mp4', 'camera.mov', 'lecture.mkv'])('%s cut anywhere is never taken for whole', async (sample) => {
+    const bytes = await readSample(sample);
+    // Between the index and the media data of an MP4, and the first and last bytes.
+    const mediaData = bytes.indexOf('mdat');
+    const edges = [bytes.length - 1, mediaData - 4, mediaData, mediaData + 4, 40, 8, 4, 0].filter((at) => at >= 0);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), async (length) => {
+        expect((await probeBytes(bytes.subarray(0, length))).isPlayable).toBe(false);
+      }),
+      { numRuns: 60, examples: edges.map((length) => [length]) },
+    );
+  });
+
+  test.each([
+    ['a broken copy of an MP4', 'truncated.mp4', Infinity, /35182 of its 65182 bytes/],
+    ['a transport stream cut inside a packet', 'broadcast.m2ts', -1, /missing|cut off/],
+    ['an MP4 without its last byte', 'clip.mp4', -1, /1 of its 65182 bytes/],
+    ['an MP3 cut inside a frame', 'interview.mp3', -50, /missing|cut off/],
+    ['a camera file whose index never came', 'camera.mov', 120_000, /missing|cut off|index/],
+  ])('%s is truncated', async (_name, sample, end, message) => {
+    const bytes = (await readSample(sample)).subarray(0, end);
+    expect(await probeBytes(bytes)).toMatchObject({ code: 'truncated_file', message: expect.stringMatching(message) });
+  });
+
+  test('a WAV without its last byte is truncated', async () => {
+    expect(await probeBytes(wav(2).subarray(0, -1))).toMatchObject({ code: 'truncated_file' });
+  });
+
+  test('boxes of an MP4 without any track are no video', async () => {
+    const box = (type: string, body = Buffer.alloc(0), size = 8 + body.length) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(size);
+      head.write(type, 4);
+      return Buffer.concat([head, body]);
+    };
+    const movie = box('moov', box('mvhd', Buffer.alloc(100)));
+    const files = [
+      [box('ftyp'), movie, box('mdat')],
+      [box('ftyp'), movie],
+      [box('ftyp'), box('mdat')],
+      [box('ftyp'), box('free', undefined, 3)],
+      Array.from({ length: 100_001 }, () => box('free')),
+    ];
+    for (const boxes of files) expect(await probeBytes(Buffer.concat(boxes))).toMatchObject({ code: 'truncated_file' });
+  });
+
+  test.each([
+    ['text', Buffer.from('Dear Sir or Madam\n'.repeat(500))],
+    ['random bytes', Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * index * 31 + 7) & 255))],
+    ['a GIF, a picture', Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')],
+    ['a PDF', Buffer.from('%PDF-1.4\n')],
+    ['an archive', Buffer.from('504b0304140000000800', 'hex')],
+  ])('%s is no format of the service', async (_name, bytes) => {
+    expect(await probeBytes(bytes)).toMatchObject({ code: 'unsupported_format' });
+  });
+
+  test('a header that promises video and sound, and nothing after it, is no video', async () => {
+    const flv = Buffer.from('464c5601050000000900000000', 'hex');
+    expect(await probeBytes(flv)).toMatchObject({ code: 'truncated_file' });
+  });
+
+  test('an empty file is empty', async () => {
+    expect(await probeBytes(Buffer.alloc(0))).toMatchObject({ code: 'empty_file' });
+  });
+});
+
+describe('hostile bytes', () => {
+  test('whatever the bytes are, there is a verdict and no error', async () => {
+    const heads = ['ftyp', 'RIFF', 'fLaC', 'ID3', 'OggS', 'FLV', 'FORM', 'G', '\0\0\0\x18ftypmp42']
+      .map((head) => Buffer.from(head))
+      .concat(
+        ['1a45dfa3', 'fffb9064', '3026b2758e66cf11', '060e2b3402050101', '000001ba'].map((hex) =>
+          Buffer.from(hex, 'hex'),
+        ),
+      );
+    const bytes = fc
+      .tuple(fc.constantFrom(Buffer.alloc(0), ...heads), fc.uint8Array({ maxLength: 600 }))
+      .map((parts) => Buffer.concat(parts));
+    await fc.assert(
+      fc.asyncProperty(bytes, async (some) => {
+        const verdict = await probeBytes(some);
+        expect(verdict.isPlayable ? verdict.container : verdict.message).toMatch(/./);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test.each(['clip.mp4', 'lecture.mkv', 'broadcast.m2ts', 'interview.mp3'])('%s with bytes changed', async (sample) => {
+    const whole = await readSample(sample);
+    const change = fc.tuple(fc.nat(Math.min(6000, whole.length - 1)), fc.constantFrom(0, 1, 0x7f, 0x80, 0xff));
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 12 }), async (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const [offset, value] of changes) bytes[offset] = value;
+        const verdict = await probeBytes(bytes);
+        expect(['boolean', 'object']).toContain(typeof verdict.isPlayable);
+        if (verdict.isPlayable) expect(verdict.durationS ?? 1).toBeGreaterThan(0);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  test('10,000 boxes inside each other do not exhaust the parser', async () => {
+    const depth = 10_000;
+    const boxes = Buffer.alloc(depth * 8);
+    for (let level = 0; level < depth; level += 1) {
+      boxes.writeUInt32BE((depth - level) * 8, level * 8);
+      boxes.write(level === 0 ? 'moov' : 'trak', level * 8 + 4);
+    }
+    const head = Buffer.from('\0\0\0\x10ftypisom\0\0\0\0', 'latin1');
+    expect(await probeBytes(Buffer.concat([head, boxes]))).toMatchObject({ isPlayable: false });
+  });
+
+  test('of 3 GB that look like no format only the beginning is read', async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'file');
+    await writeFile(path, '');
+    await truncate(path, 3e9);
+    const startMs = performance.now();
+    expect(await prober.probe(path)).toMatchObject({ code: 'unsupported_format' });
+    expect(performance.now() - startMs).toBeLessThan(3000); // some 300 ms; reading it all takes longer than the limit
+  });
+});
+
+describe('the prober', () => {
+  test('takes many files at once, and each gets its own verdict', async () => {
+    const names = ['clip.mp4', 'interview.mp3', 'lecture.mkv', 'truncated.mp4'];
+    const verdicts = await Promise.all([...names, ...names].map((name) => probeSample(name)));
+    const expected = ['mp4', 'mp3', 'matroska', 'truncated_file'];
+    const found = verdicts.map((verdict) => (verdict.isPlayable ? verdict.container : verdict.code));
+    expect(found).toEqual([...expected, ...expected]);
+  });
+
+  test('gives up a file after its time, and its late answer is never taken for that of the next', async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'slow');
+    await writeFile(path, Buffer.alloc(100_000_000, 'G')); // sync bytes of a transport stream and nothing else: read to the end
+    await using hasty = new Prober(20);
+    expect(await hasty.probe(path)).toMatchObject({ code: 'damaged_file' });
+    await until(async () => {
+      const verdict = await probeSample('clip.mp4', hasty);
+      if (!verdict.isPlayable) expect(verdict.code).toBe('damaged_file'); // on a busy machine 20 ms may be too short for it, too
+      return verdict.isPlayable || undefined;
+    });
+    expect(await prober.probe(path)).toMatchObject({ code: 'unsupported_format' });
+  });
+
+  test('says that a file cannot be read, and takes the next one', async () => {
+    await expect(prober.probe('/nowhere/file')).rejects.toThrow('ENOENT');
+    expect(await probeSample('clip.mp4')).toMatchObject({ isPlayable: true });
+  });
+});

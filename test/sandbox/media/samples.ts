@@ -1,0 +1,105 @@
+/* Media files made here byte by byte, for what test/media/ has no sample of. */
+
+/** 16-bit mono sound without a tone. */
+export function wav(seconds: number): Buffer {
+  const bytesPerSecond = 16_000;
+  const data = bytesPerSecond * seconds;
+  const bytes = Buffer.alloc(44 + data);
+  bytes.write('RIFF', 0);
+  bytes.writeUInt32LE(36 + data, 4);
+  bytes.write('WAVEfmt ', 8);
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20); // PCM
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(8000, 24);
+  bytes.writeUInt32LE(bytesPerSecond, 28);
+  bytes.writeUInt16LE(2, 32);
+  bytes.writeUInt16LE(16, 34);
+  bytes.write('data', 36);
+  bytes.writeUInt32LE(data, 40);
+  return bytes;
+}
+
+/** A video of Motion JPEG frames without content. */
+export function avi({ frames, framesPerSecond }: { frames: number; framesPerSecond: number }): Buffer {
+  const main = Buffer.alloc(56);
+  main.writeUInt32LE(1e6 / framesPerSecond, 0);
+  main.writeUInt32LE(frames, 16);
+  main.writeUInt32LE(1, 24);
+  main.writeUInt32LE(320, 32);
+  main.writeUInt32LE(180, 36);
+  const stream = Buffer.alloc(56);
+  stream.write('vidsMJPG', 0);
+  stream.writeUInt32LE(1, 20);
+  stream.writeUInt32LE(framesPerSecond, 24);
+  stream.writeUInt32LE(frames, 32);
+  const format = Buffer.alloc(40);
+  format.writeUInt32LE(40, 0);
+  format.writeUInt32LE(320, 4);
+  format.writeUInt32LE(180, 8);
+  format.writeUInt16LE(1, 12);
+  format.writeUInt16LE(24, 14);
+  format.write('MJPG', 16);
+  const streamList = list('strl', chunk('strh', stream), chunk('strf', format));
+  const pictures = Array.from({ length: frames }, () => chunk('00dc', Buffer.from('ffd8ffd9', 'hex')));
+  return riff(list('hdrl', chunk('avih', main), streamList), list('movi', ...pictures));
+}
+
+/** STREAMINFO alone (RFC 9639 section 8.2), and bytes in place of frames. */
+export function flac(sampleRate: number, samples: number): Buffer {
+  const bytes = Buffer.alloc(1024);
+  bytes.write('fLaC', 0);
+  bytes.writeUInt32BE(0x80_00_00_22, 4); // the last metadata block, 34 bytes
+  bytes.writeUInt16BE(4096, 8);
+  bytes.writeUInt16BE(4096, 10);
+  bytes.writeUIntBE(sampleRate << 4, 18, 3); // and one channel
+  bytes.writeUInt8(0xf0, 21); // 16 bits a sample
+  bytes.writeUInt32BE(samples, 22);
+  bytes.writeUInt16BE(0xfff8, 42);
+  return bytes;
+}
+
+/** The matrix of all tracks as a phone writes it that is held upright: shown a quarter turn to the right (ISO/IEC 14496-12 section 8.3.2). */
+export function turned(mp4: Buffer): Buffer {
+  const bytes = Buffer.from(mp4);
+  for (let at = bytes.indexOf('tkhd'); at >= 0; at = bytes.indexOf('tkhd', at + 4)) {
+    bytes.fill(0, at + 44, at + 80);
+    bytes.writeInt32BE(0x1_00_00, at + 48);
+    bytes.writeInt32BE(-0x1_00_00, at + 56);
+    bytes.writeInt32BE(0x40_00_00_00, at + 76);
+  }
+  return bytes;
+}
+
+/** The same packets without the time stamps before each: 188 instead of 192 bytes. */
+export function plainTransportStream(m2ts: Buffer): Buffer {
+  const count = m2ts.length / 192;
+  return Buffer.concat(Array.from({ length: count }, (_, index) => m2ts.subarray(index * 192 + 4, (index + 1) * 192)));
+}
+
+/** The MP3 with an ID3v2.3 tag that has this JPEG as its front cover, in place of the tag that it has. */
+export function withCover(mp3: Buffer, jpeg: Buffer): Buffer {
+  const oldTagBytes = 10 + mp3.subarray(6, 10).reduce((total, byte) => total * 128 + byte, 0);
+  const body = Buffer.concat([Buffer.from('\0image/jpeg\0\x03\0', 'latin1'), jpeg]);
+  const frame = Buffer.alloc(10);
+  frame.write('APIC', 0);
+  frame.writeUInt32BE(body.length, 4);
+  const size = frame.length + body.length;
+  const head = Buffer.from([0x49, 0x44, 0x33, 3, 0, 0, size >> 21, (size >> 14) & 127, (size >> 7) & 127, size & 127]);
+  return Buffer.concat([head, frame, body, mp3.subarray(oldTagBytes)]);
+}
+
+function riff(...chunks: Buffer[]): Buffer {
+  return chunk('RIFF', Buffer.concat([Buffer.from('AVI '), ...chunks]));
+}
+
+function list(type: string, ...chunks: Buffer[]): Buffer {
+  return chunk('LIST', Buffer.concat([Buffer.from(type), ...chunks]));
+}
+
+function chunk(type: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(8);
+  head.write(type, 0);
+  head.writeUInt32LE(body.length, 4);
+  return Buffer.concat([head, body, Buffer.alloc(body.length % 2)]);
+}
