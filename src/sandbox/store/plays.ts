@@ -1,4 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { number, text, type Row } from './columns.ts';
+
+/** How a play was noticed: by the reports of an embed page, by reads of the media file, or made up by `seedHistory`. */
+export type PlaySource = 'embed' | 'read' | 'history';
+
+/** One play = one view. */
+export interface Play {
+  readonly id: string;
+  readonly videoId: string;
+  /** Who watched: an opaque name that is the same for the same viewer. */
+  readonly viewer: string;
+  readonly source: PlaySource;
+  readonly startedAtMs: number;
+  readonly watchedS: number;
+  readonly isComplete: boolean;
+}
+
+export type WatchProgress = Pick<Play, 'watchedS' | 'isComplete'>;
 
 /** Who watched which video when, and how far. */
 export class PlayStore {
@@ -8,8 +26,54 @@ export class PlayStore {
     this.#database = database;
   }
 
+  /** @returns false when there is a play with this id already; it stays as it is. */
+  add(play: Play): boolean {
+    const result = this.#database
+      .prepare(
+        `INSERT INTO plays (id, video_id, viewer, source, started_at_ms, watched_s, is_complete)
+         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+      )
+      .run(play.id, play.videoId, play.viewer, play.source, play.startedAtMs, play.watchedS, play.isComplete ? 1 : 0);
+    return result.changes > 0;
+  }
+
+  find(id: string): Play | undefined {
+    const row = this.#database.prepare('SELECT * FROM plays WHERE id = ?').get(id);
+    return row && toPlay(row);
+  }
+
+  /** The viewer's last play of the video that was noticed by reads and began at `sinceMs` or later. */
+  latestRead(videoId: string, viewer: string, sinceMs: number): Play | undefined {
+    const row = this.#database
+      .prepare(
+        `SELECT * FROM plays WHERE video_id = ? AND viewer = ? AND started_at_ms >= ? AND source = 'read'
+         ORDER BY started_at_ms DESC LIMIT 1`,
+      )
+      .get(videoId, viewer, sinceMs);
+    return row && toPlay(row);
+  }
+
+  /** Progress only grows: a report that comes late, or twice, changes nothing. */
+  raise(id: string, { watchedS, isComplete }: WatchProgress): void {
+    this.#database
+      .prepare('UPDATE plays SET watched_s = MAX(watched_s, ?), is_complete = MAX(is_complete, ?) WHERE id = ?')
+      .run(watchedS, isComplete ? 1 : 0, id);
+  }
+
   /** The play is over when its video is deleted: its assets go with it (api-spec section 3). */
   forget(videoId: string): void {
     this.#database.prepare('DELETE FROM plays WHERE video_id = ?').run(videoId);
   }
+}
+
+function toPlay(row: Row): Play {
+  return {
+    id: text(row, 'id'),
+    videoId: text(row, 'video_id'),
+    viewer: text(row, 'viewer'),
+    source: text(row, 'source') as PlaySource,
+    startedAtMs: number(row, 'started_at_ms'),
+    watchedS: number(row, 'watched_s'),
+    isComplete: number(row, 'is_complete') === 1,
+  };
 }

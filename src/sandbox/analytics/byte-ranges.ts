@@ -1,0 +1,21 @@
+/** Bytes of a file, `end` not included. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Adds one range to disjoint, sorted ranges. Bytes that are there already are not added twice. */
+export function withRange(ranges: readonly ByteRange[], added: ByteRange): ByteRange[] {
+  const before = ranges.filter((range) => range.end < added.start);
+  const after = ranges.filter((range) => range.start > added.end);
+  const touched = ranges.slice(before.length, ranges.length - after.length);
+  const merged = {
+    start: Math.min(added.start, ...touched.map((range) => range.start)),
+    end: Math.max(added.end, ...touched.map((range) => range.end)),
+  };
+  return [...before, merged, ...after];
+}
+
+export function lengthOf(ranges: readonly ByteRange[]): number {
+  return ranges.reduce((sum, range) => sum + range.end - range.start, 0);
+}

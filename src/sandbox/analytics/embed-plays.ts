@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Events } from '../events.ts';
+import type { Records } from '../records.ts';
+import { RecentMap } from './recent-map.ts';
+import { embedProgress, type PlayerReport } from './watch-rules.ts';
+
+export interface EmbedPlaysParts {
+  readonly records: Pick<Records, 'videos' | 'plays'>;
+  readonly clock: Clock;
+  readonly events: Events;
+  /** Ms that pass at the pace of the world, whatever the service's clock does. Default: since this process began. */
+  readonly uptimeMs?: () => number;
+}
+
+/** Why no play was opened. */
+export type PlayRefusal = 'no such video' | 'not ready';
+
+/** The plays of embed pages. A page opens a play when the video begins to run, and reports from time to time how far it came. */
+export class EmbedPlays {
+  readonly #parts: EmbedPlaysParts;
+  readonly #uptimeMs: () => number;
+  /** When plays were opened, in uptime. For those that went the service's clock has to do, as after a restart. */
+  readonly #openedAtMs = new RecentMap<number>(10_000);
+
+  constructor(parts: EmbedPlaysParts) {
+    this.#parts = parts;
+    this.#uptimeMs = parts.uptimeMs ?? (() => performance.now());
+  }
+
+  /** Counts a view. @returns the play's id, which only its player knows */
+  open(videoId: string, viewer: string): { readonly playId: string } | { readonly refusal: PlayRefusal } {
+    const { records, clock, events } = this.#parts;
+    const video = records.videos.find(videoId);
+    if (!video) return { refusal: 'no such video' };
+    if (video.status !== 'ready') return { refusal: 'not ready' };
+    const id = `play_${randomBytes(15).toString('base64url')}`;
+    const startedAtMs = clock.nowMs();
+    records.plays.add({ id, videoId, viewer, source: 'embed', startedAtMs, watchedS: 0, isComplete: false });
+    this.#openedAtMs.set(id, this.#uptimeMs());
+    events.emit('video.played', videoId);
+    return { playId: id };
+  }
+
+  /** A report that comes late, twice or out of order does no harm. @returns false when the video has no such play */
+  report(videoId: string, playId: string, report: PlayerReport): boolean {
+    const { videos, plays } = this.#parts.records;
+    const play = plays.find(playId);
+    const video = videos.find(videoId);
+    if (!video || play?.videoId !== videoId || play.source !== 'embed') return false;
+    plays.raise(playId, embedProgress(report, this.#elapsedMs(playId, play.startedAtMs), video.durationS));
+    return true;
+  }
+
+  /** By the clock that ran further: the service's may stand still while a real player runs, or be put forward while none does. */
+  #elapsedMs(playId: string, startedAtMs: number): number {
+    const openedAtMs = this.#openedAtMs.get(playId);
+    const reallyMs = openedAtMs === undefined ? 0 : this.#uptimeMs() - openedAtMs;
+    return Math.max(reallyMs, this.#parts.clock.nowMs() - startedAtMs);
+  }
+}

@@ -1,0 +1,103 @@
+import type { Records } from '../records.ts';
+import { seededFraction, seededToken } from '../seeded.ts';
+import { inTransaction } from '../store/database.ts';
+import type { Play } from '../store/plays.ts';
+import type { Video } from '../store/videos.ts';
+import { DAY_MS, dayOf } from './period.ts';
+
+export interface HistoryParts {
+  readonly records: Pick<Records, 'database' | 'videos' | 'plays'>;
+  readonly nowMs: number;
+  readonly seed: number;
+  /** How far back it goes, today included: 1 and up. */
+  readonly days: number;
+}
+
+/**
+ * Makes up plays of the ready videos, so that there is something to see: much after publication and less from day to day,
+ * less on weekends and none at night, few viewers who watch much and many who leave early. The same seed, videos and day make
+ * the same plays; a second call on the same day adds only what has come due since. @returns how many plays were added
+ */
+export function seedHistory(parts: HistoryParts): number {
+  const { records } = parts;
+  return inTransaction(records.database, () => {
+    let added = 0;
+    for (const video of readyVideos(records))
+      for (const play of playsOf(video, parts)) if (records.plays.add(play)) added += 1;
+    return added;
+  });
+}
+
+function* readyVideos({ videos }: HistoryParts['records']): Generator<Video> {
+  for (let page = 1; ; page += 1) {
+    const batch = videos.page({ status: 'ready' }, page, BATCH).videos;
+    yield* batch;
+    if (batch.length < BATCH) return;
+  }
+}
+
+const BATCH = 1000;
+
+function* playsOf(video: Video, parts: HistoryParts): Generator<Play> {
+  const { seed, nowMs, days } = parts;
+  const today = Math.floor(nowMs / DAY_MS);
+  const publishedOn = publicationDay(video, parts);
+  for (let day = Math.max(publishedOn, today - days + 1); day <= today; day += 1) {
+    const name = [video.id, dayOf(day * DAY_MS)];
+    const count = viewsOn(day, day - publishedOn, { seed, name, popularity: popularityOf(video, seed) });
+    for (let index = 0; index < count; index += 1) {
+      const play = playOf(video, day, { seed, name: [...name, index] });
+      if (play.startedAtMs <= nowMs) yield play;
+    }
+  }
+}
+
+/**
+ * A video of today would have no history at all, and that is what most videos of a sandbox are: it is taken as published
+ * on a day in the first half of the time. A video that really is older keeps its day.
+ */
+function publicationDay(video: Video, { seed, nowMs, days }: HistoryParts): number {
+  const today = Math.floor(nowMs / DAY_MS);
+  const createdOn = Math.floor(video.createdAtMs / DAY_MS);
+  if (createdOn < today) return createdOn;
+  return today - days + 1 + Math.floor((seededFraction(seed, ['published', video.id]) * days) / 2);
+}
+
+/** Views of the first day: between 5 and 80, few videos with many. */
+function popularityOf(video: Video, seed: number): number {
+  return 5 * 16 ** seededFraction(seed, ['popularity', video.id]);
+}
+
+function viewsOn(day: number, age: number, { seed, name, popularity }: Named & { popularity: number }): number {
+  const decay = 0.08 + 0.92 * Math.exp(-age / 6); // a tenth of the first day's views stays for long
+  const weekday = new Date(day * DAY_MS).getUTCDay();
+  const rhythm = weekday === 0 || weekday === 6 ? 0.6 : 1;
+  const noise = 0.7 + 0.6 * seededFraction(seed, ['views', ...name]);
+  return Math.round(popularity * decay * rhythm * noise);
+}
+
+interface Named {
+  readonly seed: number;
+  readonly name: readonly (string | number)[];
+}
+
+function playOf(video: Video, day: number, { seed, name }: Named): Play {
+  const drawn = (what: string) => seededFraction(seed, [what, ...name]);
+  const hour = 6 + 9 * (drawn('hour') + drawn('minute')); // two draws make a hill: most in the afternoon, none at night
+  const isComplete = drawn('completes') < 0.45;
+  const watchedFraction = isComplete ? 0.9 + 0.1 * drawn('watched') : 0.9 * drawn('watched') ** 1.8;
+  return {
+    id: `play_${seededToken(seed, ['play', ...name], 20)}`,
+    videoId: video.id,
+    viewer: `viewer_${Math.floor(drawn('viewer') ** 2 * VIEWERS)}`,
+    source: 'history',
+    startedAtMs: day * DAY_MS + Math.floor(hour * HOUR_MS),
+    watchedS: watchedFraction * (video.durationS ?? 0),
+    isComplete,
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Those who come back often have low numbers. */
+const VIEWERS = 600;

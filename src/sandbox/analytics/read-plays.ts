@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Events } from '../events.ts';
+import type { Records } from '../records.ts';
+import { lengthOf, withRange, type ByteRange } from './byte-ranges.ts';
+import { DAY_MS } from './period.ts';
+import { RecentMap } from './recent-map.ts';
+import { viewerFrom, type Client } from './viewer.ts';
+import { readProgress } from './watch-rules.ts';
+
+export interface ReadPlaysParts {
+  readonly records: Pick<Records, 'videos' | 'plays'>;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly seed: number;
+}
+
+/** Bytes of a media file that a client was sent. */
+export interface MediaRead extends Client {
+  readonly videoId: string;
+  /** Of the first byte sent. */
+  readonly start: number;
+  readonly bytesSent: number;
+}
+
+/**
+ * The plays of programs that read the media file itself: podcast apps, television players, feed readers. assumed, after the
+ * IAB's podcast measurement guidelines: all reads of a video by one viewer within 24 hours are one play, and it counts from
+ * its first minute on. What was read lives in memory: after a restart a viewer's play goes on, but its bytes count anew.
+ */
+export class ReadPlays {
+  readonly #parts: ReadPlaysParts;
+  readonly #windows = new RecentMap<ReadWindow>(10_000);
+
+  constructor(parts: ReadPlaysParts) {
+    this.#parts = parts;
+  }
+
+  note(read: MediaRead): void {
+    const { records, clock, seed } = this.#parts;
+    const media = records.videos.find(read.videoId)?.media;
+    if (!media || read.bytesSent <= 0) return;
+    const viewer = viewerFrom(read, seed);
+    const window = this.#windowOf(`${read.videoId} ${viewer}`, clock.nowMs());
+    addTo(window, { start: read.start, end: read.start + read.bytesSent });
+    const { isView, ...progress } = readProgress(lengthOf(window.ranges), media);
+    if (!isView) return;
+    const play = records.plays.latestRead(read.videoId, viewer, clock.nowMs() - DAY_MS + 1);
+    if (play) return records.plays.raise(play.id, progress);
+    this.#count({ videoId: read.videoId, viewer, startedAtMs: window.startedAtMs, ...progress });
+  }
+
+  /** What was read counts no longer: after a reset the ids come back. */
+  forget(): void {
+    this.#windows.clear();
+  }
+
+  #count(play: { videoId: string; viewer: string; startedAtMs: number; watchedS: number; isComplete: boolean }): void {
+    const { records, events } = this.#parts;
+    records.plays.add({ id: `play_${randomBytes(15).toString('base64url')}`, source: 'read', ...play });
+    events.emit('video.played', play.videoId);
+  }
+
+  #windowOf(key: string, nowMs: number): ReadWindow {
+    const found = this.#windows.get(key);
+    if (found && nowMs - found.startedAtMs < DAY_MS) return found;
+    const window = { startedAtMs: nowMs, ranges: [] };
+    this.#windows.set(key, window);
+    return window;
+  }
+}
+
+interface ReadWindow {
+  readonly startedAtMs: number;
+  ranges: readonly ByteRange[];
+}
+
+/** Someone who reads every other byte must not fill the memory: beyond the limit only what joins known ranges is added. */
+function addTo(window: ReadWindow, range: ByteRange): void {
+  const ranges = withRange(window.ranges, range);
+  if (ranges.length <= MAX_RANGES) window.ranges = ranges;
+}
+
+const MAX_RANGES = 1000;

@@ -1,0 +1,108 @@
+import { html, raw } from 'hono/html';
+import { PAGE_STYLE } from './page-style.ts';
+import { PLAYER_SCRIPT, WAITING_SCRIPT } from './player-script.ts';
+import type { PlayerSettings } from './player-settings.ts';
+
+export type Html = ReturnType<typeof html>;
+
+export interface PlayerPage {
+  readonly title: string;
+  readonly isAudio: boolean;
+  readonly mediaUrl: string;
+  readonly posterUrl: string;
+  /** Where the page opens its play. */
+  readonly playsPath: string;
+  readonly settings: PlayerSettings;
+  /** Lets this page's own style and script run, and no other. */
+  readonly nonce: string;
+}
+
+/** A player of the browser's own making; the script only counts. */
+export function playerPage(page: PlayerPage): Html {
+  const title = shownTitle(page.title);
+  const { nonce, settings } = page;
+  const picture = page.isAudio ? html`<img src="${page.posterUrl}" alt="" />` : '';
+  const body = html`<main class="player">
+      <h1 dir="auto"><span>${title}</span></h1>
+      ${picture}${mediaElement(page, title)}
+      <p id="unplayable" class="note" role="status" hidden>
+        This browser cannot play the file. <a href="${page.mediaUrl}" download>Download it</a> instead.
+      </p>
+    </main>
+    ${inlineScript(nonce, PLAYER_SCRIPT)}`;
+  return document({ title, nonce, body, accentColor: settings.accentColor });
+}
+
+export interface NoticePage {
+  readonly heading: string;
+  readonly text: string;
+  readonly nonce: string;
+  /** The notice is not for long: the page asks again by itself, without scripts by loading itself anew. */
+  readonly isWaiting?: boolean;
+}
+
+/** What stands in the place of a player that cannot be there. */
+export function noticePage({ heading, text, nonce, isWaiting = false }: NoticePage): Html {
+  const body = html`<main class="notice" ${isWaiting ? raw('id="waiting"') : ''}>
+      <h1>${heading}</h1>
+      <p>${text}</p>
+    </main>
+    ${isWaiting ? inlineScript(nonce, WAITING_SCRIPT) : ''}`;
+  return document({ title: heading, nonce, body, head: isWaiting ? RELOAD_WITHOUT_SCRIPTS : '' });
+}
+
+const RELOAD_WITHOUT_SCRIPTS = html`<noscript><meta http-equiv="refresh" content="5" /></noscript>`;
+
+/** Not escaped: only our own code. */
+function inlineScript(nonce: string, code: string): Html {
+  return raw(`<script nonce="${nonce}">${code}</script>`);
+}
+
+function mediaElement({ isAudio, mediaUrl, posterUrl, playsPath, settings }: PlayerPage, title: string): Html {
+  const { autoplay, muted, loop, controls } = settings;
+  // Controls are always there at first: without scripts nothing else could start the player.
+  const attributes = html`src="${mediaUrl}" aria-label="${title}" data-plays="${playsPath}"
+  data-controls="${controls ? 'on' : 'off'}" controls preload="metadata" ${autoplay ? 'autoplay' : ''}
+  ${muted ? 'muted' : ''} ${loop ? 'loop' : ''}`;
+  const fallback = html`<a href="${mediaUrl}" download>Download ${title}</a>`;
+  return isAudio
+    ? html`<audio ${attributes}>${fallback}</audio>`
+    : html`<video ${attributes} playsinline poster="${posterUrl}">${fallback}</video>`;
+}
+
+interface Document {
+  readonly title: string;
+  readonly nonce: string;
+  readonly body: Html;
+  readonly head?: Html | '';
+  /** Checked: it becomes part of the style. */
+  readonly accentColor?: string;
+}
+
+function document({ title, nonce, body, head = '', accentColor = '' }: Document): Html {
+  const accentRule = accentColor && `:root { --accent: ${accentColor}; }`;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>${title}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" href="data:," />
+        ${head} ${raw(`<style nonce="${nonce}">${PAGE_STYLE}${accentRule}</style>`)}
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html>`;
+}
+
+/** Control characters show nothing, and a title without end would hide the picture. */
+function shownTitle(title: string): string {
+  const printable = title.replaceAll(/\p{Cc}/gu, ' ');
+  const characters = Array.from(printable.slice(0, 2 * MAX_SHOWN_CHARACTERS + 2));
+  if (characters.length <= MAX_SHOWN_CHARACTERS) return printable;
+  return `${characters.slice(0, MAX_SHOWN_CHARACTERS).join('')}…`;
+}
+
+const MAX_SHOWN_CHARACTERS = 300;
