@@ -1,9 +1,134 @@
+import type { Clock } from '../clock.ts';
+import type { Events } from '../events.ts';
 import type { Fate } from '../lifecycle.ts';
+import { seededFraction } from '../seeded.ts';
+import { isFate, type FaultRule } from './fault-rule.ts';
+import { isDue, isMatch, type Call } from './schedule.ts';
 
-/** What is planned to go wrong. */
+export interface FaultParts {
+  readonly clock: Clock;
+  readonly events: Events;
+  /** The same seed, rules and calls give the same faults. */
+  readonly seed: number;
+  /** '' for a video that is not known. */
+  readonly channelOf: (videoId: string) => string;
+}
+
+/** A rule in force, and how often it was looked at and applied. */
+export interface Fault {
+  readonly id: string;
+  readonly rule: FaultRule;
+  readonly expiresAtMs: number | null;
+  /** Calls that matched it and that no rule before it took. */
+  readonly calls: number;
+  readonly applied: number;
+}
+
+/**
+ * What is planned to go wrong. Rules are asked in the order in which they were added; the first that hits takes the call, and
+ * those after it do not see it, so that rules for one call each happen one after the other. Not kept over a restart.
+ */
 export class Faults {
+  readonly #parts: FaultParts;
+  #faults: Mutable<Fault>[] = [];
+  #lastNumber = 0;
+
+  constructor(parts: FaultParts) {
+    this.#parts = parts;
+  }
+
+  add(rule: FaultRule): Fault {
+    const expiresAtMs = rule.ttl_ms === undefined ? null : this.#parts.clock.nowMs() + rule.ttl_ms;
+    this.#lastNumber += 1;
+    const fault = { id: `fault_${this.#lastNumber}`, rule, expiresAtMs, calls: 0, applied: 0 };
+    this.#faults.push(fault);
+    this.#changed(fault.id);
+    return { ...fault };
+  }
+
+  /** Drops all there are for these. */
+  replace(rules: readonly FaultRule[]): Fault[] {
+    this.clear();
+    return rules.map((rule) => this.add(rule));
+  }
+
+  /** In the order in which they are asked. */
+  list(): Fault[] {
+    return this.#inForce().map((fault) => ({ ...fault }));
+  }
+
+  /** @returns false when there is none of that id */
+  remove(id: string): boolean {
+    const rest = this.#faults.filter((fault) => fault.id !== id);
+    const isKnown = rest.length < this.#faults.length;
+    this.#faults = rest;
+    if (isKnown) this.#changed(id);
+    return isKnown;
+  }
+
+  clear(): void {
+    if (this.#faults.length === 0) return;
+    this.#faults = [];
+    this.#changed('');
+  }
+
+  /** As if nothing had ever been planned: the next rule is the first, and draws as the first. */
+  reset(): void {
+    this.clear();
+    this.#lastNumber = 0;
+  }
+
+  /** Whether any rule could hit a request of this operation, and whether one of them wants to know its channel. */
+  interestIn(operation: string): 'none' | 'any channel' | 'the channel' {
+    const could = this.#inForce().filter(
+      ({ rule }) => !isFate(rule) && (rule.operation === '*' || rule.operation === operation),
+    );
+    if (could.length === 0) return 'none';
+    return could.some(({ rule }) => rule.channel_id !== undefined) ? 'the channel' : 'any channel';
+  }
+
+  /** The fault that hits this request, counted as applied. */
+  take(call: Call): Fault | undefined {
+    return this.#take(call, (rule) => !isFate(rule));
+  }
+
   /** How the processing of this video is to end, against what its bytes say. */
-  fateOf(_videoId: string): Fate | undefined {
-    return undefined;
+  fateOf(videoId: string): Fate | undefined {
+    const call = { operation: 'processing', videoId, channelId: this.#parts.channelOf(videoId) };
+    const rule = this.#take(call, isFate)?.rule;
+    if (!rule || !isFate(rule)) return undefined;
+    return rule.kind === 'stuck_processing' ? 'stuck' : { code: rule.code, message: rule.message };
+  }
+
+  #take(call: Call, isConcerned: (rule: FaultRule) => boolean): Fault | undefined {
+    const hit = this.#inForce().find((fault) => isConcerned(fault.rule) && this.#hits(fault, call));
+    if (!hit) return undefined;
+    hit.applied += 1;
+    this.#changed(hit.id);
+    return { ...hit };
+  }
+
+  #hits(fault: Mutable<Fault>, call: Call): boolean {
+    if (!isMatch(fault.rule, call)) return false;
+    fault.calls += 1;
+    const draw = seededFraction(this.#parts.seed, ['fault', fault.id, fault.calls]);
+    return isDue(fault.rule, fault.calls, { applied: fault.applied, draw });
+  }
+
+  /** A forgotten fault ends by itself. */
+  #inForce(): Mutable<Fault>[] {
+    const nowMs = this.#parts.clock.nowMs();
+    const isOver = ({ expiresAtMs }: Fault) => expiresAtMs !== null && expiresAtMs <= nowMs;
+    const over = this.#faults.filter(isOver);
+    if (over.length === 0) return this.#faults;
+    this.#faults = this.#faults.filter((fault) => !isOver(fault));
+    for (const { id } of over) this.#changed(id);
+    return this.#faults;
+  }
+
+  #changed(id: string): void {
+    this.#parts.events.emit('faults.changed', id);
   }
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };

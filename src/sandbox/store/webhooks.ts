@@ -1,4 +1,37 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
+
+/** An address that is told of events. */
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  /** `whsec_` and base64. Shown once, at the registration. */
+  readonly secret: string;
+  /** The types of events that it wants. */
+  readonly events: readonly string[];
+  readonly createdAtMs: number;
+}
+
+/** One event on its way to one address. */
+export interface Delivery {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly event: string;
+  /** The bytes as they are signed and sent, the same at each attempt. */
+  readonly body: string;
+  readonly createdAtMs: number;
+  readonly attempts: number;
+  /** Of the next attempt; null when it was delivered or given up. */
+  readonly dueAtMs: number | null;
+  /** Of the last attempt; null where there was no answer. */
+  readonly status: number | null;
+  /** Why the last attempt failed. */
+  readonly error: string | null;
+  readonly deliveredAtMs: number | null;
+}
+
+/** How an attempt ended, and what follows. */
+export type Attempt = Pick<Delivery, 'status' | 'error' | 'dueAtMs' | 'deliveredAtMs'>;
 
 /** Where events are delivered to, and what became of each delivery. */
 export class WebhookStore {
@@ -8,7 +41,127 @@ export class WebhookStore {
     this.#database = database;
   }
 
-  count(): number {
-    return Number(this.#database.prepare('SELECT COUNT(*) AS n FROM webhooks').get()?.['n'] ?? 0);
+  /** `idOf` gets its number, which is never used twice. */
+  add({ url, secret, events, createdAtMs }: Omit<Webhook, 'id'>, idOf: (number: number) => string): Webhook {
+    const id = idOf(this.#nextNumber('webhooks'));
+    this.#database
+      .prepare('INSERT INTO webhooks (id, url, secret, events, created_at_ms) VALUES (?, ?, ?, ?, ?)')
+      .run(id, url, secret, JSON.stringify(events), createdAtMs);
+    return { id, url, secret, events, createdAtMs };
   }
+
+  /** In the order of their registration. */
+  list(): Webhook[] {
+    return this.#database.prepare('SELECT * FROM webhooks ORDER BY number').all().map(toWebhook);
+  }
+
+  find(id: string): Webhook | undefined {
+    const row = this.#database.prepare('SELECT * FROM webhooks WHERE id = ?').get(id);
+    return row && toWebhook(row);
+  }
+
+  count(): number {
+    return number(this.#database.prepare('SELECT COUNT(*) AS total FROM webhooks').get() ?? {}, 'total');
+  }
+
+  /** With all its deliveries. @returns false when there was none. */
+  remove(id: string): boolean {
+    this.#database.prepare('DELETE FROM webhook_deliveries WHERE webhook_id = ?').run(id);
+    return this.#database.prepare('DELETE FROM webhooks WHERE id = ?').run(id).changes > 0;
+  }
+
+  /** Adds one that is due at once, and forgets the oldest of the address beyond `MOST_KEPT`, undelivered ones too. */
+  addDelivery(
+    { webhookId, event, body, createdAtMs }: Pick<Delivery, 'webhookId' | 'event' | 'body' | 'createdAtMs'>,
+    idOf: (number: number) => string,
+  ): void {
+    const id = idOf(this.#nextNumber('webhook_deliveries'));
+    this.#database
+      .prepare(
+        'INSERT INTO webhook_deliveries (id, webhook_id, event, body, created_at_ms, due_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
+      )
+      .run(id, webhookId, event, body, createdAtMs, createdAtMs);
+    this.#database
+      .prepare(
+        `DELETE FROM webhook_deliveries WHERE webhook_id = ?1 AND number <=
+           (SELECT number FROM webhook_deliveries WHERE webhook_id = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)`,
+      )
+      .run(webhookId, MOST_KEPT);
+  }
+
+  /** Newest first. */
+  deliveries(webhookId: string, limit: number): Delivery[] {
+    return this.#database
+      .prepare('SELECT * FROM webhook_deliveries WHERE webhook_id = ? ORDER BY number DESC LIMIT ?')
+      .all(webhookId, limit)
+      .map(toDelivery);
+  }
+
+  findDelivery(webhookId: string, id: string): Delivery | undefined {
+    const row = this.#database
+      .prepare('SELECT * FROM webhook_deliveries WHERE webhook_id = ? AND id = ?')
+      .get(webhookId, id);
+    return row && toDelivery(row);
+  }
+
+  /** Of each address the oldest delivery that is still to be made. */
+  heads(): Delivery[] {
+    return this.#database
+      .prepare(
+        `SELECT * FROM webhook_deliveries WHERE number IN
+           (SELECT MIN(number) FROM webhook_deliveries WHERE due_at_ms IS NOT NULL GROUP BY webhook_id) ORDER BY number`,
+      )
+      .all()
+      .map(toDelivery);
+  }
+
+  /** Does nothing when the delivery is gone by now. */
+  noteAttempt(id: string, { status, error, dueAtMs, deliveredAtMs }: Attempt): void {
+    this.#database
+      .prepare(
+        `UPDATE webhook_deliveries SET attempts = attempts + 1, status = ?, error = ?, due_at_ms = ?, delivered_at_ms = ?
+         WHERE id = ?`,
+      )
+      .run(status, error, dueAtMs, deliveredAtMs, id);
+  }
+
+  /** From the beginning, with all its attempts. */
+  startAgain(id: string, dueAtMs: number): void {
+    this.#database
+      .prepare('UPDATE webhook_deliveries SET attempts = 0, due_at_ms = ?, delivered_at_ms = NULL WHERE id = ?')
+      .run(dueAtMs, id);
+  }
+
+  #nextNumber(table: 'webhooks' | 'webhook_deliveries'): number {
+    const last = this.#database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(table);
+    return Number(last?.['seq'] ?? 0) + 1;
+  }
+}
+
+/** assumed. An address that is away for good must not fill the disk. */
+const MOST_KEPT = 10_000;
+
+function toWebhook(row: Row): Webhook {
+  return {
+    id: text(row, 'id'),
+    url: text(row, 'url'),
+    secret: text(row, 'secret'),
+    events: JSON.parse(text(row, 'events')) as string[],
+    createdAtMs: number(row, 'created_at_ms'),
+  };
+}
+
+function toDelivery(row: Row): Delivery {
+  return {
+    id: text(row, 'id'),
+    webhookId: text(row, 'webhook_id'),
+    event: text(row, 'event'),
+    body: text(row, 'body'),
+    createdAtMs: number(row, 'created_at_ms'),
+    attempts: number(row, 'attempts'),
+    dueAtMs: numberOrNull(row, 'due_at_ms'),
+    status: numberOrNull(row, 'status'),
+    error: textOrNull(row, 'error'),
+    deliveredAtMs: numberOrNull(row, 'delivered_at_ms'),
+  };
 }

@@ -1,26 +1,136 @@
 import type { Clock } from '../clock.ts';
-import type { Events } from '../events.ts';
+import type { Events, SandboxEvent } from '../events.ts';
+import type { Links } from '../http/links.ts';
+import { InFlight } from '../in-flight.ts';
 import type { Records } from '../records.ts';
+import { seededToken } from '../seeded.ts';
+import type { Attempt, Delivery, Webhook } from '../store/webhooks.ts';
+import { isWebhookEvent, payloadOf, type WebhookEvent } from './payload.ts';
+import { post, type Outcome } from './post.ts';
+import { newSecret } from './signature.ts';
 
 export interface WebhookParts {
   readonly records: Records;
+  readonly links: Links;
   readonly events: Events;
   readonly clock: Clock;
+  readonly seed: number;
+  /** Where webhooks may lead: the rule of imports. */
+  readonly reach: 'loopback' | 'anywhere';
   readonly onDefect: (error: unknown) => void;
 }
 
-/** Tells registered addresses what happened (api-spec section 6). */
+/**
+ * Tells registered addresses what happened (api-spec section 6, which leaves all of it open). assumed: at least once, for each
+ * address in the order of the events and one at a time, so that an address that fails delays its own events and nobody else's.
+ * What is due lives in the records, and becomes due by the sandbox's clock.
+ */
 export class Webhooks {
   readonly #parts: WebhookParts;
+  readonly #stop = new AbortController();
+  readonly #running: InFlight;
+  /** Addresses that are being told something at present. */
+  readonly #busy = new Set<string>();
+  #endings: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: WebhookParts) {
     this.#parts = parts;
+    this.#running = new InFlight(parts.onDefect);
   }
 
   /** Listens from now on, and takes up what an earlier process did not deliver. */
   start(): void {
-    void this.#parts;
+    const { events, clock } = this.#parts;
+    this.#endings = [events.listen((event) => this.#hear(event)), clock.onChange(() => this.#advance())];
+    this.#advance();
   }
 
-  async close(): Promise<void> {}
+  /** Breaks off what is being sent; it is sent again after the next start. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+    for (const end of this.#endings) end();
+    await this.#running.settled();
+  }
+
+  register(url: string, wanted: readonly WebhookEvent[]): Webhook {
+    const { records, clock, seed } = this.#parts;
+    const webhook = { url, secret: newSecret(), events: wanted, createdAtMs: clock.nowMs() };
+    return records.webhooks.add(webhook, (number) => `wh_${seededToken(seed, ['webhook', number], 16)}`);
+  }
+
+  /** At once if the events before it are through. @returns the delivery, undefined when there is none */
+  redeliver(webhookId: string, deliveryId: string): Delivery | undefined {
+    const { webhooks } = this.#parts.records;
+    if (!webhooks.findDelivery(webhookId, deliveryId)) return undefined;
+    webhooks.startAgain(deliveryId, this.#parts.clock.nowMs());
+    this.#advance();
+    return webhooks.findDelivery(webhookId, deliveryId);
+  }
+
+  #hear(event: SandboxEvent): void {
+    const { records, clock, seed, onDefect } = this.#parts;
+    const { type } = event;
+    if (!isWebhookEvent(type)) return;
+    try {
+      const wanting = records.webhooks.list().filter(({ events }) => events.includes(type));
+      if (wanting.length === 0) return;
+      const createdAtMs = clock.nowMs();
+      const body = payloadOf(event, createdAtMs, this.#parts);
+      if (body === undefined) return;
+      const idOf = (number: number) => `msg_${seededToken(seed, ['delivery', number], 16)}`;
+      for (const { id } of wanting)
+        records.webhooks.addDelivery({ webhookId: id, event: type, body, createdAtMs }, idOf);
+      this.#advance();
+    } catch (error) {
+      onDefect(error); // who caused the event has done its work
+    }
+  }
+
+  /** Sends what is due, and sets the timer for what will be. */
+  #advance(): void {
+    if (this.#stop.signal.aborted) return;
+    clearTimeout(this.#timer);
+    const { records, clock } = this.#parts;
+    const nowMs = clock.nowMs();
+    const waiting = records.webhooks.heads().filter(({ webhookId }) => !this.#busy.has(webhookId));
+    for (const head of waiting) if ((head.dueAtMs ?? 0) <= nowMs) this.#running.track(this.#attempt(head));
+    const later = waiting.flatMap(({ dueAtMs }) => (dueAtMs !== null && dueAtMs > nowMs ? dueAtMs : []));
+    const delayMs = later.length === 0 ? null : clock.delayUntil(Math.min(...later));
+    if (delayMs !== null) this.#timer = setTimeout(() => this.#advance(), Math.min(delayMs, MAX_DELAY_MS)).unref();
+  }
+
+  async #attempt(delivery: Delivery): Promise<void> {
+    const { records, clock, reach } = this.#parts;
+    const webhook = records.webhooks.find(delivery.webhookId);
+    if (!webhook) return;
+    this.#busy.add(webhook.id);
+    try {
+      const options = { reach, nowMs: clock.nowMs(), patienceMs: PATIENCE_MS, signal: this.#stop.signal };
+      const outcome = await post(delivery, webhook, options);
+      records.webhooks.noteAttempt(delivery.id, attemptOf(outcome, delivery.attempts + 1, clock.nowMs()));
+    } catch (error) {
+      if (!this.#stop.signal.aborted) throw error;
+    } finally {
+      this.#busy.delete(webhook.id);
+    }
+    this.#advance();
+  }
 }
+
+/** Pure: what follows from an attempt. @param number of the attempt, from 1 */
+export function attemptOf({ status, error }: Outcome, number: number, nowMs: number): Attempt {
+  if (error === null) return { status, error, dueAtMs: null, deliveredAtMs: nowMs };
+  const waitMs = RETRY_AFTER_MS[number - 1];
+  return { status, error, dueAtMs: waitMs === undefined ? null : nowMs + waitMs, deliveredAtMs: null };
+}
+
+/** assumed: of an attempt. */
+const PATIENCE_MS = 10_000;
+
+/** assumed: after the last of them it is given up. */
+const RETRY_AFTER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000];
+
+/** A timer longer than 2^31 ms would fire at once; a clock that jumps is noticed within this time. */
+const MAX_DELAY_MS = 60_000;

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Stands between the connection and whoever reads the request's body, and lets only so many bytes through as it was told to.
+ * While it holds some back the connection is not read, so that the client feels it too. Must be made before the first byte
+ * arrives, that is, in the same turn as the 'request' event. It sits on `push` and `_read`, the two ends at which Node's
+ * HTTP parser and a reader meet: a stream of its own would be no IncomingMessage any more.
+ */
+export class BodyValve {
+  readonly #request: IncomingMessage;
+  readonly #push: IncomingMessage['push'];
+  readonly #read: IncomingMessage['_read'];
+  readonly #held: Buffer[] = [];
+  #allowedBytes = 0;
+  #hasEnded = false;
+  #isReadAhead = false;
+  #isWanted = false;
+  /** Is called when as many bytes as are allowed have passed. */
+  onSpent: () => void = () => undefined;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+    this.#push = request.push.bind(request);
+    // oxlint-disable-next-line no-underscore-dangle -- Node's own name for a reader's wish for more
+    this.#read = request._read.bind(request);
+    request.push = (chunk: Buffer | null) => this.#take(chunk);
+    // oxlint-disable-next-line no-underscore-dangle -- as above
+    request._read = (size) => this.#wanted(size);
+  }
+
+  /** Whether all that is allowed has passed. */
+  get isSpent(): boolean {
+    return this.#allowedBytes === 0;
+  }
+
+  /** @param bytes more than were allowed so far; Infinity for all there will ever be */
+  allow(bytes: number): void {
+    this.#allowedBytes += bytes;
+    this.#flow();
+  }
+
+  /** The whole body, if it ends within `mostBytes`, without letting a byte of it through; undefined when it does not. */
+  async peek(mostBytes: number): Promise<Buffer | undefined> {
+    this.#isReadAhead = true;
+    const hasArrived = () => this.#hasEnded || this.#request.destroyed || this.#heldBytes() > mostBytes;
+    await new Promise<void>((resolve) => {
+      this.#onArrival = () => hasArrived() && resolve();
+      this.#request.once('close', resolve);
+      this.#onArrival();
+    });
+    this.#isReadAhead = false;
+    return this.#hasEnded && this.#heldBytes() <= mostBytes ? Buffer.concat(this.#held) : undefined;
+  }
+
+  #onArrival: () => void = () => undefined;
+
+  #heldBytes(): number {
+    return this.#held.reduce((sum, chunk) => sum + chunk.length, 0);
+  }
+
+  #take(chunk: Buffer | null): boolean {
+    if (chunk === null) this.#hasEnded = true;
+    else this.#held.push(chunk);
+    this.#onArrival();
+    return this.#flow() || this.#isReadAhead;
+  }
+
+  /** @returns whether the reader wants more and nothing is held back */
+  #flow(): boolean {
+    let doesWantMore = true;
+    while (this.#allowedBytes > 0) {
+      const chunk = this.#held.shift();
+      if (!chunk) break;
+      const passed = chunk.subarray(0, Math.min(chunk.length, this.#allowedBytes));
+      if (passed.length < chunk.length) this.#held.unshift(chunk.subarray(passed.length));
+      this.#allowedBytes -= passed.length;
+      doesWantMore = this.#push(passed);
+      if (this.#allowedBytes === 0) this.onSpent();
+    }
+    if (this.#held.length > 0) return false;
+    if (this.#hasEnded) return this.#end();
+    if (this.#isWanted) this.#wanted(0);
+    return doesWantMore && this.#allowedBytes > 0;
+  }
+
+  #end(): boolean {
+    this.#hasEnded = false;
+    return this.#push(null);
+  }
+
+  #wanted(size: number): void {
+    this.#isWanted = this.#held.length > 0 || this.#allowedBytes === 0;
+    if (!this.#isWanted) this.#read(size);
+  }
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import type { Records } from '../records.ts';
+import type { BodyValve } from './body-valve.ts';
+import type { Call } from './schedule.ts';
+
+/** Which video and channel a request names, as far as its address tells. */
+export function callOf(operation: string, url: string, records: Pick<Records, 'videos' | 'feeds'>): Call {
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  const [first, collection, second = ''] = pathname.split('/').slice(1);
+  const [what, id] = first === 'uploads' ? ['videos', collection ?? ''] : [collection, second];
+  const videoId = what === 'videos' ? id : (searchParams.get('video_id') ?? '');
+  const channelId =
+    (what === 'channels' ? id : what === 'feeds' ? records.feeds.find(id)?.channelId : undefined) ??
+    searchParams.get('channel_id') ??
+    records.videos.find(videoId)?.channelId ??
+    '';
+  return { operation, videoId, channelId };
+}
+
+/** A new video names its channel in the body alone, which is left for who reads it next. */
+export async function channelInBody(valve: BodyValve): Promise<string> {
+  const body = await valve.peek(MOST_BODY_BYTES);
+  try {
+    const json: unknown = JSON.parse(body?.toString() ?? '');
+    return isObject(json) && typeof json['channel_id'] === 'string' ? json['channel_id'] : '';
+  } catch {
+    return ''; // to be refused by who reads it next
+  }
+}
+
+/** Longer bodies are refused by the API. */
+const MOST_BODY_BYTES = 1024 * 1024;
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether a body is announced at all (RFC 9112 section 6). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}

@@ -1,0 +1,47 @@
+import type { FaultOf } from './fault-rule.ts';
+import type { HeldAnswer } from './held-answer.ts';
+
+/** The kinds that answer something else than what was done. */
+export type AnswerChange = FaultOf<'truncated_json' | 'wrong_content_type' | 'unknown_status' | 'extra_fields'>;
+
+/** Pure: the answer with the fault in it. What is no JSON, or has no body, stays as it is. */
+export function changedAnswer(answer: HeldAnswer, change: AnswerChange): HeldAnswer {
+  const json = jsonOf(answer);
+  if (json === undefined) return answer;
+  switch (change.kind) {
+    case 'truncated_json':
+      return { ...answer, body: answer.body.subarray(0, Math.floor(answer.body.length / 2)) };
+    case 'wrong_content_type':
+      return { ...answer, headers: { ...answer.headers, 'content-type': change.content_type } };
+    case 'unknown_status':
+      return withJson(answer, withStatus(json, change.status));
+    default:
+      return withJson(answer, withExtraFields(json));
+  }
+}
+
+function jsonOf({ headers, body }: HeldAnswer): unknown {
+  if (body.length === 0 || !/^application\/json\b/i.test(String(headers['content-type']))) return undefined;
+  return JSON.parse(body.toString());
+}
+
+function withJson(answer: HeldAnswer, json: unknown): HeldAnswer {
+  return { ...answer, body: Buffer.from(JSON.stringify(json)) };
+}
+
+/** Every status word, wherever it stands: of a video, of each in a list, of a publish result. */
+function withStatus(json: unknown, status: string): unknown {
+  return everyObject(json, (object) => (typeof object['status'] === 'string' ? { ...object, status } : object));
+}
+
+/** Fields of every JSON type that no version of the specification has, in each object. */
+function withExtraFields(json: unknown): unknown {
+  const extra = { x_text: 'new', x_number: 1.5, x_nothing: null, x_list: [1, 'two'], x_object: { deep: true } };
+  return everyObject(json, (object) => ({ ...extra, ...object, ...extra }));
+}
+
+function everyObject(json: unknown, change: (object: Record<string, unknown>) => unknown): unknown {
+  if (Array.isArray(json)) return json.map((item) => everyObject(item, change));
+  if (typeof json !== 'object' || json === null) return json;
+  return change(Object.fromEntries(Object.entries(json).map(([name, value]) => [name, everyObject(value, change)])));
+}

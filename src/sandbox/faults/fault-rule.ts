@@ -1,0 +1,144 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { z } from 'zod';
+import { operations } from '../http/operations.ts';
+
+/**
+ * What is to go wrong, when, and for which requests, as the admin side takes and shows it. A rule hits the matching calls
+ * from number `nth` on, `times` of them at most, each with `probability`; after `ttl_ms` it is gone by itself.
+ */
+export type FaultRule = z.output<typeof faultRule>;
+
+export type FaultKind = FaultRule['kind'];
+export type FaultOf<K extends FaultKind> = Extract<FaultRule, { kind: K }>;
+
+/** Every operation that a fault can hit. The admin side and the page are never hit. */
+const faultyOperations = ['*', 'uploads.put', ...operations.map(({ name }) => name)];
+
+const id = z.string('must be a string').min(1, 'must not be empty').max(200, 'must have at most 200 characters');
+const DAY_MS = 86_400_000;
+const LONGEST_TTL_MS = 30 * DAY_MS;
+
+function count(max: number, min = 1) {
+  const message = `must be an integer from ${min} to ${max}`;
+  return z.int(message).min(min, message).max(max, message);
+}
+
+const probability = 'must be above 0 and at most 1';
+
+const when = {
+  channel_id: id.optional(),
+  video_id: id.optional(),
+  /** Counted from 1 among the matching calls since the rule was added. With `nth` alone it hits that call only. */
+  nth: count(1_000_000).optional(),
+  times: count(1_000_000).optional(),
+  probability: z.number(probability).gt(0, probability).max(1, probability).optional(),
+  /** By the sandbox's clock. */
+  ttl_ms: count(LONGEST_TTL_MS).optional(),
+};
+
+function fault<const K extends string, P extends z.ZodRawShape>(kind: K, parameters: P) {
+  const known = `must be ${faultyOperations.join(', ')}`;
+  const operation = z.enum(faultyOperations, known).default('*');
+  return z.strictObject({ kind: z.literal(kind), operation, ...when, ...parameters });
+}
+
+/** A fault that means something for one operation only. */
+function faultOf<const K extends string, P extends z.ZodRawShape>(operation: string, kind: K, parameters: P) {
+  const only = z.literal(operation, `must be ${operation}, the only operation that ${kind} can hit`).default(operation);
+  return z.strictObject({ kind: z.literal(kind), operation: only, ...when, ...parameters });
+}
+
+const message = z.string('must be a string').max(1000, 'must have at most 1000 characters');
+const code = z.string('must be a string').regex(/^[\w.-]{1,100}$/, 'must be a word');
+const longPause = count(3_600_000, 0);
+const bodyBytes = count(Number.MAX_SAFE_INTEGER, 0).default(0);
+const of = z.enum(['request', 'answer'], 'must be request or answer');
+
+/** Node throws on what no header can carry, in the middle of an answer. */
+function isHeader(headers: Record<string, string>): boolean {
+  return Object.entries(headers).every(([name, value]) => {
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+      return !['content-length', 'transfer-encoding', 'connection'].includes(name.toLowerCase());
+    } catch {
+      return false;
+    }
+  });
+}
+
+const headerFields = z
+  .record(z.string(), z.string('must be a string'), 'must be an object of strings')
+  .refine(isHeader, 'must be header fields, without Content-Length, Transfer-Encoding and Connection');
+
+const retryAfterText = z
+  .string('must be a string')
+  .max(100, 'must have at most 100 characters')
+  .refine((text) => isHeader({ 'Retry-After': text }), 'must be text that a header can carry');
+
+const errorStatus = 'must be an integer from 400 to 599';
+
+/** assumed, all of them: the specification says what an error looks like, not which ones to expect when. */
+export const faultRule = z.discriminatedUnion(
+  'kind',
+  [
+    // Answers instead of doing anything.
+    fault('status', {
+      status: z.int(errorStatus).min(400, errorStatus).max(599, errorStatus),
+      /** By itself the one that goes with the status. */
+      code: code.optional(),
+      message: message.default('The sandbox was told to fail here.'),
+      headers: headerFields.optional(),
+    }),
+    fault('rate_limited', {
+      retry_after: z
+        .enum(['seconds', 'date', 'absent', 'absurd'], 'must be seconds, date, absent or absurd')
+        .default('seconds'),
+      seconds: count(86_400, 0).default(1),
+      /** What the absurd header says. */
+      text: retryAfterText.default('-1'),
+    }),
+    fault('html_502', {}),
+    fault('redirect', {
+      status: z.literal([301, 302, 303, 307, 308], 'must be 301, 302, 303, 307 or 308').default(307),
+      location: z
+        .string('must be a string')
+        .refine((text) => text.length <= 2000 && isHeader({ Location: text }), 'must be a possible Location')
+        .default('https://elsewhere.invalid/'),
+    }),
+    faultOf('uploads.put', 'expired_address', {}),
+    faultOf('uploads.put', 'second_put_refused', {}),
+    // Does what is asked, but the connection is slow or breaks. Byte counts are of the body.
+    fault('delay', { ms: longPause }),
+    fault('slow_read', { bytes_per_second: count(1_000_000_000) }),
+    fault('stall', { of, after_bytes: bodyBytes }),
+    fault('reset', { of, after_bytes: bodyBytes }),
+    fault('answer_lost', {}),
+    faultOf('videos.create', 'drop_after_create', {}),
+    // Does what is asked, and answers something else. Only JSON is changed.
+    fault('truncated_json', {}),
+    fault('wrong_content_type', {
+      content_type: z
+        .string('must be a string')
+        .refine((text) => text.length <= 200 && isHeader({ 'Content-Type': text }), 'must be a possible Content-Type')
+        .default('text/html; charset=utf-8'),
+    }),
+    fault('unknown_status', { status: code.default('transcoding') }),
+    fault('extra_fields', {}),
+    // No answer is touched: the processing of a video ends like this. Counted per video whose bytes have arrived.
+    faultOf('*', 'stuck_processing', {}),
+    faultOf('*', 'failed_processing', {
+      code: code.default('injected_fault'),
+      message: message.default('The sandbox was told to let this video fail.'),
+    }),
+  ],
+  'must be one of the kinds of fault',
+);
+
+/** Several at once, to replace all there are. */
+export const faultRules = z.array(faultRule, 'must be an array of faults').max(1000, 'must have at most 1000 faults');
+
+/** Whether the fault is about a video's processing and not about a request. */
+export function isFate(rule: FaultRule): rule is FaultOf<'stuck_processing' | 'failed_processing'> {
+  return rule.kind === 'stuck_processing' || rule.kind === 'failed_processing';
+}

@@ -1,0 +1,35 @@
+import { Hono } from 'hono';
+import { ApiError } from '../http/api-error.ts';
+import { jsonBody } from '../http/input.ts';
+import { isoTime } from '../http/wire.ts';
+import type { World } from '../world.ts';
+import { faultRule, faultRules } from './fault-rule.ts';
+import type { Fault } from './faults.ts';
+
+/** The faults below the admin side: list, add one, replace all, remove one or all. Access is for who mounts them to look at. */
+export function createFaultRoutes({ faults }: Pick<World, 'faults'>): Hono {
+  const routes = new Hono();
+  routes.get('/_sandbox/faults', (context) => context.json({ data: faults.list().map(faultItem) }));
+  routes.post('/_sandbox/faults', async (context) => {
+    const rule = await jsonBody(context.req.raw, faultRule);
+    return context.json({ data: faultItem(faults.add(rule)) }, 201);
+  });
+  routes.put('/_sandbox/faults', async (context) => {
+    const rules = await jsonBody(context.req.raw, faultRules);
+    return context.json({ data: faults.replace(rules).map(faultItem) });
+  });
+  routes.delete('/_sandbox/faults', (context) => {
+    faults.clear();
+    return context.body(null, 204);
+  });
+  routes.delete('/_sandbox/faults/:id', (context) => {
+    if (!faults.remove(context.req.param('id'))) throw new ApiError('not_found', 'There is no such fault.');
+    return context.body(null, 204);
+  });
+  return routes;
+}
+
+/** The rule as it was given, with its defaults filled in, and what became of it. */
+export function faultItem({ id, rule, expiresAtMs, calls, applied }: Fault) {
+  return { id, ...rule, expires_at: expiresAtMs === null ? null : isoTime(expiresAtMs), calls, applied };
+}

@@ -1,0 +1,29 @@
+import type { FaultRule } from './fault-rule.ts';
+
+/** What is known of a call when it arrives; '' where it names none. */
+export interface Call {
+  readonly operation: string;
+  readonly videoId: string;
+  readonly channelId: string;
+}
+
+export function isMatch(rule: FaultRule, { operation, videoId, channelId }: Call): boolean {
+  return (
+    (rule.operation === '*' || rule.operation === operation) &&
+    (rule.video_id === undefined || rule.video_id === videoId) &&
+    (rule.channel_id === undefined || rule.channel_id === channelId)
+  );
+}
+
+/**
+ * Pure: whether the rule hits its matching call number `callNumber` (from 1), having hit `applied` before.
+ * @param draw a fraction in [0, 1) for this call
+ */
+export function isDue(
+  rule: FaultRule,
+  callNumber: number,
+  { applied, draw }: { applied: number; draw: number },
+): boolean {
+  const { nth, times = nth === undefined ? Infinity : 1, probability = 1 } = rule;
+  return callNumber >= (nth ?? 1) && applied < times && draw < probability;
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { post } from '../../../src/sandbox/webhooks/post.ts';
+import { startReceiver } from './receiver.ts';
+
+const delivery = {
+  id: 'msg_1',
+  webhookId: 'wh_1',
+  event: 'feed.published',
+  body: '{}',
+  createdAtMs: 0,
+  attempts: 0,
+  dueAtMs: 0,
+  status: null,
+  error: null,
+  deliveredAtMs: null,
+};
+const webhookAt = (url: string) => ({ id: 'wh_1', url, secret: 'whsec_AAAA', events: [], createdAtMs: 0 });
+const options = { reach: 'loopback' as const, nowMs: 0, patienceMs: 50, signal: new AbortController().signal };
+
+test('an address that does not answer is given up after a while', async () => {
+  await using receiver = await startReceiver();
+  receiver.answer = () => undefined;
+  expect(await post(delivery, webhookAt(receiver.url), options)).toEqual({
+    status: null,
+    error: 'There was no answer within 0.05 s.',
+  });
+});
+
+test('an address that never ends its answer has answered', async () => {
+  await using receiver = await startReceiver();
+  receiver.answer = (response) => void response.writeHead(200).write('and so on');
+  expect(await post(delivery, webhookAt(receiver.url), options)).toEqual({ status: 200, error: null });
+});
+
+test('an address elsewhere, registered when it was allowed, is not asked', async () => {
+  expect(await post(delivery, webhookAt('http://192.0.2.1/'), options)).toEqual({
+    status: null,
+    error: 'The sandbox delivers to this machine only.',
+  });
+});
+
+test('only being stopped throws', async () => {
+  await using receiver = await startReceiver();
+  const stop = new AbortController();
+  receiver.answer = () => stop.abort();
+  await expect(
+    post(delivery, webhookAt(receiver.url), { ...options, patienceMs: 5000, signal: stop.signal }),
+  ).rejects.toThrow('aborted');
+});
