@@ -24,6 +24,9 @@ async function main(): Promise<void> {
     if (isOutputLost) process.exitCode ||= exitCodes.failed;
   });
   const shell: Shell = {
+    get stdin() {
+      return process.stdin;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,

@@ -41,6 +41,7 @@ export async function demo(
   const { logger, close } = openLog({ ...config, log: { level: 'error', format: 'auto' } }, shell, lines);
   stack.defer(close);
   shell.stderr.write(`A local video service runs at ${sandbox.baseUrl}; dropcast watches ${inbox}\n`);
+  shell.stderr.write(`The service to look at: ${sandbox.pageUrl}\n`);
   const daemon = await startOrExplain(config, logger);
   stack.use(daemon);
   await drop(options.samples, inbox);
@@ -153,9 +154,19 @@ function summary(files: readonly FileView[], sandbox: Sandbox): string {
 }
 
 async function stayUp(shell: Shell, { inbox, sandbox }: { inbox: string; sandbox: Sandbox }): Promise<void> {
+  await makeUpPlays(sandbox);
   shell.stdout.write(`
 Still running. Drop more files into ${inbox}; Ctrl-C ends it and removes everything.
+The page of the service, with made-up plays of the last month: ${sandbox.pageUrl}
   curl -H 'Authorization: Bearer ${sandbox.apiKey}' ${sandbox.baseUrl}/videos
 `);
   await whenAborted(shell.stopping);
+}
+
+/** A month of plays of the videos, so that the analytics have something to show. */
+async function makeUpPlays({ adminUrl, adminToken }: Sandbox): Promise<void> {
+  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ videos: 0, days: 30 });
+  const answer = await fetch(`${adminUrl}/seed`, { method: 'POST', headers, body });
+  if (!answer.ok) throw new Error(`the sandbox could not make up plays: ${answer.status}`);
 }

@@ -57,7 +57,7 @@ const wideEnough = 140;
 const lessUrgent = new Set(['TAGS', 'VIDEO']);
 
 /** As wide as the terminal; whole in a file or pipe. */
-export function tableOptions(shell: Shell): { width: number; colour: boolean } {
+export function tableOptions(shell: Pick<Shell, 'stdout' | 'env'>): { width: number; colour: boolean } {
   return { width: shell.stdout.columns || Infinity, colour: hasColour(shell.stdout, shell.env) };
 }
 

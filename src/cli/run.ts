@@ -59,7 +59,8 @@ async function openPage(daemon: Daemon, logger: Logger, stack: AsyncDisposableSt
   const { listen } = daemon.config().status;
   if (listen === null) return;
   try {
-    const page = stack.use(await serveStatusPage(listen, () => statusOf(daemon.ledger, daemon)));
+    const status = () => statusOf(daemon.ledger, daemon);
+    const page = stack.use(await serveStatusPage(listen, { status, receive: daemon.receive }));
     logger.info('The status page is served', { address: `http://${listen.host}:${page.port}/` });
   } catch (error) {
     logger.error('The status page cannot be served', { host: listen.host, port: listen.port, err: error });
@@ -88,6 +89,7 @@ async function reloadConfig(
   }
   const later = settledAtStart.filter((key) => isOther(daemon.config(), config, key));
   secrets.add(config.service.apiKey.reveal());
+  if (config.service.webhookSecret !== null) secrets.add(config.service.webhookSecret.reveal());
   await daemon.reload(config);
   logger.info('The configuration was taken over', { config: config.file, warnings: lines });
   if (later.length > 0) logger.warn('Some of it takes effect only after a restart', { keys: later });

@@ -1,4 +1,5 @@
 import { startSandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { printJson } from './output/json.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
@@ -10,45 +11,88 @@ export interface SandboxCommandOptions {
   readonly data?: string;
   readonly seed: number;
   readonly requestsPerHour: number;
+  readonly tls?: boolean;
+  readonly uploadOrigin: 'same' | 'separate';
+  readonly importFrom: 'loopback' | 'anywhere';
   readonly json?: boolean;
 }
 
 /** `dropcast sandbox`: the local video service, until it is stopped. */
-export async function sandbox(shell: Shell, options: SandboxCommandOptions): Promise<void> {
+export async function sandbox(
+  shell: Shell,
+  options: SandboxCommandOptions & { readonly samples: string },
+): Promise<void> {
   shell.takeOverSignals();
   await using service = await start(options);
-  if (options.json === true) printJson({ v: 1, base_url: service.baseUrl, api_key: service.apiKey }, shell.stdout);
+  if (options.json === true) printJson(machineView(service), shell.stdout);
   else shell.stdout.write(describe(service));
   await whenAborted(shell.stopping);
 }
 
-async function start({
-  host,
-  port,
-  data,
-  seed,
-  requestsPerHour,
-}: SandboxCommandOptions): ReturnType<typeof startSandbox> {
+async function start(options: SandboxCommandOptions & { readonly samples: string }): Promise<Sandbox> {
+  const { host, port, data, seed, requestsPerHour, tls = false, uploadOrigin, importFrom, samples } = options;
+  const wanted = { host, port, seed, requestsPerHour, tls, uploadOrigin, importFrom, samplesDir: samples };
   try {
-    return await startSandbox({ host, port, seed, requestsPerHour, ...(data !== undefined && { dataDir: data }) });
+    return await startSandbox({ ...wanted, ...(data !== undefined && { dataDir: data }) });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if (error instanceof TypeError) throw new CommandError(error.message, exitCodes.usage, { cause: error });
-    throw new CommandError(`the sandbox could not start: ${error.message}`, exitCodes.failed, { cause: error });
+    throw new CommandError(`the sandbox could not start: ${reasonOf(error, options)}`, exitCodes.failed, {
+      cause: error,
+    });
   }
 }
 
-function describe({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): string {
+function reasonOf(error: NodeJS.ErrnoException, { host, port }: SandboxCommandOptions): string {
+  if (error.code === 'EADDRINUSE')
+    return `port ${port} of ${host} is taken; choose another with --port, or 0 for any free one`;
+  if (error.code === 'EADDRNOTAVAIL') return `this machine has no address ${host}`;
+  return error.message;
+}
+
+function machineView({ baseUrl, apiKey, adminUrl, adminToken, pageUrl, caPath }: Sandbox) {
+  return {
+    v: 1,
+    base_url: baseUrl,
+    api_key: apiKey,
+    admin_url: adminUrl,
+    admin_token: adminToken,
+    page_url: pageUrl,
+    ...(caPath !== undefined && { ca_path: caPath }),
+  };
+}
+
+function describe(service: Sandbox): string {
+  const { baseUrl, apiKey, pageUrl, adminUrl, adminToken, caPath } = service;
+  const trust = caPath === undefined ? '' : ` --cacert ${quoted(caPath)}`;
   return `The sandbox runs at ${baseUrl} with the key ${apiKey}
 
+A page to look at:
+  ${pageUrl}
+
 Try it:
-  curl -H 'Authorization: Bearer ${apiKey}' ${baseUrl}/channels
+  curl${trust} -H 'Authorization: Bearer ${apiKey}' ${baseUrl}/channels
 
 In dropcast.yaml:
   service:
     base_url: ${baseUrl}
     api_key: !env DROPCAST_API_KEY     # export DROPCAST_API_KEY=${apiKey}
+${caPath === undefined ? '' : trustHint(caPath)}
+Fill it, break it, turn its clock (this lists how):
+  curl${trust} -H 'Authorization: Bearer ${adminToken}' ${adminUrl}
 
 Ctrl-C ends it.
 `;
+}
+
+function trustHint(caPath: string): string {
+  return `
+For Node programs, dropcast included, to trust its certificate:
+  export NODE_EXTRA_CA_CERTS=${quoted(caPath)}
+`;
+}
+
+/** For a shell. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

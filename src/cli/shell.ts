@@ -1,5 +1,7 @@
 /** The process as commands see it: nothing below main.ts reads `process`. */
 export interface Shell {
+  /** Opened when it is first asked for: most commands read nothing. */
+  readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly env: Readonly<Record<string, string | undefined>>;

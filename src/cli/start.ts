@@ -12,7 +12,7 @@ import type { Shell } from './shell.ts';
 /** How long a stopping daemon lets uploads finish: below the 60 s that systemd gives it (systemd/dropcast.service). */
 const drainMs = 45_000;
 
-/** A log to a stream, as the configuration wants it, that never shows the key. */
+/** A log to a stream, as the configuration wants it, that never shows the key and the secret of the webhooks. */
 export function openLog(
   config: Config,
   shell: Shell,
@@ -20,6 +20,7 @@ export function openLog(
   secrets: SecretValues = new SecretValues(),
 ): { readonly logger: Logger; readonly secrets: SecretValues; close(): Promise<void> } {
   secrets.add(config.service.apiKey.reveal());
+  if (config.service.webhookSecret !== null) secrets.add(config.service.webhookSecret.reveal());
   const { logger, close } = createLogger({
     ...config.log,
     stream,

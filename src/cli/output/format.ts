@@ -37,6 +37,22 @@ export function formatPercent(part: number, whole: number): string {
   return `${part >= whole ? 100 : Math.min(99, Math.floor((part / whole) * 100))}%`;
 }
 
+/** `12,345`. */
+export function formatCount(count: number | null): string {
+  return isAmount(count) ? count.toLocaleString('en') : UNKNOWN;
+}
+
+/**
+ * A moment for a person: `2 h ago` on a terminal, the time as it was sent in a file or pipe, where it is read later.
+ *
+ * @param iso as a service sent it, which may be anything
+ */
+export function formatMoment(iso: string | undefined, nowMs: number, isTerminal: boolean): string {
+  if (iso === undefined) return UNKNOWN;
+  const atMs = Date.parse(iso);
+  return isTerminal && Number.isFinite(atMs) ? formatRelative(atMs, nowMs) : iso;
+}
+
 function isAmount(value: number | null): value is number {
   return value !== null && Number.isFinite(value) && value >= 0;
 }

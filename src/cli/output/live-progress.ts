@@ -71,7 +71,9 @@ export class LiveProgress implements Progress {
       size: this.#size(),
       colour: this.#colour,
     });
-    this.#region(this.#frame.join('\n'));
+    // Nothing to show is no row, where the region would draw an empty one.
+    if (this.#frame.length === 0) this.#region.clear();
+    else this.#region(this.#frame.join('\n'));
     this.#drawIn(IDLE_REDRAW_MS);
   }
 

@@ -1,6 +1,6 @@
 import { formatBytes, formatDuration } from './format.ts';
 import type { FileProgress, Progress, ProgressOptions, ProgressView } from './progress-view.ts';
-import { totalParts } from './total-line.ts';
+import { fileParts, totalParts } from './total-line.ts';
 import { TransferRates } from './transfer-rates.ts';
 import { permanentLine, visible } from './visible.ts';
 
@@ -57,9 +57,18 @@ export class PlainProgress implements Progress {
 
   #writeTotal(view: ProgressView, nowMs: number): void {
     this.#totalAt = nowMs;
-    const total = totalParts(view, this.#rates.ofAll(nowMs), nowMs).join(', ');
-    if (total !== this.#lastTotal) this.#stream.write(`total: ${total}\n`);
+    const total = this.#totalLine(view, nowMs);
+    if (total !== this.#lastTotal) this.#stream.write(total);
     this.#lastTotal = total;
+  }
+
+  /** Without totals, what is under way says for itself how far it is. */
+  #totalLine(view: ProgressView, nowMs: number): string {
+    if (view.totals !== null) return `total: ${totalParts(view, this.#rates.ofAll(nowMs), nowMs).join(', ')}\n`;
+    return view.files
+      .filter(({ state }) => state === 'uploading')
+      .map((file) => `${visible(file.name)}: ${fileParts(file, this.#rates.ofFile(file.id, nowMs)).join(', ')}\n`)
+      .join('');
   }
 }
 

@@ -42,7 +42,7 @@ export function progressFrame(input: FrameInput): readonly string[] {
   return [
     ...shown.map((file) => fileRow(file, input, { width, nameWidth })),
     ...(hidden > 0 && input.size.rows > 3 ? [cutEnd(`… and ${hidden} more`, width)] : []),
-    totalRow(input, width),
+    ...(input.view.totals === null ? [] : [totalRow(input, width)]),
   ];
 }
 

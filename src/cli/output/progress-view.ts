@@ -11,20 +11,26 @@ export interface Progress {
 export interface ProgressView {
   /** Those under way or just ended. A file that is no longer listed is forgotten. */
   readonly files: readonly FileProgress[];
-  readonly totals: {
-    readonly done: number;
-    readonly failed: number;
-    readonly held: number;
-    readonly total: number;
-    readonly sentBytes: number;
-    readonly totalBytes: number;
-  };
-  readonly requests: {
-    readonly used: number;
-    readonly limit: number;
-    /** On the clock of `now`: when the budget allows the next request; `null` when nothing waits for it. */
-    readonly waitingUntil: number | null;
-  };
+  /** Null when there is one file only, which says all itself. */
+  readonly totals: Totals | null;
+  /** Null when nobody counts them. */
+  readonly requests: Requests | null;
+}
+
+export interface Totals {
+  readonly done: number;
+  readonly failed: number;
+  readonly held: number;
+  readonly total: number;
+  readonly sentBytes: number;
+  readonly totalBytes: number;
+}
+
+export interface Requests {
+  readonly used: number;
+  readonly limit: number;
+  /** On the clock of `now`: when the budget allows the next request; `null` when nothing waits for it. */
+  readonly waitingUntil: number | null;
 }
 
 export interface FileProgress {

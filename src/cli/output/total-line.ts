@@ -1,25 +1,36 @@
-import { formatBytes, formatDuration, formatRate } from './format.ts';
-import type { ProgressView } from './progress-view.ts';
+import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
+import type { FileProgress, ProgressView, Requests, Totals } from './progress-view.ts';
 import { etaMs } from './rate.ts';
 
-/** `3/12 done, 1 failed   45 MB / 120 MB   8.1 MB/s   9.2 s left   requests 12/1000`; the parts by which it may be cut, most important first. */
-export function totalParts(view: ProgressView, rate: number | null, nowMs: number): readonly string[] {
-  const { sentBytes, totalBytes } = view.totals;
-  const isMoving = sentBytes < totalBytes;
-  return [
-    counts(view.totals),
-    `${formatBytes(sentBytes)} / ${formatBytes(totalBytes)}`,
-    ...(isMoving ? [formatRate(rate), `${formatDuration(etaMs(totalBytes - sentBytes, rate))} left`] : []),
-    requests(view.requests, nowMs),
-  ];
+/**
+ * `3/12 done, 1 failed   45 MB / 120 MB   8.1 MB/s   9.2 s left   requests 12/1000`; the parts by which it may be cut, most important
+ * first. None when the view has no totals.
+ */
+export function totalParts({ totals, requests }: ProgressView, rate: number | null, nowMs: number): readonly string[] {
+  if (totals === null) return [];
+  const moved = bytesParts({ sentBytes: totals.sentBytes, sizeBytes: totals.totalBytes }, rate);
+  return [counts(totals), ...moved, ...(requests === null ? [] : [budget(requests, nowMs)])];
 }
 
-function counts({ done, failed, held, total }: ProgressView['totals']): string {
+/** `45%   12 MB / 30 MB   8.1 MB/s   2.2 s left`: one file that is uploading. */
+export function fileParts(file: FileProgress, rate: number | null): readonly string[] {
+  return [formatPercent(file.sentBytes, file.sizeBytes), ...bytesParts(file, rate)];
+}
+
+type Bytes = Pick<FileProgress, 'sentBytes' | 'sizeBytes'>;
+
+function bytesParts({ sentBytes, sizeBytes }: Bytes, rate: number | null): readonly string[] {
+  const amount = `${formatBytes(sentBytes)} / ${formatBytes(sizeBytes)}`;
+  if (sentBytes >= sizeBytes) return [amount];
+  return [amount, formatRate(rate), `${formatDuration(etaMs(sizeBytes - sentBytes, rate))} left`];
+}
+
+function counts({ done, failed, held, total }: Totals): string {
   const rest = [failed > 0 ? `, ${failed} failed` : '', held > 0 ? `, ${held} held` : ''].join('');
   return `${done}/${total} done${rest}`;
 }
 
-function requests({ used, limit, waitingUntil }: ProgressView['requests'], nowMs: number): string {
+function budget({ used, limit, waitingUntil }: Requests, nowMs: number): string {
   const wait =
     waitingUntil === null || waitingUntil <= nowMs ? '' : `, next in ${formatDuration(waitingUntil - nowMs)}`;
   return `requests ${used}/${limit}${wait}`;

@@ -13,7 +13,7 @@ export class TransferRates {
     this.#files = new Map(
       view.files.map(({ id, sentBytes }) => [id, withSample(known.get(id) ?? [], { atMs: nowMs, bytes: sentBytes })]),
     );
-    this.#total = withSample(this.#total, { atMs: nowMs, bytes: view.totals.sentBytes });
+    if (view.totals !== null) this.#total = withSample(this.#total, { atMs: nowMs, bytes: view.totals.sentBytes });
   }
 
   /** Bytes per second, or `null` when it is not known yet. */

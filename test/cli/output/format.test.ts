@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import {
   formatBytes,
+  formatCount,
   formatDuration,
+  formatMoment,
   formatPercent,
   formatRate,
   formatRelative,
@@ -43,4 +45,16 @@ test('a share is 100 at the end only', () => {
     formatPercent(11, 10),
     formatPercent(0, 0),
   ]).toEqual(['0%', '99%', '100%', '100%', '-']);
+});
+
+test('counts have their thousands apart', () => {
+  expect([0, 999, 1_234_567, null, -1].map(formatCount)).toEqual(['0', '999', '1,234,567', '-', '-']);
+});
+
+test('a moment is relative where somebody looks, and as it was sent elsewhere', () => {
+  const now = Date.parse('2026-03-10T12:00:00Z');
+  const moment = (iso: string | undefined) => [formatMoment(iso, now, true), formatMoment(iso, now, false)];
+  expect(moment('2026-03-10T09:00:00Z')).toEqual(['3 h ago', '2026-03-10T09:00:00Z']);
+  expect(moment('a while ago')).toEqual(['a while ago', 'a while ago']);
+  expect(moment(undefined)).toEqual(['-', '-']);
 });

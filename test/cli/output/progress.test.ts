@@ -156,3 +156,36 @@ describe('elsewhere', () => {
     expect(terminal.screen[0]).toContain('requests 1000/1000, next in 3 m');
   });
 });
+
+describe('one file alone', () => {
+  const alone = (changes: Parameters<typeof file>[0] = {}) => ({
+    files: [file(changes)],
+    totals: null,
+    requests: null,
+  });
+
+  test('on a terminal has no total below it, and nothing is left when it has ended', () => {
+    const { progress, terminal } = open(true);
+    progress.update(alone());
+    expect(terminal.screen).toEqual([expect.stringMatching(/^clip\.mp4 {2}uploading .* 48%/)]);
+    progress.update(alone({ state: 'done' }));
+    progress.finish();
+    terminal.write('what comes next');
+    expect(terminal.screen).toEqual(['what comes next']);
+  });
+
+  test('elsewhere says every ten seconds how far it is', () => {
+    const { progress, terminal } = open(false, new Terminal(1_000));
+    for (let second = 0; second <= 12; second += 1) {
+      progress.update(alone({ sentBytes: second * 1e6 }));
+      vi.advanceTimersByTime(1_000);
+    }
+    progress.update(alone({ state: 'processing', sentBytes: 12.3e6 }));
+    progress.finish();
+    expect(terminal.screen).toEqual([
+      'clip.mp4: uploading (12.3 MB)',
+      'clip.mp4: 81%, 10 MB / 12.3 MB, 1 MB/s, 2.3 s left',
+      'clip.mp4: processing',
+    ]);
+  });
+});

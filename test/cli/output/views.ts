@@ -1,11 +1,13 @@
-import type { FileProgress, ProgressView } from '../../../src/cli/output/progress-view.ts';
+import type { FileProgress, ProgressView, Requests, Totals } from '../../../src/cli/output/progress-view.ts';
 
 /** A file under way, half sent. */
 export function file(changes: Partial<FileProgress> = {}): FileProgress {
   return { id: 'f1', name: 'clip.mp4', state: 'uploading', sentBytes: 6e6, sizeBytes: 12.3e6, why: null, ...changes };
 }
 
-export function view(files: readonly FileProgress[], changes: Partial<ProgressView> = {}): ProgressView {
+type WholeView = ProgressView & { readonly totals: Totals; readonly requests: Requests };
+
+export function view(files: readonly FileProgress[], changes: Partial<WholeView> = {}): WholeView {
   return {
     files,
     totals: { done: 3, failed: 0, held: 0, total: 12, sentBytes: 45e6, totalBytes: 120e6 },

@@ -1,0 +1,87 @@
+import { hasColour } from '../output/colour.ts';
+import { renderDetails } from '../output/details.ts';
+import { printJson } from '../output/json.ts';
+import { formatCount, formatMoment, UNKNOWN } from '../output/format.ts';
+import { renderTable } from '../output/table.ts';
+import { visible } from '../output/visible.ts';
+import { tableOptions } from '../file-table.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import type { ChannelChanges } from '../../service/client/video-client.ts';
+import type { Channel } from '../../service/wire.ts';
+import { channelForm } from './json-forms.ts';
+import { readPlayerSettings } from './player-settings.ts';
+import type { Session } from './session.ts';
+
+/** `dropcast channels list`. */
+export async function listChannels({ shell, client }: Session, options: { readonly json?: boolean }): Promise<void> {
+  const channels = await client.channels.list({ signal: shell.stopping });
+  if (options.json === true) printJson({ channels: channels.map(channelForm) }, shell.stdout);
+  else if (channels.length === 0) shell.stderr.write('The account has no channels.\n');
+  else shell.stdout.write(channelTable(channels, shell));
+}
+
+function channelTable(channels: readonly Channel[], shell: Shell): string {
+  const columns = [
+    { title: 'ID' },
+    { title: 'NAME', cut: 'end' as const },
+    { title: 'SLUG', cut: 'end' as const },
+    { title: 'VIDEOS', align: 'right' as const },
+    { title: 'CREATED' },
+  ];
+  const rows = channels.map((channel) => [
+    channel.id,
+    channel.name ?? UNKNOWN,
+    channel.slug ?? UNKNOWN,
+    formatCount(channel.videoCount ?? null),
+    formatMoment(channel.createdAt, Date.now(), shell.stdout.isTTY),
+  ]);
+  return renderTable(columns, rows, tableOptions(shell));
+}
+
+function describeChannel(channel: Channel, shell: Shell): string {
+  const settings = channel.defaultPlayerSettings;
+  const details = [
+    { label: 'id', value: channel.id },
+    { label: 'name', value: channel.name ?? null },
+    { label: 'slug', value: channel.slug ?? null },
+    { label: 'description', value: channel.description?.split('\n') ?? null },
+    { label: 'videos', value: channel.videoCount === undefined ? null : formatCount(channel.videoCount) },
+    { label: 'player settings', value: settings === undefined ? null : JSON.stringify(settings) },
+    { label: 'created', value: channel.createdAt ?? null },
+  ];
+  return renderDetails(details, hasColour(shell.stdout, shell.env));
+}
+
+export interface UpdateChannelOptions {
+  readonly name?: string;
+  readonly description?: string;
+  /** JSON, or `@FILE`. */
+  readonly playerSettings?: string;
+}
+
+/** `dropcast channels update ID`. */
+export async function updateChannel(
+  { shell, client }: Session,
+  id: string,
+  { changes, json }: { readonly changes: ChannelChanges; readonly json?: boolean | undefined },
+): Promise<void> {
+  const channel = await client.channels.update(id, changes, { signal: shell.stopping });
+  if (json === true) printJson({ id, channel: channel === null ? null : channelForm(channel) }, shell.stdout);
+  else shell.stdout.write(channel === null ? `Changed ${visible(id)}.\n` : describeChannel(channel, shell));
+}
+
+/** What the options ask for. @throws {CommandError} when that is nothing, or the player settings are no JSON object */
+export async function channelChanges(
+  shell: Pick<Shell, 'cwd'>,
+  { name, description, playerSettings }: UpdateChannelOptions,
+): Promise<ChannelChanges> {
+  if (name === undefined && description === undefined && playerSettings === undefined) {
+    throw new CommandError('nothing to change; give --name, --description or --player-settings', exitCodes.usage);
+  }
+  return {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(playerSettings !== undefined && { defaultPlayerSettings: await readPlayerSettings(shell, playerSettings) }),
+  };
+}

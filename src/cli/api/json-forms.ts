@@ -1,0 +1,69 @@
+import type { AnalyticsOverview, Channel, Feed, Period, Video, VideoAnalytics } from '../../service/wire.ts';
+
+// What `--json` prints: the words of the API (api-spec section 2), and null for what the service did not say, so that every
+// object of a kind has the same keys.
+
+export function videoForm(video: Video): object {
+  return {
+    id: video.id,
+    title: video.title ?? null,
+    status: video.status,
+    description: video.description ?? null,
+    channel_id: video.channelId ?? null,
+    tags: video.tags ?? null,
+    duration: video.duration ?? null,
+    created_at: video.createdAt ?? null,
+    thumbnail_url: video.thumbnailUrl ?? null,
+    embed_url: video.embedUrl ?? null,
+    source_url: video.sourceUrl ?? null,
+    message: video.message ?? null,
+  };
+}
+
+export function channelForm(channel: Channel): object {
+  return {
+    id: channel.id,
+    name: channel.name ?? null,
+    slug: channel.slug ?? null,
+    video_count: channel.videoCount ?? null,
+    created_at: channel.createdAt ?? null,
+    description: channel.description ?? null,
+    default_player_settings: channel.defaultPlayerSettings ?? null,
+  };
+}
+
+export function feedForm(feed: Feed): object {
+  return {
+    id: feed.id,
+    name: feed.name ?? null,
+    type: feed.type ?? null,
+    channel_id: feed.channelId ?? null,
+    url: feed.url ?? null,
+    last_published_at: feed.lastPublishedAt ?? null,
+  };
+}
+
+export function videoAnalyticsForm(record: VideoAnalytics): object {
+  return {
+    video_id: record.videoId,
+    period: periodForm(record.period),
+    views: record.views,
+    unique_viewers: record.uniqueViewers,
+    avg_watch_time_seconds: record.avgWatchTimeSeconds,
+    completion_rate: record.completionRate,
+  };
+}
+
+export function overviewForm(record: AnalyticsOverview): object {
+  return {
+    period: periodForm(record.period),
+    total_views: record.totalViews,
+    unique_viewers: record.uniqueViewers,
+    top_videos: record.topVideos,
+  };
+}
+
+/** The client has empty text for a day that neither the answer nor the question says. */
+function periodForm({ from, to }: Required<Period>): object {
+  return { from: from || null, to: to || null };
+}

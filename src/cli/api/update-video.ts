@@ -1,0 +1,39 @@
+import type { VideoChanges } from '../../service/client/video-client.ts';
+import { printJson } from '../output/json.ts';
+import { visible } from '../output/visible.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import { videoForm } from './json-forms.ts';
+import type { Session } from './session.ts';
+import { describeVideo } from './video-text.ts';
+
+export interface UpdateVideoOptions {
+  readonly title?: string;
+  readonly description?: string;
+  readonly tag?: readonly string[];
+  /** False takes all tags away. */
+  readonly tags: boolean;
+}
+
+/** `dropcast videos update ID`: shows the video as it is now, if the service says it. */
+export async function updateVideo(
+  { shell, client }: Session,
+  id: string,
+  { changes, json }: { readonly changes: VideoChanges; readonly json?: boolean | undefined },
+): Promise<void> {
+  const video = await client.videos.update(id, changes, { signal: shell.stopping });
+  if (json === true) printJson({ id, video: video === null ? null : videoForm(video) }, shell.stdout);
+  else shell.stdout.write(video === null ? `Changed ${visible(id)}.\n` : describeVideo(video, shell));
+}
+
+/** What the options ask for. @throws {CommandError} when that is nothing */
+export function videoChanges({ title, description, tag, tags }: UpdateVideoOptions): VideoChanges {
+  const newTags = tags ? tag : [];
+  if (title === undefined && description === undefined && newTags === undefined) {
+    throw new CommandError('nothing to change; give --title, --description, --tag or --no-tags', exitCodes.usage);
+  }
+  return {
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(newTags !== undefined && { tags: newTags }),
+  };
+}

@@ -1,0 +1,105 @@
+import { basename } from 'node:path';
+import type { UploadedVideo } from '../../service/client/video-client.ts';
+import type { Video } from '../../service/wire.ts';
+import { hasColour } from '../output/colour.ts';
+import { renderDetails } from '../output/details.ts';
+import { formatBytes } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import type { Shell } from '../shell.ts';
+import { fileToSend } from './file-to-send.ts';
+import type { FileToSend } from './file-to-send.ts';
+import { follow } from './follow.ts';
+import { videoForm } from './json-forms.ts';
+import { newVideo } from './new-video.ts';
+import type { NewVideoOptions } from './new-video.ts';
+import type { Session } from './session.ts';
+import { makingRecord } from './unfinished.ts';
+import { openUploadProgress } from './upload-progress.ts';
+import type { UploadProgress } from './upload-progress.ts';
+import { statusStyle, videoDetails } from './video-text.ts';
+
+export interface UploadVideoOptions extends Omit<NewVideoOptions, 'title'> {
+  /** Default: as `{title}` of the folder rules, from the name of the file. */
+  readonly title?: string;
+  readonly wait?: boolean;
+  readonly json?: boolean;
+}
+
+/** `dropcast videos upload FILE`: a record and its file; with `wait` until it can be watched. */
+export async function uploadVideo(session: Session, name: string, options: UploadVideoOptions): Promise<void> {
+  const { shell } = session;
+  const file = await fileToSend(shell, name);
+  let result: Result | null = null;
+  try {
+    using progress = openUploadProgress(shell, basename(name));
+    const uploaded = await send(session, { ...options, ...file, progress });
+    result = { uploaded, status: null, video: null };
+    progress.update({ state: 'uploaded' });
+    if (options.wait !== true) return;
+    const video = await follow(session, uploaded.id, (status) => {
+      result = { uploaded, status, video: null };
+      progress.update({ state: stateOf(status) });
+    });
+    result = { uploaded, status: video.status, video };
+  } finally {
+    // A video that failed has an id all the same, and somebody has to look at it.
+    if (result !== null) print(shell, result, options.json === true);
+  }
+}
+
+interface Result {
+  readonly uploaded: UploadedVideo;
+  /** The last that the service was heard to say; null when it was not asked. */
+  readonly status: string | null;
+  /** Null unless it became ready. */
+  readonly video: Video | null;
+}
+
+function send(
+  { shell, client }: Session,
+  {
+    progress,
+    path,
+    sizeBytes,
+    defaultTitle,
+    ...options
+  }: UploadVideoOptions & FileToSend & { progress: UploadProgress },
+): Promise<UploadedVideo> {
+  progress.update({ sizeBytes });
+  const fields = newVideo({ ...options, title: options.title ?? defaultTitle });
+  return makingRecord((onId) =>
+    client.videos.upload(path, fields, {
+      signal: shell.stopping,
+      onCreated: ({ id }) => {
+        onId(id);
+        progress.update({ state: 'uploading' });
+      },
+      onProgress: (sentBytes, totalBytes) => progress.update({ sentBytes, sizeBytes: totalBytes }),
+    }),
+  );
+}
+
+/** `ready` is a word of the service, `done` the end of a file's life. */
+function stateOf(status: string): string {
+  return status === 'ready' ? 'done' : status;
+}
+
+function print(shell: Shell, { uploaded, status, video }: Result, isJson: boolean): void {
+  const { id, sizeBytes, sha256 } = uploaded;
+  if (isJson) {
+    const form = video === null ? null : videoForm(video);
+    printJson({ id, status, size: sizeBytes, sha256, video: form }, shell.stdout);
+    return;
+  }
+  const colour = hasColour(shell.stdout, shell.env);
+  const file = [
+    { label: 'size', value: `${formatBytes(sizeBytes)} (${sizeBytes} bytes)` },
+    { label: 'sha256', value: sha256 },
+  ];
+  const about = [
+    { label: 'id', value: id },
+    { label: 'status', value: status, style: statusStyle(status ?? '') },
+  ];
+  const details = [...(video === null ? about : videoDetails(video)), ...file];
+  shell.stdout.write(renderDetails(details, colour));
+}

@@ -1,0 +1,30 @@
+import { paint } from './colour.ts';
+import type { Style } from './colour.ts';
+import { displayWidth, pad } from './text-width.ts';
+import { visible } from './visible.ts';
+
+/** One fact about one thing. */
+export interface Detail {
+  readonly label: string;
+  /** Raw text, made safe here; several lines stand below each other. With null the fact is left out. */
+  readonly value: string | readonly string[] | null;
+  readonly style?: Style | null;
+}
+
+/** Facts below each other, `label  value`, the values aligned. Ends with a newline unless there is none. */
+export function renderDetails(details: readonly Detail[], colour: boolean): string {
+  const known = details.filter(({ value }) => value !== null);
+  const width = known.reduce((widest, { label }) => Math.max(widest, displayWidth(label)), 0) + GAP.length;
+  return known.map((detail) => `${renderDetail(detail, width, colour)}\n`).join('');
+}
+
+const GAP = '  ';
+
+function renderDetail({ label, value, style }: Detail, width: number, colour: boolean): string {
+  const lines = [value ?? ''].flat().map((line) => paintIf(style ?? null, visible(line), colour));
+  return (pad(label, width) + lines.join(`\n${' '.repeat(width)}`)).trimEnd();
+}
+
+function paintIf(style: Style | null, text: string, colour: boolean): string {
+  return style === null || text === '' ? text : paint(style, text, colour);
+}

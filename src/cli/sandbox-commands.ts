@@ -1,0 +1,63 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { wholeNumber } from './argument-types.ts';
+import type { KeysOptions } from './sandbox-keys.ts';
+import type { SandboxCommandOptions } from './sandbox.ts';
+import type { Shell } from './shell.ts';
+
+/** `dropcast sandbox` and what is below it. @param samples the folder of the media that the sandbox can be filled with */
+export function addSandboxCommands(program: Command, shell: Shell, samples: string): void {
+  const command = program
+    .command('sandbox')
+    .description('run the local video service, for trying things out')
+    .enablePositionalOptions()
+    .addOption(new Option('--host <address>', 'loopback address to listen on').default('127.0.0.1'))
+    .option('--port <number>', 'port to listen on, 0 for any free one', wholeNumber(0, 65_535), 8787)
+    .option('--data <directory>', 'keep records and files there')
+    .addOption(new Option('--memory', 'keep nothing: everything is gone at the end (default)').conflicts('data'))
+    .option('--seed <number>', 'the same seed gives the same ids and key', wholeNumber(0, 2 ** 31), 1)
+    .option('--requests-per-hour <number>', 'rate limit of a key', wholeNumber(1, 1_000_000_000), 1_000)
+    .option('--tls', 'https, with a certificate that it makes and writes out')
+    .addOption(
+      new Option('--upload-origin <which>', 'upload addresses on the same port or on one of their own')
+        .choices(['same', 'separate'])
+        .default('same'),
+    )
+    .addOption(
+      new Option('--import-from <where>', 'what source_url may lead to')
+        .choices(['loopback', 'anywhere'])
+        .default('loopback'),
+    )
+    .option(
+      '--json',
+      'print one line of JSON when ready: {"v":1,"base_url","api_key","admin_url","admin_token","page_url"}',
+    )
+    .addHelpText('after', '\nWith --data, DIRECTORY/sandbox.json says where it runs, for its owner alone.')
+    .action(async (options: SandboxCommandOptions) =>
+      (await import('./sandbox.ts')).sandbox(shell, { ...options, samples }),
+    );
+  addKeyCommands(command.command('keys').description('list, create and revoke the API keys of a sandbox'), shell);
+}
+
+function addKeyCommands(keys: Command, shell: Shell): void {
+  const command = (usage: string, description: string): Command =>
+    keys
+      .command(usage)
+      .description(description)
+      .option('--data <directory>', 'the data folder of the sandbox, running or not')
+      .addOption(new Option('--admin-url <url>', 'where a running sandbox has its admin side').conflicts('data'))
+      .option('--token <token>', 'its admin token, else $DROPCAST_SANDBOX_TOKEN')
+      .option('--ca <file>', 'the certificate to trust, as the sandbox printed it')
+      .option('--json', 'print JSON, {"v":1,…}');
+  command('list', 'list the keys: created, used when, how often and from where, revoked').action(
+    async (options: KeysOptions) => (await import('./sandbox-keys.ts')).listKeys(shell, options),
+  );
+  command('create <name>', 'create a key and print its value, which is shown this once')
+    .option('--read-only', 'it may read, and is forbidden everything else')
+    .action(async (name: string, options: KeysOptions & { readOnly?: boolean }) =>
+      (await import('./sandbox-keys.ts')).createKey(shell, name, options),
+    );
+  command('revoke <id>', 'revoke a key at once, like key_2; the others are not affected').action(
+    async (id: string, options: KeysOptions) => (await import('./sandbox-keys.ts')).revokeKey(shell, id, options),
+  );
+}

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { explain } from '../../../src/cli/api/explain.ts';
+import { makingRecord } from '../../../src/cli/api/unfinished.ts';
+import {
+  AbortedError,
+  ConnectionError,
+  ForbiddenError,
+  NotFoundError,
+  RateLimitedError,
+  RejectedError,
+  ServerError,
+  UnauthorizedError,
+} from '../../../src/service/errors.ts';
+import { fakeShell } from './fake-shell.ts';
+
+const target = { keyFrom: 'service.api_key of dropcast.yaml' };
+
+/** What a person reads. */
+function sentence(error: unknown, shell = fakeShell()): string {
+  const explained = explain(error, { shell, target });
+  expect(explained).toMatchObject({ name: 'CommandError', exitCode: 1 });
+  return (explained as Error).message;
+}
+
+test('what the service says is one sentence, with what to do about it', () => {
+  expect(sentence(new NotFoundError('the service answered 404 not_found: no\u{1B} such video'))).toBe(
+    String.raw`the service answered 404 not_found: no\x1b such video`,
+  );
+  expect(sentence(new UnauthorizedError('the service answered 401'))).toContain('; the key is from service.api_key of');
+  expect(sentence(new ForbiddenError('the service answered 403'))).toContain('may not do this');
+  expect(sentence(new RateLimitedError('429', { retryAfterMs: 720_000 }))).toBe('429; ask again in 12 m');
+  expect(sentence(new ServerError('500', { requestId: 'req_1' }))).toContain('the request req_1');
+  const untrusted = new ConnectionError(false, 'no', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+  expect(sentence(untrusted)).toContain('--ca FILE');
+});
+
+test('Ctrl-C is told as such; something else that was broken off is not', () => {
+  const stopped = fakeShell();
+  stopped.stop();
+  expect(sentence(new AbortedError('list videos'), stopped)).toBe('stopped before the service had answered');
+  expect(sentence(new AbortedError('list videos'))).toBe('list videos was broken off');
+});
+
+test('a bug stays what it is', () => {
+  const bug = new TypeError('x is not a function');
+  expect(explain(bug, { shell: fakeShell(), target })).toBe(bug);
+});
+
+test.each([
+  [new ConnectionError(true, 'broke', {}), true],
+  [new ConnectionError(false, 'unreachable', {}), false],
+  [new ServerError('500'), true],
+  [new AbortedError('create video'), true],
+  [new RejectedError('422'), false],
+])('a create that failed with %s: may a record have been made? %s', async (failed, mayBe) => {
+  const failure = await makingRecord(() => Promise.reject(failed)).catch((thrown: unknown) => thrown);
+  expect(sentence(failure).includes('see `dropcast videos list`')).toBe(mayBe);
+});
+
+test('an upload that failed names the record that it leaves, whatever the failure', async () => {
+  const failure = await makingRecord((onId) => {
+    onId('vid_1');
+    return Promise.reject(new RejectedError('422'));
+  }).catch((thrown: unknown) => thrown);
+  expect(sentence(failure)).toBe(
+    '422; the record vid_1 is left, perhaps without its file: `dropcast videos get vid_1` tells, `dropcast videos delete vid_1` removes it',
+  );
+});

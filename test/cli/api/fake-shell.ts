@@ -1,0 +1,80 @@
+import { PassThrough, Writable } from 'node:stream';
+import type { VideoClient, Videos } from '../../../src/service/client/video-client.ts';
+import type { Session } from '../../../src/cli/api/session.ts';
+import type { Shell } from '../../../src/cli/shell.ts';
+
+/** A stream that keeps what was written, as a terminal of 100 columns or as a pipe. */
+class Screen extends Writable {
+  readonly isTTY: boolean;
+  readonly columns: number | undefined;
+  text = '';
+
+  constructor(isTTY: boolean) {
+    super({ decodeStrings: false });
+    this.isTTY = isTTY;
+    this.columns = isTTY ? 100 : undefined;
+  }
+
+  override _write(text: string, _encoding: BufferEncoding, done: () => void): void {
+    this.text += text;
+    done();
+  }
+}
+
+export interface FakeShell extends Shell {
+  /** What a person types. */
+  readonly keyboard: PassThrough;
+  readonly out: Screen;
+  readonly err: Screen;
+  stop(): void;
+}
+
+export function fakeShell({
+  isTerminal = false,
+  env = {},
+  cwd = '/',
+}: { isTerminal?: boolean; env?: Record<string, string>; cwd?: string } = {}): FakeShell {
+  const keyboard = Object.assign(new PassThrough(), { isTTY: isTerminal });
+  const [out, err, stopping] = [new Screen(isTerminal), new Screen(isTerminal), new AbortController()];
+  return {
+    keyboard,
+    out,
+    err,
+    stop: () => stopping.abort(),
+    stdin: keyboard as unknown as NodeJS.ReadStream,
+    stdout: out as unknown as NodeJS.WriteStream,
+    stderr: err as unknown as NodeJS.WriteStream,
+    env,
+    cwd,
+    home: '/',
+    takeOverSignals: () => undefined,
+    stopping: stopping.signal,
+    hurrying: new AbortController().signal,
+    onReload: () => undefined,
+  };
+}
+
+type Fakes = { readonly videos?: Partial<Videos> } & {
+  readonly [Part in 'channels' | 'feeds' | 'analytics']?: Partial<VideoClient[Part]>;
+};
+
+/** A session whose client has only what is given; any other call fails the test. */
+export function fakeSession(shell: Shell, fakes: Fakes): Session {
+  const missing = (part: string): object =>
+    new Proxy(
+      { ...fakes[part as keyof Fakes] },
+      {
+        get: (target, name) => {
+          if (Reflect.has(target, name)) return Reflect.get(target, name) as unknown;
+          throw new Error(`client.${part}.${String(name)} was not expected to be called`);
+        },
+      },
+    );
+  const parts = Object.fromEntries(['videos', 'channels', 'feeds', 'analytics'].map((part) => [part, missing(part)]));
+  return { shell, client: parts as unknown as VideoClient };
+}
+
+/** The one line of JSON that was printed. */
+export function printedJson({ out }: FakeShell): unknown {
+  return JSON.parse(out.text) as unknown;
+}

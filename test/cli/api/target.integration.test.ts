@@ -1,0 +1,105 @@
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findTarget } from '../../../src/cli/api/target.ts';
+import { fakeShell } from './fake-shell.ts';
+
+const key = 'sk_live_0123456789';
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dropcast-target-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A configuration in the folder; its watched folder is not there, which is no concern of these commands. */
+async function config(name: string, service: string): Promise<string> {
+  const folders = `folders:\n  - { path: ${folder}/nowhere, rules: [{ match: "**", channel: ch_main }] }\n`;
+  await writeFile(join(folder, name), `service: { ${service} }\n${folders}`, { mode: 0o600 });
+  return join(folder, name);
+}
+
+const shell = (env: Record<string, string> = {}) => fakeShell({ env, cwd: folder });
+
+test('the configuration of the daemon says where the service is, whether or not its folders are there', async () => {
+  const file = await config('good.yaml', 'base_url: "https://video.example.com/v1/", api_key: !env KEY');
+  const target = await findTarget(shell({ KEY: key }), { config: file });
+  expect(target).toMatchObject({ baseUrl: 'https://video.example.com/v1', sendKeyTo: [], ca: null });
+  expect(target.apiKey.reveal()).toBe(key);
+  expect(target.keyFrom).toBe(`service.api_key of ${file}`);
+  expect((await findTarget(shell({ KEY: key, DROPCAST_CONFIG: file }), {})).baseUrl).toBe(target.baseUrl);
+});
+
+test('a wrong configuration is told line by line, with exit code 78', async () => {
+  const file = await config('bad.yaml', 'base_url: "http://video.example.com/v1", api_key: !env KEY, colour: red');
+  await expect(findTarget(shell(), { config: file })).rejects.toMatchObject({
+    exitCode: 78,
+    message: expect.stringMatching(/^bad\.yaml:1:.*plain http[^]*KEY is not set[^]*colour[^]*was not asked$/),
+  });
+});
+
+test('a warning about the key is told, one about rules is left to `dropcast check`', async () => {
+  await writeFile(join(folder, 'api.key'), key, { mode: 0o644 });
+  const file = await config('odd.yaml', 'base_url: "https://video.example.com/v1", api_key: !file api.key');
+  await appendFile(
+    file,
+    `  - { path: ${folder}/other, rules: [{ match: "**", channel: a }, { match: "b/**", channel: b }] }\n`,
+  );
+  const screen = shell();
+  await findTarget(screen, { config: file });
+  expect(screen.err.text).toMatch(
+    /^odd\.yaml:1:\d+ service\.api_key: warning: every user can read the key file [^\n]*\n$/,
+  );
+});
+
+test('--base-url with the key in the environment needs no configuration and reads none', async () => {
+  const options = { baseUrl: 'http://127.0.0.1:8787/v1/', config: '/does/not/exist.yaml' };
+  const target = await findTarget(shell({ DROPCAST_API_KEY: key }), options);
+  expect(target).toMatchObject({ baseUrl: 'http://127.0.0.1:8787/v1', keyFrom: '$DROPCAST_API_KEY' });
+  expect(target.apiKey.reveal()).toBe(key);
+  expect(JSON.stringify(target)).not.toContain(key);
+});
+
+test.each([{}, { DROPCAST_API_KEY: '' }, { DROPCAST_API_KEY: `${key}\n` }])(
+  '--base-url without a usable key names the variable and not its value: %j',
+  async (env) => {
+    const failed = await findTarget(shell(env), { baseUrl: 'https://example.com/v1' }).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ exitCode: 78, message: expect.stringContaining('variable DROPCAST_API_KEY') });
+    expect(String(failed)).not.toContain(key);
+  },
+);
+
+test.each(['example.com', 'http://example.com/v1', 'https://me:geheim@example.com', 'https://example.com/?a', ''])(
+  '--base-url %j is wrong usage, and never repeated',
+  async (baseUrl) => {
+    const failed = await findTarget(shell({ DROPCAST_API_KEY: key }), { baseUrl }).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ exitCode: 2, message: expect.stringMatching(/^--base-url /) });
+    expect(String(failed)).not.toContain('geheim');
+  },
+);
+
+test('with neither, it says what to do and where to try', async () => {
+  const missing = findTarget(shell(), { config: 'nowhere.yaml' });
+  await expect(missing).rejects.toMatchObject({
+    exitCode: 78,
+    message: expect.stringMatching(
+      /nowhere\.yaml \(from --config\)\n.*--base-url.*\$DROPCAST_API_KEY.*`dropcast sandbox`/,
+    ),
+  });
+});
+
+test('--ca takes certificates, and nothing else', async () => {
+  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  await writeFile(join(folder, 'ca.pem'), pem);
+  await writeFile(join(folder, 'key.txt'), 'no certificate');
+  const find = (ca: string) => findTarget(shell({ DROPCAST_API_KEY: key }), { baseUrl: 'https://localhost/v1', ca });
+  expect((await find('ca.pem')).ca).toBe(pem);
+  for (const [file, why] of [
+    ['key.txt', 'holds no certificate'],
+    ['missing.pem', 'no such file'],
+    ['.', 'is a directory'],
+  ] as const) {
+    await expect(find(file)).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining(why) });
+  }
+});

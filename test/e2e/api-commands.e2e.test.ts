@@ -1,0 +1,360 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { alongside } from './alongside.ts';
+import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import type { DropcastProcess, Ended, Scratch } from './dropcast-process.ts';
+import { startVideoHost } from './video-host.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const sample = (name: string): string => join(root, 'test/media', name);
+
+const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
+
+interface SandboxProcess {
+  readonly process: DropcastProcess;
+  readonly baseUrl: string;
+  readonly key: string;
+}
+
+async function startSandboxProcess(...args: readonly string[]): Promise<SandboxProcess> {
+  const process = startDropcast(['sandbox', '--port', '0', '--json', ...args]);
+  await until('the sandbox says where it is', () => process.output().includes('\n'));
+  const { base_url: baseUrl, api_key: key } = JSON.parse(process.output().split('\n')[0] ?? '') as Record<
+    string,
+    string
+  >;
+  if (baseUrl === undefined || key === undefined) throw new Error(`the sandbox printed ${process.output()}`);
+  return { process, baseUrl, key };
+}
+
+let scratch: Scratch;
+let sandbox: SandboxProcess;
+
+beforeAll(async () => {
+  sandbox = await startSandboxProcess();
+  scratch = await makeScratch(
+    (path) => `service: { base_url: "${sandbox.baseUrl}", api_key: ${sandbox.key} }
+state_dir: ${path}/state
+folders: [{ path: ${path}/not-there, rules: [{ match: "**", channel: ch_main }] }]
+`,
+  );
+});
+afterAll(async () => {
+  await sandbox.process[Symbol.asyncDispose]();
+  await scratch[Symbol.asyncDispose]();
+});
+
+/** A command that finds the service by the configuration of the daemon. */
+const run = (...args: readonly string[]): Promise<Ended> => dropcast([...args, '--config', scratch.config]);
+
+/** The text of an answer, without any command. */
+async function ask(method: string, path: string, body?: object): Promise<string> {
+  const headers = { authorization: `Bearer ${sandbox.key}`, 'content-type': 'application/json' };
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  return (await fetch(sandbox.baseUrl + path, { method, headers, ...sent })).text();
+}
+
+/** The one JSON document of a command that succeeded. */
+async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const ended = await run(...args, '--json');
+  expect(ended, args.join(' ')).toMatchObject({ code: 0, stderr: '' });
+  expect(ended.stdout.trimEnd().split('\n')).toHaveLength(1);
+  const document = JSON.parse(ended.stdout) as Record<string, unknown>;
+  expect(document['v']).toBe(1);
+  return document;
+}
+
+/** A failure is one sentence on stderr, without a stack, the key or an upload address. */
+function expectSentence(ended: Ended, code: number, text: string | RegExp): void {
+  expect(ended).toMatchObject({ code, stdout: '' });
+  expect(ended.stderr).toMatch(text);
+  expect(ended.stderr).not.toMatch(/\n\s+at |node:internal|dropcast broke|\/uploads\//);
+  expect(ended.stderr).not.toContain(sandbox.key);
+}
+
+/** Controls, a line end and a bidirectional override: a title that would act on a terminal. */
+const hostile = 'Evening\nnews\u{1B}[2J \u202Egpj';
+const shown = String.raw`Evening\nnews\x1b[2J \u202egpj`;
+
+alongside('every command once', () => {
+  let id: string;
+
+  test('videos upload --wait sends a file and follows it; progress is on stderr, the result on stdout', async () => {
+    const fields = ['--channel', 'ch_news', '--description', 'one\ntwo', '--tag', 'a', '--tag', 'b'];
+    const sent = await run('videos', 'upload', sample('clip.mp4'), ...fields, '--wait', '--json');
+    expect(sent.code, sent.stderr).toBe(0);
+    expect(sent.stderr).toMatch(/^clip\.mp4: creating\nclip\.mp4: uploading \([\d.]+ kB\)\n/);
+    expect(sent.stderr).toMatch(/clip\.mp4: done in /);
+    expect(sent.stderr).not.toContain('/uploads/');
+    const { video, ...uploaded } = JSON.parse(sent.stdout) as { id: string; video: Record<string, unknown> };
+    ({ id } = uploaded);
+    expect(uploaded).toEqual({
+      v: 1,
+      id,
+      status: 'ready',
+      size: 65_182,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(video).toMatchObject({ id, title: 'clip', status: 'ready', channel_id: 'ch_news', tags: ['a', 'b'] });
+  });
+
+  test('videos upload --wait of a damaged file ends with exit code 1, the reason, and the id', async () => {
+    const sent = await run('videos', 'upload', sample('truncated.mp4'), '--wait');
+    expect(sent.code).toBe(1);
+    expect(sent.stdout).toMatch(/^id {6}vid_\w+\nstatus {2}failed\nsize /);
+    expect(sent.stderr).toMatch(/^truncated\.mp4: failed$/m);
+    expect(sent.stderr.trimEnd().split('\n').at(-1)).toMatch(/failed/);
+  });
+
+  test('videos update changes it, and a hostile title is shown and does nothing', async () => {
+    const { stdout, code } = await run(
+      'videos',
+      'update',
+      id,
+      '--title',
+      hostile,
+      '--description',
+      'three',
+      '--no-tags',
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain(`title        ${shown}\n`);
+    expect(stdout).not.toContain('\u{1B}');
+    expect(await json('videos', 'get', id)).toMatchObject({
+      video: { id, title: hostile, description: 'three', tags: [] },
+    });
+  });
+
+  test('videos list, for people and for programs', async () => {
+    const list = await run('videos', 'list', '--channel', 'ch_news', '-n', '1');
+    expect(list).toMatchObject({ code: 0, stderr: 'There may be more than 1: see --limit.\n' });
+    expect(list.stdout).toMatch(/^STATUS +ID +TITLE +LENGTH +CREATED\n/);
+    expect(list.stdout).toContain(`${id}  ${shown}`);
+    const { videos } = await json('videos', 'list', '--channel', 'ch_news', '--status', 'ready');
+    expect(videos).toContainEqual(expect.objectContaining({ id, title: hostile, status: 'ready' }));
+  });
+
+  test('videos create prints an upload address that takes a file', async () => {
+    const { upload_url: address, status } = await json('videos', 'create', '--title', 'By hand');
+    expect(status).toBe('pending');
+    expect((await fetch(String(address), { method: 'PUT', body: 'no video' })).ok).toBe(true);
+  });
+
+  test('videos import has the service fetch a file', async () => {
+    const bytes = await readFile(sample('clip.mp4'));
+    await using web = await serve((_request, response) => response.end(bytes));
+    const { id: made } = await json('videos', 'import', `${web.origin}/clip.mp4`, '--title', 'Imported');
+    await until('the import is ready', async () => (await ask('GET', `/videos/${String(made)}`)).includes('"ready"'));
+  });
+
+  test('channels list and update, with player settings out of a file', async () => {
+    expect((await run('channels', 'list')).stdout).toMatch(/^ID +NAME +SLUG +VIDEOS +CREATED\n/);
+    const file = scratch.file('player.json');
+    await writeFile(file, '{"autoplay":true}');
+    const changed = await json('channels', 'update', 'ch_podcast', '--name', 'Talks', '--player-settings', `@${file}`);
+    expect(changed).toMatchObject({
+      id: 'ch_podcast',
+      channel: { name: 'Talks', default_player_settings: { autoplay: true } },
+    });
+  });
+
+  test('feeds list and publish', async () => {
+    const published = await json('feeds', 'publish', 'feed_news');
+    expect(published).toMatchObject({ feed_id: 'feed_news', status: 'published', video_count: expect.any(Number) });
+    const { stdout } = await run('feeds', 'list');
+    expect(stdout).toMatch(/^ID +NAME +TYPE +CHANNEL +PUBLISHED +ADDRESS\nfeed_news .*\d{4}-\d\d-\d\dT/);
+  });
+
+  test('analytics of a video and of everything', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const record = await json('analytics', 'video', id, '--from', '7d');
+    expect(record).toMatchObject({ video_id: id, period: { to: today }, views: expect.any(Number) });
+    const { stdout } = await run(
+      'analytics',
+      'overview',
+      '--channel',
+      'ch_news',
+      '--from',
+      '2026-03-01',
+      '--to',
+      '2026-03-31',
+    );
+    expect(stdout).toMatch(/^period +2026-03-01 to 2026-03-31\nviews +\d.*\nunique viewers +\d/);
+  });
+
+  test('videos delete wants a yes: without a terminal --yes', async () => {
+    expectSentence(await run('videos', 'delete', id), 2, 'there is no terminal to ask at; say --yes');
+    expect(await ask('GET', `/videos/${id}`)).toContain(id);
+    expect(await json('videos', 'delete', id, '--yes')).toEqual({ v: 1, id, deleted: true });
+    expectSentence(await run('videos', 'get', id), 1, /^the service answered 404 not_found: [^\n]+\n$/);
+  });
+});
+
+alongside('what goes wrong', () => {
+  const elsewhere = (baseUrl: string, key = sandbox.key): ((...args: string[]) => Promise<Ended>) => {
+    return (...args) => dropcast([...args, '--base-url', baseUrl], { DROPCAST_API_KEY: key });
+  };
+
+  test('an unknown id is told in the words of the service', async () => {
+    const commands = [
+      ['feeds', 'publish', 'feed_none'],
+      ['analytics', 'video', 'vid_none', '--from', '7d'],
+    ];
+    for (const ended of await Promise.all(commands.map((command) => run(...command))))
+      expectSentence(ended, 1, /^the service answered 404 not_found: [^\n]+\n$/);
+  });
+
+  test('tricks in ids reach no other endpoint', async () => {
+    const ended = await Promise.all(['..', '../channels'].map((id) => run('videos', 'get', id)));
+    for (const one of ended) expectSentence(one, 1, /^[^\p{Cc}]+\n$/u);
+  });
+
+  test('a wrong key: what the service says, and where the key is from', async () => {
+    const ended = await elsewhere(sandbox.baseUrl, 'sk_wrong_key_12345')('channels', 'list');
+    expectSentence(ended, 1, /401 unauthorized: .*; the key is from \$DROPCAST_API_KEY\n$/);
+    expect(ended.stderr).not.toContain('sk_wrong_key_12345');
+  });
+
+  test('a service that is away', async () => {
+    await using gone = await serve(() => undefined);
+    await gone[Symbol.asyncDispose]();
+    expectSentence(await elsewhere(`${gone.origin}/v1`)('feeds', 'list'), 1, /cannot be reached: ECONNREFUSED\n$/);
+  });
+
+  test('too many requests: when to ask again', async () => {
+    await using limited = (await startSandboxProcess('--requests-per-hour', '1')).process;
+    const { base_url: baseUrl, api_key: key } = JSON.parse(limited.output()) as Record<string, string>;
+    await fetch(`${baseUrl}/channels`, { headers: { authorization: `Bearer ${key}` } });
+    expectSentence(
+      await elsewhere(baseUrl ?? '', key)('channels', 'list'),
+      1,
+      /429 rate_limited: .*; ask again in (1 h|59 m|60 m)[^\n]*\n$/,
+    );
+  });
+
+  test('a certificate of its own: refused with the way out, and taken with --ca', async () => {
+    await using secure = (await startSandboxProcess('--tls')).process;
+    const {
+      base_url: baseUrl = '',
+      api_key: key,
+      ca_path: ca = '',
+    } = JSON.parse(secure.output()) as Record<string, string>;
+    const ask = elsewhere(baseUrl, key);
+    expectSentence(
+      await ask('feeds', 'list'),
+      1,
+      /cannot be reached: \w+; name a certificate to trust with --ca FILE\n$/,
+    );
+    expect(await ask('feeds', 'list', '--ca', ca)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('an answer that is no JSON', async () => {
+    await using portal = await serve((_request, response) =>
+      response.setHeader('content-type', 'text/html').end('<html>'),
+    );
+    expectSentence(await elsewhere(`${portal.origin}/v1`)('videos', 'list'), 1, /a web page, as a proxy/);
+  });
+
+  test('wrong usage and a missing configuration have their own exit codes', async () => {
+    expectSentence(await run('analytics', 'video', 'vid_1', '--from', '2026-02-30'), 2, 'no calendar has this day');
+    expectSentence(await dropcast(['videos', 'list', '-c', '/nowhere.yaml']), 78, '`dropcast sandbox`');
+  });
+
+  test('Ctrl-C ends an upload at once and names the record that it leaves', async () => {
+    // Takes the connection and reads nothing of the file.
+    await using host = await startVideoHost({ meddleUpload: () => true });
+    const large = scratch.file('large.mp4');
+    await writeFile(large, Buffer.alloc(32 * 1024 * 1024));
+    await using upload = startDropcast(['videos', 'upload', large, '--base-url', host.baseUrl], {
+      DROPCAST_API_KEY: host.key,
+    });
+    await until('the upload is under way', () => host.puts.length === 1);
+    // A stalled upload would be given up after a minute.
+    const stoppedAt = performance.now();
+    const ended = await upload.kill('SIGINT');
+    expect(performance.now() - stoppedAt).toBeLessThan(10_000);
+    const [id = ''] = host.videos.keys();
+    expect(ended).toMatchObject({ code: 1, signal: null, stdout: '' });
+    expect(ended.stderr).toContain(`stopped before the service had answered; the record ${id} is left`);
+    expect(ended.stderr).not.toContain(host.uploadOrigin);
+  });
+});
+
+alongside('on the shell', () => {
+  test('a reader that goes away ends nothing badly', async () => {
+    for (const reader of ['head -1', 'true']) {
+      const ended = await inShell(`"$NODE" src/main.ts channels list -c "$CONFIG" | ${reader}; exit \${PIPESTATUS[0]}`);
+      expect(ended, reader).toMatchObject({ code: 0, stderr: '' });
+    }
+  });
+
+  test.skipIf(!hasScript)('colours are on a terminal alone, and not with NO_COLOR', async () => {
+    const command = `"$NODE" src/main.ts channels list -c "$CONFIG"`;
+    expect((await inShell(onTerminal(command))).stdout).toContain('\u{1B}[1mID');
+    expect((await inShell(onTerminal(command), { NO_COLOR: '1' })).stdout).not.toContain('\u{1B}');
+  });
+
+  test.skipIf(!hasScript)('videos delete asks on a terminal, and takes only yes', async () => {
+    const { id } = JSON.parse(await ask('POST', '/videos', { title: hostile })) as { id: string };
+    const remove = onTerminal(`"$NODE" src/main.ts videos delete ${id} -c "$CONFIG"`);
+    const kept = await inShell(remove, {}, 'n\n');
+    expect(kept.stdout).toContain(`Delete ${id} "${shown}" (pending) with all that belongs to it?`);
+    expect(kept).toMatchObject({ code: 1, stdout: expect.stringContaining('nothing was deleted') });
+    expect(await inShell(remove, {}, 'y\n')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`Deleted ${id}.`),
+    });
+    expect(await ask('GET', `/videos/${id}`)).toContain('not_found');
+  });
+
+  test.skipIf(!hasScript)('an upload on a terminal is shown live', async () => {
+    const command = `stty cols 90 rows 20; "$NODE" src/main.ts videos upload test/media/clip.mp4 -c "$CONFIG"`;
+    const { stdout, code } = await inShell(onTerminal(command));
+    expect(code).toBe(0);
+    expect(stdout).toContain('clip.mp4  \u{1B}[36muploading');
+    expect(stdout).toMatch(/clip\.mp4 {2}uploaded\s/);
+    expect(stdout).toMatch(/id {6}vid_/);
+  });
+});
+
+function onTerminal(command: string): string {
+  return `script -qec '${command}' /dev/null`;
+}
+
+/** Runs a line of bash in the package's folder, where $NODE is the runtime and $CONFIG the configuration. */
+async function inShell(line: string, env: Readonly<Record<string, string>> = {}, typed = ''): Promise<Ended> {
+  const node = join(root, 'node_modules/.bin/node');
+  const child = spawn('bash', ['--norc', '-c', line], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], TERM: 'xterm-256color', NODE: node, CONFIG: scratch.config, ...env },
+  });
+  const [output, errors] = [text(child.stdout), text(child.stderr)];
+  child.stdin.end(typed);
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  return { code, signal, stdout: await output, stderr: await errors };
+}
+
+interface WebServer extends AsyncDisposable {
+  readonly origin: string;
+}
+
+async function serve(answer: RequestListener): Promise<WebServer> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
