@@ -12,6 +12,7 @@ export interface Context {
   readonly file: string;
   readonly around: Surroundings;
   readonly apiKey: Secret;
+  readonly webhookSecret: Secret | null;
   /** Line of a key such as `folders[0].rules[1]`. */
   lineOf(key: string): number;
 }
@@ -25,6 +26,7 @@ export function assemble(tree: CheckedTree, context: Context): Config {
     service: {
       baseUrl: tree.service.base_url,
       apiKey: context.apiKey,
+      webhookSecret: context.webhookSecret,
       requestsPerHour: tree.service.requests_per_hour,
       sendKeyTo: tree.service.send_key_to,
     },

@@ -30,7 +30,8 @@ export function checkSchema(tree: unknown): {
 /** Messages for what the schema has no words of its own for. Values are never repeated but where one of a few words is wanted. */
 function general(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'missing';
-  if (issue.input instanceof TaggedValue) return `!${issue.input.tag} is for service.api_key alone`;
+  if (issue.input instanceof TaggedValue)
+    return `!${issue.input.tag} is for service.api_key and service.webhook_secret alone`;
   if (issue.input === null) return 'empty; give it a value or remove the key';
   if (issue.code === 'invalid_type') return wrongType(issue.expected, issue.input);
   if (issue.code === 'invalid_value') return wrongWord(issue.values.map(String), issue.input);

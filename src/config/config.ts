@@ -38,6 +38,8 @@ export interface ServiceConfig {
   /** `https:`, or `http:` for loopback addresses alone. Without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
+  /** Of the webhooks that may ring; `null` when none may. */
+  readonly webhookSecret: Secret | null;
   readonly requestsPerHour: number;
   /** Further origins that may see the key. */
   readonly sendKeyTo: readonly string[];

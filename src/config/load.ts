@@ -14,8 +14,10 @@ import { formatKeyPath, parseKeyPath, quote } from './key-path.ts';
 import { property } from './raw-tree.ts';
 import { premisesOf, type Premises } from './premises.ts';
 import { readRegularFile } from './read-regular-file.ts';
+import type { ResolvedSecret, SecretSource } from './secret-source.ts';
 import { secret } from './secrets.ts';
 import { variable, type Surroundings } from './surroundings.ts';
+import { checkWebhookUse, resolveWebhookSecret } from './webhook-secret.ts';
 
 export type { Surroundings } from './surroundings.ts';
 
@@ -75,23 +77,37 @@ export async function loadConfig(
     return { config: null, premises: null, problems: textProblems(document, configFile), locate };
 
   const schema = checkSchema(tree);
-  const key =
-    use === 'without key'
-      ? { secret: secret(''), findings: [] }
-      : await resolveApiKey(property(property(tree, 'service'), 'api_key'), { configFile, mode, around });
+  const { key, webhook } = await resolveSecrets(tree, { configFile, mode, around }, use);
   const findings = merge([
     document.findings,
     key.findings,
+    webhook.findings,
     schema.findings,
     checkRules(tree),
     checkPaths(tree, configFile, around),
+    checkWebhookUse(tree),
   ]);
   const problems = findings.map((finding) => toProblem(finding, document, configFile)).toSorted(byPlace);
   if (schema.checked === null || key.secret === null || problems.some(({ severity }) => severity === 'error'))
     return { config: null, premises: premisesOf(tree, configFile, around), problems, locate };
   const lineOf = (ruleKey: string): number => locate(ruleKey).line;
-  const config = assemble(schema.checked, { file: configFile, around, apiKey: key.secret, lineOf });
+  const secrets = { apiKey: key.secret, webhookSecret: webhook.secret };
+  const config = assemble(schema.checked, { file: configFile, around, ...secrets, lineOf });
   return { config, premises: config, problems, locate };
+}
+
+async function resolveSecrets(
+  tree: unknown,
+  source: SecretSource,
+  use: 'with key' | 'without key',
+): Promise<{ key: ResolvedSecret; webhook: ResolvedSecret }> {
+  if (use === 'without key')
+    return { key: { secret: secret(''), findings: [] }, webhook: { secret: null, findings: [] } };
+  const service = property(tree, 'service');
+  return {
+    key: await resolveApiKey(property(service, 'api_key'), source),
+    webhook: await resolveWebhookSecret(property(service, 'webhook_secret'), source),
+  };
 }
 
 /**

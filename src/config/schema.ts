@@ -129,6 +129,12 @@ const service = z.strictObject({
     description:
       'The API key: !env NAME, !file PATH, or !credential NAME (systemd LoadCredential). The key itself is refused when other users can read this file.',
   }),
+  /** Read by `webhook-secret.ts`. */
+  webhook_secret: z.unknown().optional().meta({
+    type: 'string',
+    description:
+      'The secret of a webhook (whsec_…): !env NAME, !file PATH, or !credential NAME; or off. With it, POST /webhooks at status.listen takes signed webhooks; each one only lets dropcast ask at once for videos in processing.',
+  }),
   requests_per_hour: count(1000, 'Requests an hour, shared by everything that uses the key.', {
     min: 1,
     max: 1_000_000,

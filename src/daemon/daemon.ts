@@ -16,6 +16,8 @@ import { createGate } from '../service/gate.ts';
 import type { Gate } from '../service/gate.ts';
 import { createVideoService } from '../service/video-service.ts';
 import type { VideoService } from '../service/video-service.ts';
+import { admitWebhook } from './admit-webhook.ts';
+import type { Admission, Webhook } from './admit-webhook.ts';
 import { createFolders } from './folders.ts';
 import type { Folders } from './folders.ts';
 import { createBudget, createHosted } from './hosted.ts';
@@ -33,6 +35,8 @@ export interface Daemon extends AsyncDisposable {
   config(): Config;
   /** Takes over a configuration that was checked. Files in flight keep their rule. */
   reload(config: Config): Promise<void>;
+  /** A webhook arrived: one that is signed makes it ask the service soon, and is not believed in anything else. */
+  receive(webhook: Webhook): Admission;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -161,6 +165,12 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
       conductor.probeNow();
       // What it is doing may take hours; it ends with the daemon.
       if (old !== service) parts.use(old);
+    },
+    receive: (webhook) => {
+      const admission = admitWebhook(webhook, config.service.webhookSecret, clock.now());
+      if (admission === 'taken') conductor.ring();
+      logger.debug('A webhook arrived', { admission });
+      return admission;
     },
     isIdle: async () => !folders.isSettling() && (await conductor.isIdle()),
     stop: (hurry) => (stopped ??= stop(hurry)),

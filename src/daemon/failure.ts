@@ -24,6 +24,7 @@ import {
   UploadServerError,
   UploadStalledError,
 } from '../service/errors.ts';
+import { clampWait } from '../service/retry-after.ts';
 import { scrubAddresses } from '../service/scrub.ts';
 
 type Verdict = readonly [kind: FailureKind, inDoubt?: boolean];
@@ -39,7 +40,7 @@ export function toFailure(error: unknown): Failure {
     code: error.code,
     message: error.message,
     ...(error.status !== undefined && { status: error.status }),
-    ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+    ...(error.retryAfterMs !== undefined && { retryAfterMs: clampWait(error.retryAfterMs) }),
     ...(inDoubt === true && { inDoubt }),
   };
 }

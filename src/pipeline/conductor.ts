@@ -57,6 +57,8 @@ export interface Conductor {
   pause(): Pause | null;
   /** Asks the service at once whether the reason of a pause is gone. */
   probeNow(): void;
+  /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
+  ring(): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
   folderBack(folder: string): void;
   uploads(): readonly LiveUpload[];
@@ -235,7 +237,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       return;
     }
     await lanes.pump();
-    jobs.start('sweep', () => sweeper(signal));
+    jobs.start('sweep', () => sweeper.sweep(signal));
     if (clock.elapsed() >= publishAt) {
       // Not at each wake: in a bulk these are many a second, and every look reads all files that wait.
       publishAt = clock.elapsed() + tickMs;
@@ -266,6 +268,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     pause: () => breaker.pause,
     probeNow: () => {
       if (breaker.pause !== null) breaker = { ...breaker, pause: { ...breaker.pause, nextProbeAt: 0 } };
+      wakeUp.ring();
+    },
+    ring: () => {
+      sweeper.ring();
       wakeUp.ring();
     },
     folderBack: (folder) => {

@@ -88,8 +88,8 @@ function isOldestFirst(videos: readonly RemoteVideo[]): boolean {
   return first !== undefined && last !== undefined && first < last;
 }
 
-/** Share of the hourly budget that the sweeps may use once the first quick ones are spent. */
-const sustainedShare = 0.08;
+/** Shares of the hourly budget that the sweeps may use once the first quick ones are spent: by themselves, and when somebody rings. */
+const sustainedShares = { byItself: 0.08, rung: 0.25 } as const;
 
 /** So many requests of an hour's sweeps are free of that limit: a small batch is seen soon. */
 const quickRequests = 20;
@@ -102,13 +102,15 @@ const quickRequests = 20;
  * @returns milliseconds
  */
 export function nextSweepMs(of: {
+  readonly cause?: keyof typeof sustainedShares;
   readonly intervalMs: number;
   readonly pages: number;
   readonly usedInHour: number;
   readonly requestsPerHour: number;
 }): number {
-  if (of.usedInHour < Math.min(quickRequests, of.requestsPerHour * sustainedShare)) return of.intervalMs;
-  return Math.max(of.intervalMs, (Math.max(1, of.pages) * 3_600_000) / (of.requestsPerHour * sustainedShare));
+  const perHour = of.requestsPerHour * sustainedShares[of.cause ?? 'byItself'];
+  if (of.usedInHour < Math.min(quickRequests, perHour)) return of.intervalMs;
+  return Math.max(of.intervalMs, (Math.max(1, of.pages) * 3_600_000) / perHour);
 }
 
 /** The longest that a file in processing is not asked about. */

@@ -1,3 +1,4 @@
+import { createDoorbell } from './doorbell.ts';
 import type { Facts } from './facts.ts';
 import type { Failure } from './failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from './ports.ts';
@@ -24,9 +25,20 @@ interface SweeperWorld {
 /** Files one sweep asks for at most; the others are asked for once these have ended. */
 const mostSwept = 10_000;
 
+/** Between two sweeps that somebody rang for. */
+const rungMs = 1_000;
+
+export interface Sweeper {
+  /** Asks if it is time to. */
+  sweep(signal: AbortSignal): Promise<void>;
+  /** Somebody says that videos have changed: it is time to ask, though at most once a second. */
+  ring(): void;
+}
+
 /** The one sweep of all files in processing: asks, hands the answers on, and decides when to ask again. */
-export function createSweeper(world: SweeperWorld): (signal: AbortSignal) => Promise<void> {
+export function createSweeper(world: SweeperWorld): Sweeper {
   const { store, library, clock, logger, receipts, runner, settings, note } = world;
+  const bell = createDoorbell(clock);
   const used: number[] = [];
   let notBefore = 0;
   let round = 0;
@@ -54,19 +66,25 @@ export function createSweeper(world: SweeperWorld): (signal: AbortSignal) => Pro
     while (used.length > 0 && (used[0] ?? 0) < now - 3_600_000) used.shift();
     const { poll, requestsPerHour } = settings();
     const usedInHour = used.length;
-    notBefore = now + nextSweepMs({ intervalMs: poll.intervalMs, pages: requests, usedInHour, requestsPerHour });
+    const spent = { pages: requests, usedInHour, requestsPerHour };
+    notBefore = now + nextSweepMs({ ...spent, intervalMs: poll.intervalMs });
+    bell.rest(nextSweepMs({ ...spent, intervalMs: rungMs, cause: 'rung' }));
   };
 
-  return async (signal) => {
-    if (clock.elapsed() < notBefore) return;
+  const isTime = (processing: readonly Facts[]): boolean => {
+    if (bell.isRinging() && bell.isAbout(processing)) return true;
+    if (clock.elapsed() < notBefore) return false;
+    const earlyMs = tooEarlyMs(processing, usualMs, clock.now());
+    if (earlyMs > 0) notBefore = clock.elapsed() + Math.min(earlyMs, settings().poll.intervalMs);
+    return earlyMs <= 0;
+  };
+
+  const sweepIfTime = async (signal: AbortSignal): Promise<void> => {
+    if (clock.elapsed() < notBefore && !bell.isRinging()) return;
     const processing = await store.due('processing', clock.now(), mostSwept);
     const [first] = processing;
-    if (first === undefined) return;
-    const earlyMs = tooEarlyMs(processing, usualMs, clock.now());
-    if (earlyMs > 0) {
-      notBefore = clock.elapsed() + Math.min(earlyMs, settings().poll.intervalMs);
-      return;
-    }
+    if (first === undefined || !isTime(processing)) return;
+    bell.answer();
     const result = await sweep(processing, library, signal, round);
     if (signal.aborted) return;
     round += 1;
@@ -78,6 +96,8 @@ export function createSweeper(world: SweeperWorld): (signal: AbortSignal) => Pro
       note(first.id, result.failure);
     }
   };
+
+  return { sweep: sweepIfTime, ring: bell.ring };
 }
 
 /** Words that end the wait, also when an upload that was found finished after a crash had already heard them. */

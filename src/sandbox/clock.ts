@@ -32,6 +32,13 @@ export class Clock {
     this.#changed();
   }
 
+  /** Back to the system's clock: for when everything that has happened is forgotten. */
+  reset(): void {
+    this.#aheadMs = 0;
+    this.#frozenAtMs = null;
+    this.#changed();
+  }
+
   /** @param ms 0 or more */
   advance(ms: number): void {
     if (this.#frozenAtMs === null) this.#aheadMs += ms;

@@ -13,12 +13,18 @@ export class Library {
   readonly #media: string;
   readonly #thumbnails: string;
   readonly #artwork: string;
+  #era = 0;
 
   constructor(dataDir: string) {
     this.incoming = join(dataDir, 'incoming');
     this.#media = join(dataDir, 'media');
     this.#thumbnails = join(dataDir, 'thumbnails');
     this.#artwork = join(dataDir, 'artwork');
+  }
+
+  /** Changes when all files are replaced: what was begun in an earlier era must not get a place in it. */
+  get era(): number {
+    return this.#era;
   }
 
   /** Makes the folders, and removes what an earlier process left without a record. */
@@ -56,6 +62,7 @@ export class Library {
    * @returns when the space of the others is free again; a crash before that leaves it to the next start
    */
   replace(paths: ReadonlyMap<string, string>): Promise<void> {
+    this.#era += 1;
     const aside = join(this.incoming, randomUUID());
     mkdirSync(aside, { mode: 0o700 });
     for (const folder of [this.#media, this.#thumbnails, this.#artwork]) {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import type { ExchangeListener } from './http/exchanges.ts';
 import { isLoopbackHost } from './loopback.ts';
 
 export interface SandboxOptions {
@@ -28,8 +29,14 @@ export interface SandboxOptions {
   readonly adminToken?: string;
   /** Where `source_url` may lead. Default: to this machine alone. */
   readonly importFrom?: 'loopback' | 'anywhere';
+  /** Where the admin side's `seed` takes media files from. Default: it makes short sounds. */
+  readonly samplesDir?: string;
   /** The clock of the whole service, ms since 1970. Default Date.now. */
   readonly nowMs?: () => number;
+  /** The program that makes thumbnails. null: none, as where it is not installed. Default: the `ffmpeg` on the PATH, if any. */
+  readonly ffmpegPath?: string | null;
+  /** Sees a copy of every exchange of the API; for checks. What it throws is reported as a defect. */
+  readonly onExchange?: ExchangeListener;
 }
 
 export type SandboxSettings = Readonly<z.output<typeof optionsSchema>>;
@@ -65,5 +72,8 @@ const optionsSchema = z.strictObject({
   apiKey: bearerToken.optional(),
   adminToken: bearerToken.default(() => randomBytes(24).toString('base64url')),
   importFrom: z.enum(['loopback', 'anywhere']).default('loopback'),
+  samplesDir: z.string().min(1).optional(),
   nowMs: z.custom<() => number>((value) => typeof value === 'function', 'must be a function').default(() => Date.now),
+  ffmpegPath: z.string().min(1).nullable().optional(),
+  onExchange: z.custom<ExchangeListener>((value) => typeof value === 'function', 'must be a function').optional(),
 });

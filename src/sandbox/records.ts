@@ -2,6 +2,7 @@ import { openDatabase } from './store/database.ts';
 import { ChannelStore } from './store/channels.ts';
 import { FeedStore } from './store/feeds.ts';
 import { KeyStore } from './store/keys.ts';
+import { PlayStatistics } from './store/play-statistics.ts';
 import { PlayStore } from './store/plays.ts';
 import { UploadAddressStore } from './store/upload-addresses.ts';
 import { VideoStore } from './store/videos.ts';
@@ -19,6 +20,7 @@ export function openRecords(path: string) {
     feeds: new FeedStore(database),
     videos: new VideoStore(database),
     plays: new PlayStore(database),
+    statistics: new PlayStatistics(database),
     webhooks: new WebhookStore(database),
     addresses: new UploadAddressStore(database),
   };

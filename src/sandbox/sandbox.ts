@@ -3,11 +3,16 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { firstKey, openAccount } from './account.ts';
+import { countReads } from './analytics/count-reads.ts';
+import { announce, withdrawAnnouncement } from './announcement.ts';
 import { createCdnListener } from './cdn/cdn-listener.ts';
 import { Clock } from './clock.ts';
 import { Events } from './events.ts';
+import { createFaultLayer } from './faults/fault-layer.ts';
 import { Faults } from './faults/faults.ts';
 import { nothingHere } from './http/api.ts';
+import { showingExchanges, type Fetch } from './http/exchanges.ts';
 import { Journal, type JournalEntry } from './http/journal.ts';
 import { Links } from './http/links.ts';
 import { UPLOAD_PREFIX } from './http/operations.ts';
@@ -16,10 +21,11 @@ import { createSite } from './http/site.ts';
 import { InFlight } from './in-flight.ts';
 import { Library } from './library.ts';
 import { Lifecycle } from './lifecycle.ts';
+import { findProgram } from './media/ffmpeg.ts';
+import { Pictures } from './media/pictures.ts';
+import { Prober } from './media/prober.ts';
 import { settingsFrom, type SandboxOptions, type SandboxSettings } from './options.ts';
 import { openRecords } from './records.ts';
-import { addDemoData } from './seed-data.ts';
-import { seededToken } from './seeded.ts';
 import { RequestWindow } from './store/request-window.ts';
 import type { StoredFile } from './store/videos.ts';
 import { certificateIn } from './tls.ts';
@@ -61,33 +67,56 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   await using cleanup = new AsyncDisposableStack();
   const core = await openCore(settings, cleanup);
   const { records, clock } = core;
-  const apiKey = settings.apiKey ?? `sk_sandbox_${seededToken(settings.seed, ['api key'], 32)}`;
-  records.keys.add(apiKey, 'sandbox', clock.nowMs());
-  if (settings.seedData === 'demo') addDemoData(records.channels, records.feeds, clock.nowMs());
+  openAccount(records, settings, clock.nowMs());
 
-  const certificate = settings.tls ? await certificateIn(core.dataDir) : undefined;
+  const { host, tls } = settings;
+  const certificate = tls ? await certificateIn({ folder: core.dataDir, host, nowMs: Date.now() }) : undefined;
   const main = await listenUntilClosed(settings, certificate, cleanup);
   const isSeparate = settings.uploadOrigin === 'separate';
   const uploads = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : main;
   const world = buildWorld(core, main, uploads, cleanup);
   connect(core, world, { main, uploads });
+  const addresses = addressesOf(main.origin, settings.adminToken, certificate?.caPath);
+  if (settings.dataDir !== undefined) await announceUntilClosed(settings.dataDir, addresses, cleanup);
 
   const resources = cleanup.move();
   const end = () => resources.disposeAsync();
   return {
-    baseUrl: `${main.origin}/v1`,
-    apiKey,
+    ...addresses,
+    apiKey: firstKey(settings),
     port: main.port,
     uploadOrigin: uploads.origin,
-    adminUrl: `${main.origin}/_sandbox`,
-    adminToken: settings.adminToken,
-    pageUrl: `${main.origin}/?token=${settings.adminToken}`,
-    caPath: certificate?.caPath,
     requests: () => world.journal.entries(),
     files: () => records.videos.files(),
     close: end,
     [Symbol.asyncDispose]: end,
   };
+}
+
+type Addresses = Pick<Sandbox, 'baseUrl' | 'adminUrl' | 'adminToken' | 'pageUrl' | 'caPath'>;
+
+function addressesOf(origin: string, adminToken: string, caPath: string | undefined): Addresses {
+  const pageUrl = `${origin}/?token=${encodeURIComponent(adminToken)}`;
+  return { baseUrl: `${origin}/v1`, adminUrl: `${origin}/_sandbox`, adminToken, pageUrl, caPath };
+}
+
+/** Deferred last, so that it is gone before anything else ends. */
+async function announceUntilClosed(
+  dataDir: string,
+  addresses: Addresses,
+  cleanup: AsyncDisposableStack,
+): Promise<void> {
+  cleanup.defer(() => withdrawAnnouncement(dataDir));
+  const { baseUrl, adminUrl, adminToken, pageUrl, caPath } = addresses;
+  await announce(dataDir, {
+    v: 1,
+    pid: process.pid,
+    base_url: baseUrl,
+    admin_url: adminUrl,
+    admin_token: adminToken,
+    page_url: pageUrl,
+    ...(caPath !== undefined && { ca_path: caPath }),
+  });
 }
 
 interface Port {
@@ -109,15 +138,20 @@ async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack
   await library.open((videoId) => known.has(videoId));
   const clock = new Clock(settings.nowMs);
   const events = new Events();
-  const faults = new Faults();
+  const channelOf = (videoId: string) => records.videos.find(videoId)?.channelId ?? '';
+  const faults = new Faults({ clock, events, seed, channelOf });
   const fateOf = faults.fateOf.bind(faults);
   const { videos } = records;
-  const lifecycle = new Lifecycle({ videos, library, clock, events, seed, processingMs, fateOf });
+  const prober = cleanup.use(new Prober());
+  const probe = prober.probe.bind(prober);
+  const lifecycle = new Lifecycle({ videos, library, clock, events, probe, seed, processingMs, fateOf });
   cleanup.defer(() => lifecycle.close());
-  lifecycle.advance();
   const inFlight = new InFlight(reportDefect);
   cleanup.defer(() => inFlight.settled());
-  return { settings, dataDir, records, library, clock, events, faults, lifecycle, inFlight };
+  const ffmpeg =
+    settings.ffmpegPath === undefined ? findProgram('ffmpeg', process.env['PATH'] ?? '') : settings.ffmpegPath;
+  const pictures = cleanup.use(new Pictures(library, ffmpeg));
+  return { settings, dataDir, records, library, pictures, clock, events, faults, lifecycle, inFlight };
 }
 
 async function dataFolder(wanted: string | undefined, cleanup: AsyncDisposableStack): Promise<string> {
@@ -144,10 +178,10 @@ async function listenUntilClosed(
 }
 
 function buildWorld(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposableStack): World {
-  const { settings, records, library, lifecycle, clock, events } = core;
+  const { settings, records, library, pictures, lifecycle, clock, events } = core;
   const { seed, uploadUrlTtlMs, requestsPerHour, adminToken, importFrom } = settings;
   const onDefect = reportDefect;
-  const links = new Links(main.origin, uploads.origin);
+  const links = new Links(main.origin, uploads.origin, pictures.extension);
   const importer = new Importer({
     videos: records.videos,
     lifecycle,
@@ -158,25 +192,34 @@ function buildWorld(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposa
   const startImport = importer.start.bind(importer);
   const admission = new VideoAdmission({ records, links, events, clock, seed, uploadUrlTtlMs, startImport });
   const requestWindow = new RequestWindow(records.database, requestsPerHour);
-  const journal = new Journal(clock.nowMs);
-  const webhooks = new Webhooks({ records, events, clock, onDefect });
+  const journal = new Journal({ nowMs: clock.nowMs, events });
+  const webhooks = new Webhooks({ records, links, events, clock, seed, reach: importFrom, onDefect });
   cleanup.defer(() => importer.close());
   cleanup.defer(() => webhooks.close());
-  cleanup.defer(clock.onChange(() => lifecycle.advance()));
+  const onClockChange = () => {
+    lifecycle.advance();
+    events.emit('clock.changed', '');
+  };
+  cleanup.defer(clock.onChange(onClockChange));
   importer.resume();
   webhooks.start();
-  return { ...core, adminToken, admission, requestWindow, journal, webhooks, links, onDefect };
+  lifecycle.advance(); // only now, so that the webhooks hear of what became ready in the meantime
+  return { ...core, adminToken, importer, admission, requestWindow, journal, webhooks, links, onDefect };
 }
 
-function connect({ inFlight }: Core, world: World, { main, uploads }: { main: Port; uploads: Port }): void {
+function connect({ inFlight, pictures }: Core, world: World, { main, uploads }: { main: Port; uploads: Port }): void {
   const { records, library, lifecycle, clock, journal, onDefect } = world;
   const { incoming } = library;
   const upload = createUploadListener({ records, lifecycle, incoming, nowMs: clock.nowMs, onDefect });
   const site = createSite(world);
-  const shared = { journal, inFlight, onDefect };
-  const files = { '/cdn/': createCdnListener({ records, library }) };
+  const { onExchange } = world.settings;
+  const fetch: Fetch = (request, bindings) => site.fetch(request, bindings);
+  const shared = { journal, inFlight, layer: createFaultLayer(world), onDefect };
+  const files = {
+    '/cdn/': createCdnListener({ records, library, pictures, lifecycle, onRead: countReads(world), onDefect }),
+  };
   const raw = main === uploads ? { ...files, [UPLOAD_PREFIX]: upload } : files;
-  serve(main.server, { ...shared, raw, fetch: (request) => site.fetch(request) });
+  serve(main.server, { ...shared, raw, fetch: onExchange ? showingExchanges(fetch, onExchange, inFlight) : fetch });
   if (uploads !== main) serve(uploads.server, { ...shared, raw: { [UPLOAD_PREFIX]: upload }, fetch: nothingHere });
 }
 

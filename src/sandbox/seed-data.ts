@@ -10,4 +10,5 @@ export function addDemoData(channels: ChannelStore, feeds: FeedStore, nowMs: num
   feeds.add({ id: 'feed_news', name: 'News', type: 'mrss', channelId: 'ch_news' });
   feeds.add({ id: 'feed_main', name: 'Main', type: 'mrss', channelId: 'ch_main' });
   feeds.add({ id: 'feed_podcast', name: 'Podcast', type: 'podcast', channelId: 'ch_podcast' });
+  feeds.add({ id: 'feed_tv', name: 'TV', type: 'ctv', channelId: 'ch_main' });
 }

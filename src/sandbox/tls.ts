@@ -1,6 +1,80 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join, resolve } from 'node:path';
 import type { Certificate } from './http/server.ts';
+import { issueCertificate, type Issued } from './issue-certificate.ts';
 
-/** The certificate in the folder, made if there is none or if it ends soon. */
-export async function certificateIn(_folder: string): Promise<Certificate & { readonly caPath: string }> {
-  throw new Error('not there yet');
+export interface CertificateWish {
+  /** Where it is kept: in `tls/` below it. */
+  readonly folder: string;
+  /** A name or address to be valid for, beside localhost, 127.0.0.1 and ::1. */
+  readonly host: string;
+  /** The real time and not the sandbox's clock: clients judge the certificate by theirs. ms since 1970. */
+  readonly nowMs: number;
+}
+
+/** What a port needs, and where the certificate is that its clients must trust. */
+export type KeptCertificate = Certificate & { readonly caPath: string };
+
+/**
+ * The certificate of the folder. It is made anew when there is none, when it ends within a week, is not for this host, or
+ * does not fit together. Only the folder's owner can read its key.
+ * @throws the error of the disk when the folder cannot be written
+ */
+export async function certificateIn({ folder, host, nowMs }: CertificateWish): Promise<KeptCertificate> {
+  const paths = pathsIn(folder);
+  const name = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  const kept = await readKept(paths);
+  if (kept && isGood(kept, name, nowMs)) return { key: kept.key, cert: kept.cert, caPath: paths.ca };
+  const issued = await issueCertificate([...new Set(['localhost', '127.0.0.1', '::1', name])], nowMs);
+  await mkdir(join(folder, 'tls'), { recursive: true, mode: 0o700 });
+  await replace(paths.key, issued.key, 0o600);
+  await replace(paths.cert, issued.cert, 0o644);
+  await replace(paths.ca, issued.ca, 0o644);
+  return { key: issued.key, cert: issued.cert, caPath: paths.ca };
+}
+
+type Paths = ReturnType<typeof pathsIn>;
+
+function pathsIn(folder: string) {
+  const at = (name: string) => resolve(folder, 'tls', name); // absolute, because it is printed
+  return { ca: at('ca.pem'), cert: at('cert.pem'), key: at('key.pem') };
+}
+
+async function readKept(paths: Paths): Promise<Issued | undefined> {
+  try {
+    const [ca, cert, key] = await Promise.all([text(paths.ca), text(paths.cert), text(paths.key)]);
+    return { ca, cert, key };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function text(path: string): Promise<string> {
+  return readFile(path, 'utf8');
+}
+
+/** A crash between the writing of two of the files leaves ones that do not fit together. */
+function isGood({ ca, cert, key }: Issued, name: string, nowMs: number): boolean {
+  try {
+    const leaf = new X509Certificate(cert);
+    const doesFit = leaf.checkPrivateKey(createPrivateKey(key)) && leaf.verify(new X509Certificate(ca).publicKey);
+    return doesFit && isFor(leaf, name) && leaf.validToDate.getTime() - nowMs > RENEW_BEFORE_MS;
+  } catch {
+    return false; // not PEM at all
+  }
+}
+
+const RENEW_BEFORE_MS = 7 * 86_400_000;
+
+function isFor(leaf: X509Certificate, name: string): boolean {
+  return (isIP(name) === 0 ? leaf.checkHost(name) : leaf.checkIP(name)) !== undefined;
+}
+
+/** Whole or not at all, and never readable by others while it is written. */
+async function replace(path: string, content: string, mode: number): Promise<void> {
+  await writeFile(`${path}.new`, content, { mode });
+  await rename(`${path}.new`, path);
 }

@@ -49,11 +49,11 @@ export class VideoAdmission {
 
   /** The video leaves, and its plays and its places in feeds with it. @returns false when there is no such video. */
   withdraw(id: string): boolean {
-    const { records, events } = this.#parts;
+    const { records, events, clock } = this.#parts;
     const isGone = inTransaction(records.database, () => {
       records.addresses.void(id);
       records.plays.forget(id);
-      records.feeds.drop(id);
+      records.feeds.drop(id, clock.nowMs());
       return records.videos.remove(id);
     });
     if (isGone) events.emit('video.deleted', id);

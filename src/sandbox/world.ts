@@ -8,6 +8,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { SandboxSettings } from './options.ts';
 import type { Records } from './records.ts';
 import type { RequestWindow } from './store/request-window.ts';
+import type { Importer } from './uploads/import.ts';
 import type { VideoAdmission } from './video-admission.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
@@ -20,6 +21,7 @@ export interface World {
   readonly records: Records;
   readonly library: Library;
   readonly lifecycle: Lifecycle;
+  readonly importer: Importer;
   readonly admission: VideoAdmission;
   readonly requestWindow: RequestWindow;
   readonly journal: Journal;

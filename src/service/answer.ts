@@ -28,6 +28,8 @@ export interface Answer {
   readonly body: string;
   /** Where it was asked for. */
   readonly url: URL;
+  /** The service's own name for the request, once it is safe to show. */
+  readonly requestId?: string | undefined;
 }
 
 export function isSuccess(status: number): boolean {
@@ -35,7 +37,7 @@ export function isSuccess(status: number): boolean {
 }
 
 /** How long an answer asks to wait, in milliseconds, if it does. */
-export function waitOf(answer: Answer, nowMs: number): number | undefined {
+function waitOf(answer: Answer, nowMs: number): number | undefined {
   return parseRetryAfter(answer.headers['retry-after'], answer.headers.date, nowMs);
 }
 
@@ -51,13 +53,19 @@ export function readAnswer<T>(answer: Answer, read: Reader<T>, what: string): T 
   throw new UnreadableAnswerError(`the service answered ${answer.status} to ${what}, but with ${found}`, {
     status: answer.status,
     code: 'unreadable_answer',
-    requestId: requestIdOf(answer, (text) => text),
+    requestId: answer.requestId,
   });
 }
 
 /** Takes any 2xx answer whose body is open in the specification; a web page is from a proxy or a portal, not from the service. */
 export function readNothing(answer: Answer, what: string): void {
   if (looksLikePage(answer)) readAnswer(answer, () => undefined, what);
+}
+
+/** What a 2xx answer holds whose body is open in the specification; null when it holds something else. */
+export function readSomething<T>(answer: Answer, read: Reader<T>, what: string): T | null {
+  readNothing(answer, what);
+  return read(parseJson(answer.body)) ?? null;
 }
 
 /** The error for an answer of the service that is not 2xx. */
@@ -107,7 +115,8 @@ function redirectError(by: 'service' | 'upload address', answer: Answer, scrub: 
   );
 }
 
-function requestIdOf(answer: Answer, scrub: Scrub): string | undefined {
+/** What an answer says is the name of its request, if that looks like one. */
+export function requestIdOf(answer: Answer, scrub: Scrub): string | undefined {
   const id = answer.headers['x-request-id'] ?? answer.headers['request-id'];
   return typeof id === 'string' && /^[\w.:/+=-]{1,100}$/.test(id) ? scrub(id) : undefined;
 }

@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { getCACertificates, TLSSocket } from 'node:tls';
 import { RequestError, TimeoutError } from 'got';
 
 import { codeOf, ConnectionError, RequestTimeoutError } from './errors.ts';
@@ -15,10 +15,17 @@ export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
  * A new connection for every request. A connection kept alive may be closed by the server just as we write to it: of 60 POSTs
  * 13 ended in ECONNRESET (measured), and each would be a create request nobody knows the outcome of. At 1,000
  * requests an hour the handshakes cost nothing.
+ *
+ * @param ca certificates (PEM) to trust beside those that Node trusts by itself
  */
-export function freshConnections(proxyEnv: ProxyEnvironment): { readonly http: HttpAgent; readonly https: HttpsAgent } {
+export function freshConnections(
+  proxyEnv: ProxyEnvironment,
+  ca?: string,
+): { readonly http: HttpAgent; readonly https: HttpsAgent } {
   const options = { keepAlive: false, proxyEnv: { ...proxyEnv } };
-  return { http: new HttpAgent(options), https: new HttpsAgent(options) };
+  // Naming any certificate takes the place of all known ones, those of NODE_EXTRA_CA_CERTS among them.
+  const trust = ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] };
+  return { http: new HttpAgent(options), https: new HttpsAgent({ ...options, ...trust }) };
 }
 
 /** Of each stage of making a connection, in milliseconds. */

@@ -156,8 +156,44 @@ export class AbortedError extends ServiceError {
   override readonly name = 'AbortedError';
 
   constructor(what: string) {
-    super(`${what} was broken off`);
+    super(`${what} was broken off`, { code: 'aborted' });
   }
+}
+
+/** The service gave a video up: its status is `failed`. */
+export class VideoFailedError extends ServiceError {
+  override readonly name = 'VideoFailedError';
+  readonly videoId: string;
+  /** Why, in the service's words, if it says so. */
+  readonly reason: string | undefined;
+
+  constructor(videoId: string, reason: string | undefined) {
+    super(`the video ${JSON.stringify(videoId)} failed${reason === undefined ? '' : `: ${reason}`}`, {
+      code: 'video_failed',
+    });
+    this.videoId = videoId;
+    this.reason = reason === undefined ? undefined : scrubAddresses(reason);
+  }
+}
+
+/** A video was neither ready nor failed in the time that the caller gave it. It may become so yet. */
+export class WaitTimeoutError extends ServiceError {
+  override readonly name = 'WaitTimeoutError';
+  readonly videoId: string;
+  /** The last one that was heard. */
+  readonly lastStatus: string | undefined;
+
+  constructor(videoId: string, waitMs: number, lastStatus: string | undefined) {
+    const state = lastStatus === undefined ? 'nothing was heard of it' : `it is ${JSON.stringify(lastStatus)}`;
+    super(`the video ${JSON.stringify(videoId)} was not ready within ${waitMs} ms: ${state}`, { code: 'wait_timeout' });
+    this.videoId = videoId;
+    this.lastStatus = lastStatus;
+  }
+}
+
+/** A webhook is not from the service, is too old, or says nothing that can be read; `code` tells which. */
+export class WebhookSignatureError extends ServiceError {
+  override readonly name = 'WebhookSignatureError';
 }
 
 /** Throws an AbortedError if the signal says stop. */

@@ -6,16 +6,12 @@ import type { FileHandle } from 'node:fs/promises';
 import { sep } from 'node:path';
 
 import type { FileVersion } from '../pipeline/facts.ts';
+import { partBytes } from './body-source.ts';
+import type { BodySource } from './body-source.ts';
 import { codeOf, FileChangedError, FileUnreadableError, FileVanishedError, throwIfAborted } from './errors.ts';
 
-/** Bytes read at once; the last of these parts is the one that the commit gate holds back. */
-export const partBytes = 1024 * 1024;
-
 /** The one descriptor that a file is checked, read and hashed through: what happens at its path cannot change that. */
-export interface OpenedFile extends AsyncDisposable {
-  readonly size: number;
-  /** Fills the buffer from `position`. @throws {FileChangedError} if the file ends before */
-  read(position: number, into: Buffer): Promise<void>;
+export interface OpenedFile extends BodySource, AsyncDisposable {
   /**
    * Looks at the descriptor again.
    * @returns whether the content may have been touched although size and mtime are equal (only ctime moved)
@@ -62,8 +58,7 @@ export async function hashFile(
   throwIfAborted(signal, 'hashing');
   await using file = await openChecked(root, path, expected);
   const sha256 = await file.hash(signal);
-  if ((await file.recheck()) === 'touched' && (await file.hash(signal)) !== sha256)
-    throw changed(path, 'was overwritten');
+  await file.confirm(sha256, signal);
   return sha256;
 }
 
@@ -110,6 +105,13 @@ class Opened implements OpenedFile {
       hash.update(part);
     }
     return hash.digest('hex');
+  }
+
+  /** A tool may have put the mtime back after writing; rename and chmod look just the same. Only the content can tell. */
+  async confirm(sha256: string, signal: AbortSignal): Promise<void> {
+    if ((await this.recheck()) === 'touched' && (await this.hash(signal)) !== sha256) {
+      throw changed(this.#path, 'was overwritten while it was read');
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,8 @@
-/** The shortest and longest wait that is believed. A service that says `0` still wants a pause; one that says a day is asked hourly. */
-export const retryAfterBounds = { leastMs: 1000, mostMs: 3_600_000 } as const;
+/** A service that says `0` still wants a pause. */
+const leastMs = 1000;
+
+/** The longest wait that the daemon believes: a service that says a day is asked hourly. */
+const mostMs = 3_600_000;
 
 /**
  * How long an answer asks to wait: `Retry-After` (RFC 9110 10.2.3) as seconds or as an HTTP date. A date is taken relative to
@@ -8,7 +11,7 @@ export const retryAfterBounds = { leastMs: 1000, mostMs: 3_600_000 } as const;
  * @param retryAfter the header as it came
  * @param date the `Date` header of the same answer; if it is missing or garbage `nowMs` stands in
  * @param nowMs wall clock, epoch milliseconds
- * @returns milliseconds, 1,000 to 3,600,000; undefined if absent, negative or garbage
+ * @returns milliseconds, at least 1,000, and as many as were asked for; undefined if absent, negative or garbage
  */
 export function parseRetryAfter(
   retryAfter: string | undefined,
@@ -16,15 +19,19 @@ export function parseRetryAfter(
   nowMs: number,
 ): number | undefined {
   const text = retryAfter?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return clampWait(Number(text) * 1000);
+  if (/^\d+(\.\d+)?$/.test(text)) return atLeast(Number(text) * 1000);
   const until = parseHttpDate(text);
   if (until === undefined) return undefined;
-  return clampWait(until - (parseHttpDate(date) ?? nowMs));
+  return atLeast(until - (parseHttpDate(date) ?? nowMs));
 }
 
-/** Forces a wait into the bounds above. */
+/** Forces a wait into what the daemon believes: 1 s to 1 h. */
 export function clampWait(ms: number): number {
-  return Math.min(Math.max(Math.ceil(ms), retryAfterBounds.leastMs), retryAfterBounds.mostMs);
+  return Math.min(atLeast(ms), mostMs);
+}
+
+function atLeast(ms: number): number {
+  return Math.min(Math.max(Math.ceil(ms), leastMs), Number.MAX_SAFE_INTEGER);
 }
 
 /** Stricter than `Date.parse`, which takes `-1` for a year: an HTTP date starts with the name of a day and ends in GMT. */

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 
 import type { Bandwidth } from './bandwidth.ts';
-import { AbortedError, FileChangedError, throwIfAborted } from './errors.ts';
-import { partBytes } from './opened-file.ts';
-import type { OpenedFile } from './opened-file.ts';
+import { partBytes } from './body-source.ts';
+import type { BodySource } from './body-source.ts';
+import { throwIfAborted } from './errors.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export interface UploadBodyOptions {
-  readonly file: OpenedFile;
+  readonly file: BodySource;
   /** Ends everything that the body waits for. */
   readonly signal: AbortSignal;
   readonly bandwidth?: Bandwidth | undefined;
@@ -91,19 +92,19 @@ export class UploadBody implements AsyncIterable<Buffer> {
   }
 
   async *#produce(): AsyncGenerator<Buffer, void> {
-    const { file } = this.#options;
+    const { file, signal } = this.#options;
     if (file.size === 0) return;
-    await this.#until(this.#start.promise);
+    await untilAborted(this.#start.promise, signal, 'the upload');
     // One buffer for all parts: the next one is read when the kernel has taken all of this one.
     const buffer = Buffer.allocUnsafeSlow(Math.min(partBytes, file.size));
     const lastAt = file.size - buffer.length;
     for (let at = 0; at < lastAt; at += buffer.length) {
       const part = buffer.subarray(0, lastAt - at);
-      await file.read(at, part);
+      await file.read(at, part, signal);
       this.#hash.update(part);
       yield* this.#slices(part, at);
     }
-    await file.read(lastAt, buffer);
+    await file.read(lastAt, buffer, signal);
     await this.#passGate(this.#hash.update(buffer).digest('hex'));
     yield* this.#slices(buffer, lastAt);
   }
@@ -128,10 +129,7 @@ export class UploadBody implements AsyncIterable<Buffer> {
 
   async #commit(sha256: string): Promise<void> {
     const { file, signal, beforeLastPart } = this.#options;
-    // A tool may have put the mtime back after writing; rename and chmod look just the same. Only the content can tell.
-    if ((await file.recheck()) === 'touched' && (await file.hash(signal)) !== sha256) {
-      throw new FileChangedError('the file was overwritten while it was sent', { code: 'file_changed' });
-    }
+    await file.confirm(sha256, signal);
     throwIfAborted(signal, 'the upload');
     await beforeLastPart(sha256);
     throwIfAborted(signal, 'the upload');
@@ -148,18 +146,8 @@ export class UploadBody implements AsyncIterable<Buffer> {
 
   /** Throwing here would make the library drop the answer that is just arriving: wait until the exchange is over. */
   async #stopIfAnswered(): Promise<void> {
-    throwIfAborted(this.#options.signal, 'the upload');
-    if (this.#isAnswered) await this.#until(new Promise(() => {}));
-  }
-
-  /** Waits, but no longer than the signal lets it. */
-  #until(work: Promise<unknown>): Promise<unknown> {
     const { signal } = this.#options;
-    if (signal.aborted) return Promise.reject(new AbortedError('the upload'));
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const abort = () => reject(new AbortedError('the upload'));
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject);
-    return promise.finally(() => signal.removeEventListener('abort', abort));
+    throwIfAborted(signal, 'the upload');
+    if (this.#isAnswered) await untilAborted(new Promise(() => {}), signal, 'the upload');
   }
 }

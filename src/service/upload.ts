@@ -6,24 +6,21 @@ import type { FileVersion } from '../pipeline/facts.ts';
 import { isSuccess, uploadError } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { Bandwidth } from './bandwidth.ts';
+import type { BodySource } from './body-source.ts';
 import { Line } from './connection.ts';
 import { contentTypeOf } from './content-type.ts';
 import { AbortedError, throwIfAborted, UploadRejectedError, UploadServerError, UploadStalledError } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { isLoopback } from './loopback.ts';
 import { openChecked } from './opened-file.ts';
-import type { OpenedFile } from './opened-file.ts';
 import { createScrub, secretsOfAddress } from './scrub.ts';
 import { UploadBody } from './upload-body.ts';
 
-export interface UploadOptions {
+export interface SendOptions {
   /** The signed upload address. Authorises itself; never printed. */
   readonly url: string;
-  /** Absolute path of the watched folder. */
-  readonly root: string;
-  /** Absolute path of the file. */
-  readonly path: string;
-  readonly expected: FileVersion;
+  /** Tells the type of the content by its extension. */
+  readonly name: string;
   readonly signal: AbortSignal;
   /** No byte moved for so long: broken off. */
   readonly stallTimeoutMs: number;
@@ -33,6 +30,16 @@ export interface UploadOptions {
   readonly onProgress?: (sentBytes: number) => void;
   /** The last part of the body leaves only after this has resolved: commit the hash durably there. */
   beforeLastPart(sha256: string): Promise<void>;
+  /** Every answer of the upload address, whatever it says. */
+  readonly onAnswer?: (answer: Answer) => void;
+}
+
+export interface UploadOptions extends Omit<SendOptions, 'name'> {
+  /** Absolute path of the watched folder. */
+  readonly root: string;
+  /** Absolute path of the file. */
+  readonly path: string;
+  readonly expected: FileVersion;
 }
 
 export interface Uploaded {
@@ -66,8 +73,18 @@ const continueMs = 1000;
  */
 export async function uploadFile(options: UploadOptions, world: UploadWorld): Promise<Uploaded> {
   throwIfAborted(options.signal, 'the upload');
-  const target = requireTarget(options.url);
+  requireTarget(options.url);
   await using file = await openChecked(options.root, options.path, options.expected);
+  return await sendBody(file, { ...options, name: options.path }, world);
+}
+
+/**
+ * Sends a source to an upload address by PUT, exactly as many bytes as it says that it has.
+ * @throws as `uploadFile`, and what the source throws
+ */
+export async function sendBody(file: BodySource, options: SendOptions, world: UploadWorld): Promise<Uploaded> {
+  throwIfAborted(options.signal, 'the upload');
+  const target = requireTarget(options.url);
   const expecting = file.size > 0;
   let { answer, sha256 } = await send(file, target, expecting, options, world);
   if (answer.status === 417 && expecting) ({ answer, sha256 } = await send(file, target, false, options, world));
@@ -83,10 +100,10 @@ export async function uploadFile(options: UploadOptions, world: UploadWorld): Pr
 
 /** One PUT. The body is held until the server says `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE. */
 async function send(
-  file: OpenedFile,
+  file: BodySource,
   target: URL,
   expecting: boolean,
-  options: UploadOptions,
+  options: SendOptions,
   world: UploadWorld,
 ): Promise<{ answer: Answer; sha256: string | null }> {
   const stop = new AbortController();
@@ -123,6 +140,7 @@ async function send(
         request.flushHeaders();
       },
     });
+    options.onAnswer?.(answer);
     return { answer, sha256: body.sha256 };
   } catch (error) {
     if (options.signal.aborted) throw new AbortedError('the upload');
@@ -140,11 +158,11 @@ async function untilContinue(request: ClientRequest, line: Line, signal: AbortSi
   await Promise.race([continued, silence]);
 }
 
-function headersFor(file: OpenedFile, target: URL, expecting: boolean, options: UploadOptions, world: UploadWorld) {
+function headersFor(file: BodySource, target: URL, expecting: boolean, options: SendOptions, world: UploadWorld) {
   const key = world.keyFor(target.origin);
   return {
     'content-length': String(file.size),
-    'content-type': contentTypeOf(options.path),
+    'content-type': contentTypeOf(options.name),
     'user-agent': world.userAgent,
     ...(expecting && { expect: '100-continue' }),
     ...(key !== null && { authorization: `Bearer ${key}` }),

@@ -31,6 +31,7 @@ const VideoAnswer = z
     created_at: Text,
     thumbnail_url: Text,
     embed_url: Text,
+    source_url: Text,
     error: Reason,
     failure_reason: Reason,
     status_message: Reason,
@@ -47,6 +48,7 @@ const VideoAnswer = z
       createdAt: wire.created_at,
       thumbnailUrl: wire.thumbnail_url,
       embedUrl: wire.embed_url,
+      sourceUrl: wire.source_url,
       message: wire.error ?? wire.failure_reason ?? wire.status_message,
     }),
   );
@@ -55,8 +57,19 @@ const CreatedAnswer = z
   .object({ id: Id, upload_url: z.string().min(1).nullish(), status: z.string().min(1).optional().catch(undefined) })
   .transform((wire) => ({ id: wire.id, uploadUrl: wire.upload_url ?? null, status: wire.status ?? 'pending' }));
 
+/** Its inner structure is open in the specification. */
+const PlayerSettings = z.record(z.string(), z.unknown()).optional().catch(undefined);
+
 const ChannelAnswer = z
-  .object({ id: Id, name: Text, slug: Text, video_count: Count, created_at: Text, description: Text })
+  .object({
+    id: Id,
+    name: Text,
+    slug: Text,
+    video_count: Count,
+    created_at: Text,
+    description: Text,
+    default_player_settings: PlayerSettings,
+  })
   .transform((wire) =>
     present({
       id: wire.id,
@@ -65,6 +78,7 @@ const ChannelAnswer = z
       videoCount: wire.video_count,
       createdAt: wire.created_at,
       description: wire.description,
+      defaultPlayerSettings: wire.default_player_settings,
     }),
   );
 
@@ -82,11 +96,45 @@ const FeedAnswer = z
   );
 
 const PublishedAnswer = z
-  .object({ status: z.string().min(1).optional().catch(undefined), published_at: Text, video_count: Count })
+  .object({
+    feed_id: Text,
+    status: z.string().min(1).optional().catch(undefined),
+    published_at: Text,
+    video_count: Count,
+  })
   .transform((wire) => ({
     status: wire.status ?? 'published',
-    ...present({ publishedAt: wire.published_at, videoCount: wire.video_count }),
+    ...present({ feedId: wire.feed_id, publishedAt: wire.published_at, videoCount: wire.video_count }),
   }));
+
+const PeriodAnswer = z.object({ from: Text, to: Text }).optional().catch(undefined);
+
+/** Of no views there is no average: a service may say null where it has nothing to divide by. */
+const Average = z
+  .number()
+  .nonnegative()
+  .nullish()
+  .transform((value) => value ?? 0);
+
+const VideoAnalyticsAnswer = z.object({
+  video_id: Id.optional().catch(undefined),
+  period: PeriodAnswer,
+  views: z.int().nonnegative(),
+  unique_viewers: z.int().nonnegative(),
+  avg_watch_time_seconds: Average,
+  completion_rate: Average,
+});
+
+const TopVideo = z
+  .object({ id: Id, title: Text, views: z.int().nonnegative() })
+  .transform((wire) => ({ id: wire.id, title: wire.title ?? '', views: wire.views }));
+
+const OverviewAnswer = z.object({
+  period: PeriodAnswer,
+  total_views: z.int().nonnegative(),
+  unique_viewers: z.int().nonnegative(),
+  top_videos: z.array(z.unknown()).optional().catch(undefined),
+});
 
 const Meta = z.object({ meta: z.object({ page: Count, per_page: Count, total: Count }) });
 
@@ -111,6 +159,8 @@ export interface Video {
   readonly createdAt?: string;
   readonly thumbnailUrl?: string;
   readonly embedUrl?: string;
+  /** Where an import came from. */
+  readonly sourceUrl?: string;
   /** Why it failed, if the service says so anywhere. */
   readonly message?: string;
 }
@@ -130,6 +180,7 @@ export interface Channel {
   readonly videoCount?: number;
   readonly createdAt?: string;
   readonly description?: string;
+  readonly defaultPlayerSettings?: Readonly<Record<string, unknown>>;
 }
 
 export interface Feed {
@@ -142,9 +193,36 @@ export interface Feed {
 }
 
 export interface Published {
+  readonly feedId?: string;
+  /** `published`. */
   readonly status: string;
   readonly publishedAt?: string;
   readonly videoCount?: number;
+}
+
+/** Days as `YYYY-MM-DD`, UTC, both included. What is left out is the service's choice. */
+export interface Period {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface VideoAnalytics {
+  readonly videoId: string;
+  readonly period: Required<Period>;
+  readonly views: number;
+  readonly uniqueViewers: number;
+  /** Mean, in seconds, of one view; 0 without views. */
+  readonly avgWatchTimeSeconds: number;
+  /** 0 to 1; 0 without views. */
+  readonly completionRate: number;
+}
+
+export interface AnalyticsOverview {
+  readonly period: Required<Period>;
+  readonly totalViews: number;
+  readonly uniqueViewers: number;
+  /** Most views first, as the service orders them. */
+  readonly topVideos: readonly { readonly id: string; readonly title: string; readonly views: number }[];
 }
 
 /** Reads a value out of parsed JSON; undefined when it has another shape. */
@@ -153,6 +231,7 @@ export type Reader<T> = (json: unknown) => T | undefined;
 export const readVideo: Reader<Video> = one(VideoAnswer);
 export const readCreated: Reader<CreatedVideo> = one(CreatedAnswer);
 export const readPublished: Reader<Published> = one(PublishedAnswer);
+export const readChannel: Reader<Channel> = one(ChannelAnswer);
 export const readChannels: Reader<readonly Channel[]> = many(ChannelAnswer);
 export const readFeeds: Reader<readonly Feed[]> = many(FeedAnswer);
 
@@ -165,6 +244,44 @@ export function readVideoPage(asked: { readonly page: number; readonly perPage: 
     const { page, per_page: perPage, total } = Meta.safeParse(json).data?.meta ?? {};
     return { videos, page: page ?? asked.page, perPage: perPage ?? asked.perPage, total: total ?? null };
   };
+}
+
+/** The figures of one video; a period or an id that the answer leaves out is taken from the question. */
+export function readVideoAnalytics(asked: Period & { readonly videoId: string }): Reader<VideoAnalytics> {
+  const readFigures = one(VideoAnalyticsAnswer);
+  return (json) => {
+    const wire = readFigures(json);
+    if (wire === undefined) return undefined;
+    return {
+      videoId: wire.video_id ?? asked.videoId,
+      period: periodOf(wire.period, asked),
+      views: wire.views,
+      uniqueViewers: wire.unique_viewers,
+      avgWatchTimeSeconds: wire.avg_watch_time_seconds,
+      completionRate: wire.completion_rate,
+    };
+  };
+}
+
+/** The figures of an account or a channel; a period that the answer leaves out is taken from the question. */
+export function readOverview(asked: Period): Reader<AnalyticsOverview> {
+  const readFigures = one(OverviewAnswer);
+  const readTop = many(TopVideo);
+  return (json) => {
+    const wire = readFigures(json);
+    if (wire === undefined) return undefined;
+    return {
+      period: periodOf(wire.period, asked),
+      totalViews: wire.total_views,
+      uniqueViewers: wire.unique_viewers,
+      topVideos: readTop(wire.top_videos) ?? [],
+    };
+  };
+}
+
+/** Empty strings where neither the answer nor the question says it. */
+function periodOf(said: z.output<typeof PeriodAnswer>, asked: Period): Required<Period> {
+  return { from: said?.from ?? asked.from ?? '', to: said?.to ?? asked.to ?? '' };
 }
 
 /** The longest message of somebody else that is carried on. */
@@ -194,7 +311,7 @@ export function readError(
 ): { readonly code: string; readonly message: string } {
   const said = ErrorAnswer.safeParse(parseJson(body)).data;
   const code = plain(scrub(said?.code ?? ''), 60);
-  const message = plain(scrub(said?.message ?? withoutTags(body)), longestMessage);
+  const message = plain(scrub(said?.message ?? withoutTags(body)));
   return { code: code === '' ? codeOfStatus(status) : code, message };
 }
 
@@ -219,7 +336,7 @@ function withoutTags(text: string): string {
 }
 
 /** One line without control characters, so that a message cannot forge log lines or move the cursor. */
-function plain(text: string, longest: number): string {
+export function plain(text: string, longest = longestMessage): string {
   const line = text.replaceAll(/[\s\p{C}]+/gu, ' ').trim();
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }

@@ -2,27 +2,37 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { html } from 'hono/html';
+import type { Admission, Webhook } from '../daemon/admit-webhook.ts';
 import type { FileView, StatusView } from '../daemon/view.ts';
+import { limitedBody } from './limited-body.ts';
 
 export interface StatusPage extends AsyncDisposable {
   readonly port: number;
 }
 
+/** What is served, from where it is known. */
+export interface PageSource {
+  status(): Promise<StatusView>;
+  receive(webhook: Webhook): Admission;
+}
+
+const mostWebhookBytes = 1024 * 1024;
+
 /** Seconds between two looks of an open page. */
 const refreshSeconds = 2;
 
 /**
- * Serves what is happening, for people (`/`), programs (`/status.json`) and health checks (`/healthz`). It can only be read,
- * and holds no secret. Requests under a foreign host name are refused, so that a web page elsewhere cannot read it through
+ * Serves what is happening, for people (`/`), programs (`/status.json`) and health checks (`/healthz`), and takes webhooks
+ * (`POST /webhooks`). It can only be read, and holds no secret. Requests to read it under a foreign host name are refused, so that a web page elsewhere cannot read it through
  * the browser of somebody on this machine (DNS rebinding).
  *
  * @throws the error of `listen`, as EADDRINUSE
  */
 export async function serveStatusPage(
   listen: { readonly host: string; readonly port: number },
-  status: () => Promise<StatusView>,
+  source: PageSource,
 ): Promise<StatusPage> {
-  const server = createAdaptorServer({ fetch: createPage(listen.host, status).fetch });
+  const server = createAdaptorServer({ fetch: createPage(listen.host, source).fetch });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(listen.port, listen.host, resolve);
@@ -38,8 +48,16 @@ export async function serveStatusPage(
   };
 }
 
-export function createPage(listenHost: string, status: () => Promise<StatusView>): Hono {
+export function createPage(listenHost: string, { status, receive }: PageSource): Hono {
   const app = new Hono();
+  // Before the names are looked at: it comes through a proxy, from another machine, and its signature speaks for it.
+  app.post('/webhooks', async ({ req, text, body: answer }) => {
+    const body = await limitedBody(req.raw, mostWebhookBytes);
+    if (body === null) return text('A webhook has at most 1 MiB.\n', 413);
+    const admission = receive({ headers: req.raw.headers, body });
+    if (admission === 'not wanted') return text('There is no service.webhook_secret.\n', 404);
+    return admission === 'taken' ? answer(null, 204) : text('The signature is missing, wrong or too old.\n', 401);
+  });
   app.use(async (context, next) => {
     if (!isOwnName(context.req.header('host') ?? '', listenHost))
       return context.text('This page answers to its own address only.\n', 421);

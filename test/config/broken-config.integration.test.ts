@@ -327,7 +327,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
   [
     'a secret tag in another place',
     { 8: '        channel: !env CHANNEL' },
-    '8:23 folders[0].rules[0].channel: !env is for service.api_key alone',
+    '8:23 folders[0].rules[0].channel: !env is for service.api_key and service.webhook_secret alone',
   ],
   [
     'a secret tag with nothing after it',

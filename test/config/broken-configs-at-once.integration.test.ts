@@ -19,7 +19,7 @@ folders: []
       '4:22 service.requests_per_hour: must be a whole number from 1 to 1000000',
       '5:17 service.send_key_to[0]: not a web address; write it like https://video.example.com/v1',
       '5:37 service.send_key_to[1]: has a path; write the scheme, host and port only',
-      '6:3 service.timeout: unknown key; allowed here: base_url, api_key, requests_per_hour, send_key_to',
+      '6:3 service.timeout: unknown key; allowed here: base_url, api_key, webhook_secret, requests_per_hour, send_key_to',
       '7:10 folders: must hold at least one folder',
     ],
   ],
@@ -168,12 +168,12 @@ folders:
         channel: !credential channel
 `,
     [
-      '2:18 service.base_url: !env is for service.api_key alone',
+      '2:18 service.base_url: !env is for service.api_key and service.webhook_secret alone',
       '3:12 service.api_key: variables are not replaced in YAML; write !env NAME',
-      '4:22 service.send_key_to: !file is for service.api_key alone',
+      '4:22 service.send_key_to: !file is for service.api_key and service.webhook_secret alone',
       '5:12 state_dir: unknown tag; put text that starts with ! in quotes',
-      '7:16 folders[0].path: !env is for service.api_key alone',
-      '10:30 folders[0].rules[0].channel: !credential is for service.api_key alone',
+      '7:16 folders[0].path: !env is for service.api_key and service.webhook_secret alone',
+      '10:30 folders[0].rules[0].channel: !credential is for service.api_key and service.webhook_secret alone',
     ],
   ],
   [

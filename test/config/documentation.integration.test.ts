@@ -5,11 +5,18 @@ import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.
 import { scratch } from './scratch.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
-const [first = '', second = ''] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
+const [first = '', second = '', withWebhook = ''] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
 
 it('shows a first configuration without problems', async () => {
   await using here = await scratch();
   expect(await here.problems(first, { DROPCAST_API_KEY: 'abc' })).toEqual([]);
+});
+
+it('shows a configuration with webhooks without problems', async () => {
+  await using here = await scratch();
+  const env = { DROPCAST_API_KEY: 'abc', DROPCAST_WEBHOOK_SECRET: 'whsec_AAAA' };
+  expect(await here.problems(withWebhook, env)).toEqual([]);
+  expect((await here.load(withWebhook, env)).config?.service.webhookSecret?.reveal()).toBe('whsec_AAAA');
 });
 
 it('shows how folders share their rules', async () => {

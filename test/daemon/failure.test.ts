@@ -14,6 +14,7 @@ const table: readonly (readonly [unknown, object])[] = [
   [new errors.RedirectError('upload address', 'm', { status: 302 }), { kind: 'permanent' }],
   [new errors.NotFoundError('m', { status: 404 }), { kind: 'gone' }],
   [new errors.RateLimitedError('m', { status: 429, retryAfterMs: 5000 }), { kind: 'throttled', retryAfterMs: 5000 }],
+  [new errors.RateLimitedError('m', { retryAfterMs: 86_400_000 }), { kind: 'throttled', retryAfterMs: 3_600_000 }],
   [new errors.RejectedError('m', { status: 422 }), { kind: 'permanent' }],
   [new errors.RejectedError('m', { status: 408 }), { kind: 'transient', inDoubt: true }],
   [new errors.RejectedError('m', { status: 425 }), { kind: 'transient', inDoubt: true }],
@@ -42,6 +43,10 @@ const table: readonly (readonly [unknown, object])[] = [
   ],
   [Object.assign(new Error('m'), { code: 'EAI_AGAIN' }), { kind: 'offline' }],
   [new errors.AbortedError('m'), stopped],
+  // Thrown by the client library and its webhook verifier alone: the daemon has its own ways to wait and to be rung.
+  [new errors.VideoFailedError('v', undefined), { kind: 'bug' }],
+  [new errors.WaitTimeoutError('v', 1, undefined), { kind: 'bug' }],
+  [new errors.WebhookSignatureError('m', { code: 'too_old' }), { kind: 'bug' }],
   [new TypeError('m'), { kind: 'bug', code: 'TypeError' }],
   ['text', { kind: 'bug', code: 'unknown' }],
   [undefined, { kind: 'bug' }],

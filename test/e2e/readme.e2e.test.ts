@@ -4,7 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { makeScratch, until } from './dropcast-process.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -27,7 +27,8 @@ const commands = blocks('sh')
   .flatMap((line) => /^npm run -s dropcast -- (.*)$/.exec(line)?.[1] ?? []);
 
 test('the commands and the configuration of the README work as they are written', async () => {
-  await using sandbox = await startSandbox();
+  await using service = await runSandbox();
+  const { sandbox } = service;
   const [example = ''] = blocks('yaml');
   await using scratch = await makeScratch(
     (path) =>

@@ -239,7 +239,7 @@ export class ExploredWorld {
       },
     };
     const runner = createRunner(world);
-    const sweep = createSweeper({
+    const sweeper = createSweeper({
       ...world,
       store: { ...world.store, due: () => Promise.resolve([own]) },
       library: {
@@ -255,7 +255,7 @@ export class ExploredWorld {
       note: () => undefined,
     });
     const live = new AbortController().signal;
-    return { runner, load, sweep: () => sweep(live), isStopped: () => isStopped };
+    return { runner, load, sweep: () => sweeper.sweep(live), isStopped: () => isStopped };
   }
 
   async #send(facts: Facts, hooks: SendHooks, call: Call): Promise<Answer<{ sha256: string }>> {

@@ -11,7 +11,11 @@ import { TestClock } from './test-clock.ts';
 
 const live = new AbortController().signal;
 
-function open(rows: readonly Facts[], answer: (id: string) => Answer<RemoteVideo>) {
+function open(
+  rows: readonly Facts[],
+  answer: (id: string) => Answer<RemoteVideo>,
+  poll = { intervalMs: 15_000, giveUpAfterMs: 86_400_000 },
+) {
   const clock = new TestClock(10_000);
   const events: FileEvent[] = [];
   const noted: Failure[] = [];
@@ -41,10 +45,10 @@ function open(rows: readonly Facts[], answer: (id: string) => Answer<RemoteVideo
     },
     clock,
     logger: silentLogger,
-    settings: () => ({ poll: { intervalMs: 15_000, giveUpAfterMs: 86_400_000 }, requestsPerHour: 1_000 }),
+    settings: () => ({ poll, requestsPerHour: 1_000 }),
     note: (_id, why) => noted.push(why),
   });
-  return { sweep: () => sweeper(live), clock, events, noted, receipts, world };
+  return { sweep: () => sweeper.sweep(live), ring: sweeper.ring, clock, events, noted, receipts, world };
 }
 
 const says = (status: string) => (id: string) => ({ ok: true, value: { id, status } }) as const;
@@ -132,5 +136,91 @@ describe('the sweep', () => {
     store.clock.advance(45_000);
     await store.sweep();
     expect(store.world.asked).toBe(2);
+  });
+});
+
+describe('the doorbell', () => {
+  const hour = { intervalMs: 3_600_000, giveUpAfterMs: 86_400_000 };
+
+  test('lets it ask at once, though its interval is not over', async () => {
+    const { sweep, ring, world, clock } = open([processing], says('processing'), hour);
+    await sweep();
+    clock.advance(1_000);
+    await sweep();
+    expect(world.asked).toBe(1);
+    ring();
+    await sweep();
+    expect(world.asked).toBe(2);
+    await sweep();
+    expect(world.asked).toBe(2);
+  });
+
+  test('many rings are one sweep a second', async () => {
+    const { sweep, ring, world, clock } = open([processing], says('processing'), hour);
+    for (let passed = 0; passed < 10_000; passed += 100) {
+      ring();
+      await sweep();
+      clock.advance(100);
+    }
+    expect(world.asked).toBe(10);
+  });
+
+  test('a ring while it asks is answered by a further sweep', async () => {
+    let ringOnce: (() => void) | undefined;
+    const { sweep, ring, world, clock } = open([processing], (id) => (ringOnce?.(), says('processing')(id)), hour);
+    ringOnce = () => {
+      ring();
+      ringOnce = undefined;
+    };
+    await sweep();
+    clock.advance(1_000);
+    await sweep();
+    await sweep();
+    expect(world.asked).toBe(2);
+  });
+
+  test('does not wait half the usual time of processing either', async () => {
+    const rows = [someFacts({ ...uploaded, processingSince: 0 })];
+    const { sweep, ring, world, clock } = open(rows, says('ready'));
+    clock.advance(90_000);
+    await sweep();
+    Object.assign(rows[0] ?? {}, { processingSince: clock.now() });
+    clock.advance(15_000);
+    await sweep();
+    expect(world.asked).toBe(1);
+    ring();
+    await sweep();
+    expect(world.asked).toBe(2);
+  });
+
+  test('asks nothing while nothing is in processing, and then about the file that it was early for', async () => {
+    const rows = [someFacts({ ...uploaded, processingSince: 9_000 }), someFacts({ id: 'f_2' })];
+    const { sweep, ring, world, clock } = open(rows, says('processing'), hour);
+    await sweep();
+    clock.advance(60_000);
+    ring();
+    await sweep();
+    expect(world.asked).toBe(2);
+    clock.advance(5_000);
+    await sweep();
+    expect(world.asked).toBe(2);
+    Object.assign(rows[1] ?? {}, { ...uploaded, videoId: 'vid_2', processingSince: clock.now() });
+    clock.advance(1);
+    await sweep();
+    expect(world.asked).toBe(4); // both, by id: the list shows none
+    clock.advance(1_000);
+    await sweep();
+    expect(world.asked).toBe(4);
+  });
+
+  test('uses at most a quarter of the hour for as long as it rings', async () => {
+    const { sweep, ring, world, clock } = open([processing], says('processing'), hour);
+    for (let passed = 0; passed < 3_600_000; passed += 500) {
+      ring();
+      await sweep();
+      clock.advance(500);
+    }
+    expect(world.asked).toBeGreaterThan(250);
+    expect(world.asked).toBeLessThan(280);
   });
 });

@@ -66,6 +66,7 @@ describe('feeds (4.3)', () => {
       ['feed_news', 'mrss'],
       ['feed_main', 'mrss'],
       ['feed_podcast', 'podcast'],
+      ['feed_tv', 'ctv'],
     ]);
     const url = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/feeds\//);
     expect(body.data[0]).toEqual({

@@ -90,6 +90,11 @@ describe('errors (7)', () => {
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code: expect.any(String) } });
   });
 
+  test('HEAD with huge headers is refused without a body, which would look like the next answer', async () => {
+    const answer = await raw(`HEAD / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 [^]*\r\n\r\n$/);
+  });
+
   test('a client that goes away in the middle of a body disturbs nobody', async () => {
     const socket = connect(service.sandbox.port, '127.0.0.1');
     const before = service.sandbox.requests().length;

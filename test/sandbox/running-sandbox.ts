@@ -1,10 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import { checkExchange } from '../contract/contract.ts';
+import { ContractWatch } from '../contract/watched.ts';
 
-/** A sandbox with processing so short that no test waits for it, and a client that knows its key. */
+/**
+ * A sandbox with processing so short that no test waits for it, and a client that knows its key. Every exchange of its API
+ * is held against the contract; closing fails when one was not as the contract says.
+ */
 export async function runSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
-  return new RunningSandbox(await startSandbox({ processingMs: { min: 1, max: 2 }, ...options }));
+  const watch = new ContractWatch();
+  const sandbox = await startSandbox({ processingMs: { min: 1, max: 2 }, onExchange: watch.onExchange, ...options });
+  return new RunningSandbox(watched(sandbox, watch));
+}
+
+function watched(sandbox: Sandbox, watch: ContractWatch): Sandbox {
+  const close = async () => {
+    await sandbox.close();
+    watch.assertKept();
+  };
+  return { ...sandbox, close, [Symbol.asyncDispose]: close };
 }
 
 // oxlint-disable-next-line no-explicit-any -- tests reach into answers freely; a wrong shape fails their expectations
@@ -63,12 +78,19 @@ export class RunningSandbox implements AsyncDisposable {
   }
 }
 
+/** Uploads the bytes, and holds the exchange against the contract. */
 export async function put(
   url: string,
   bytes: Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  return answerOf(await fetch(url, { method: 'PUT', body: bytes, headers }));
+  const answer = await answerOf(await fetch(url, { method: 'PUT', body: bytes, headers }));
+  const requestHeaders = new Headers({ ...headers, 'content-length': String(bytes.length) });
+  const responseBody = answer.body === undefined ? '' : JSON.stringify(answer.body);
+  const { status, headers: responseHeaders } = answer;
+  const problems = checkExchange({ method: 'PUT', url, requestHeaders, status, responseHeaders, responseBody });
+  if (problems.length > 0) throw new Error(`against openapi.yaml: ${problems.join('; ')}`);
+  return answer;
 }
 
 export async function readSample(name: string): Promise<Buffer<ArrayBuffer>> {

@@ -163,7 +163,7 @@ describe('startSandbox', () => {
     await service.call('GET', '/videos?channel_id=ch_main');
     await service.call('POST', '/feeds/feed_main/publish');
     await service.call('GET', '/nowhere');
-    expect(service.sandbox.requests()).toEqual([
+    expect(service.sandbox.requests()).toMatchObject([
       { operation: 'videos.list', method: 'GET', path: '/v1/videos', status: 200, atMs: 42 },
       { operation: 'feeds.publish', method: 'POST', path: '/v1/feeds/feed_main/publish', status: 200, atMs: 42 },
       { operation: 'unknown', method: 'GET', path: '/v1/nowhere', status: 404, atMs: 42 },

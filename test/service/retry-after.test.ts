@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { parseRetryAfter } from '../../src/service/retry-after.ts';
+import { clampWait, parseRetryAfter } from '../../src/service/retry-after.ts';
 
 const now = Date.UTC(2026, 10, 20, 12, 0, 0);
 
@@ -11,8 +11,8 @@ describe('Retry-After', () => {
     ['1.5', 1500],
     ['0', 1000],
     ['0.2', 1000],
-    ['86400', 3_600_000],
-    ['9'.repeat(400), 3_600_000],
+    ['86400', 86_400_000],
+    ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
     [undefined, undefined],
     ['', undefined],
     ['-1', undefined],
@@ -31,6 +31,10 @@ describe('Retry-After', () => {
     expect(parseRetryAfter(header, 'Fri, 20 Nov 2026 12:00:00 GMT', now - 86_400_000)).toBe(90_000);
     expect(parseRetryAfter(header, undefined, now)).toBe(90_000);
     expect(parseRetryAfter(header, 'rubbish', now)).toBe(90_000);
+  });
+
+  test('is believed by the daemon for an hour at most', () => {
+    expect([0, 1500.2, 86_400_000].map(clampWait)).toEqual([1000, 1501, 3_600_000]);
   });
 
   test('as a date that is over asks for the shortest wait', () => {

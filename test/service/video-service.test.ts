@@ -102,6 +102,7 @@ describe('the calls of the service', () => {
     await service.deleteVideo('vid_1', poll);
     await service.deleteVideo('vid_2', poll);
     expect(await service.publishFeed('feed_1', { lane: 'finish' })).toEqual({
+      feedId: 'feed_1',
       status: 'published',
       publishedAt: 'T',
       videoCount: 2,

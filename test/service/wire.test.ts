@@ -130,6 +130,7 @@ describe('other answers', () => {
       }),
     ).toEqual([{ id: 'feed_1', type: 'mrss', channelId: 'ch_1', url: 'https://f/x', lastPublishedAt: 'T' }]);
     expect(readPublished({ feed_id: 'feed_1', status: 'published', published_at: 'T', video_count: 4 })).toEqual({
+      feedId: 'feed_1',
       status: 'published',
       publishedAt: 'T',
       videoCount: 4,

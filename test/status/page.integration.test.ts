@@ -1,8 +1,8 @@
 import { request } from 'node:http';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { viewOf } from '../../src/daemon/view.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
-import { serveStatusPage } from '../../src/status/page.ts';
+import { serveStatusPage, type PageSource } from '../../src/status/page.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
 const view: StatusView = {
@@ -48,7 +48,8 @@ function get(
   });
 }
 
-const serve = (status: StatusView) => serveStatusPage({ host: '127.0.0.1', port: 0 }, () => Promise.resolve(status));
+const serve = (status: StatusView, receive: PageSource['receive'] = () => 'not wanted') =>
+  serveStatusPage({ host: '127.0.0.1', port: 0 }, { status: async () => status, receive });
 
 test('shows what is under way, with hostile names escaped and no secret', async () => {
   await using page = await serve(view);
@@ -83,3 +84,59 @@ test.each(['evil.example', 'evil.example:80', 'localhost.evil.example'])(
     expect((await get(page.port, '/status.json', host)).status).toBe(421);
   },
 );
+
+describe('POST /webhooks', () => {
+  const post = (port: number, body: string | Uint8Array<ArrayBuffer>, headers = {}) =>
+    fetch(`http://127.0.0.1:${port}/webhooks`, { method: 'POST', body, headers });
+
+  test.each([
+    ['taken', 204],
+    ['refused', 401],
+    ['not wanted', 404],
+  ] as const)('a webhook that is %s is answered %i', async (admission, status) => {
+    await using page = await serve(view, () => admission);
+    expect((await post(page.port, '{}')).status).toBe(status);
+  });
+
+  test('is handed on byte for byte, with its headers', async () => {
+    const received: { id: string | null; body: Buffer }[] = [];
+    await using page = await serve(view, ({ headers, body }) => {
+      received.push({ id: headers.get('webhook-id'), body: Buffer.from(body) });
+      return 'taken';
+    });
+    const bytes = Buffer.from([0, 255, 13, 10, 123]);
+    await post(page.port, bytes, { 'webhook-id': 'msg_1' });
+    expect(received).toEqual([{ id: 'msg_1', body: bytes }]);
+  });
+
+  test('comes under whatever name, as a proxy passes it on', async () => {
+    await using page = await serve(view, () => 'taken');
+    const status = await new Promise((resolve, reject) => {
+      const asked = { host: '127.0.0.1', port: page.port, path: '/webhooks', method: 'POST', agent: false };
+      request({ ...asked, headers: { host: 'dropcast.example.com' } }, (answer) => resolve(answer.statusCode))
+        .on('error', reject)
+        .end('{}');
+    });
+    expect(status).toBe(204);
+  });
+
+  test('more than 1 MiB is refused unread, whether it is announced or not', async () => {
+    let isAsked = false;
+    await using page = await serve(view, () => {
+      isAsked = true;
+      return 'taken';
+    });
+    const tooMuch = Buffer.alloc(1024 * 1024 + 1);
+    expect((await post(page.port, tooMuch)).status).toBe(413);
+    const unannounced = new Blob([tooMuch]).stream();
+    const streamed = { method: 'POST', body: unannounced, duplex: 'half' } as RequestInit;
+    expect((await fetch(`http://127.0.0.1:${page.port}/webhooks`, streamed)).status).toBe(413);
+    expect(isAsked).toBe(false);
+    expect((await post(page.port, tooMuch.subarray(1))).status).toBe(204);
+  });
+
+  test('can only be posted to', async () => {
+    await using page = await serve(view, () => 'taken');
+    expect((await get(page.port, '/webhooks')).status).toBe(404);
+  });
+});

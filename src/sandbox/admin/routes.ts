@@ -1,7 +1,95 @@
 import { Hono } from 'hono';
+import { createFaultRoutes } from '../faults/routes.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Handler } from '../http/handler.ts';
+import { isAt } from '../http/operations.ts';
+import { reset } from '../reset.ts';
+import { createWebhookRoutes } from '../webhooks/routes.ts';
 import type { World } from '../world.ts';
+import { clockEndpoints } from './clock.ts';
+import type { Endpoint } from './endpoint.ts';
+import { failVideoEndpoint } from './fail-video.ts';
+import { KeyDesk } from './key-desk.ts';
+import { keyEndpoints } from './keys.ts';
+import { rateLimitEndpoints } from './rate-limit.ts';
+import { requestEndpoints } from './requests.ts';
+import { requireAdmin } from './require-admin.ts';
+import { seedEndpoint } from './seed.ts';
+import { snapshotEndpoints } from './snapshot.ts';
+import { stateEndpoint } from './state.ts';
 
-/** The admin side below /_sandbox/, with a token of its own and never limited. */
-export function createAdminRoutes(_world: World): Hono {
-  return new Hono();
+/** The admin side below /_sandbox, with a token of its own and never limited. The specification knows nothing of it. */
+export function createAdminRoutes(world: World): Hono {
+  const admin = new Hono();
+  const endpoints = endpointsOf(world);
+  const listed: Listed[] = [...endpoints, ...mounted];
+  const index: Handler = (context) => context.json({ data: { endpoints: listed.map(indexLine) } });
+  admin.use('/_sandbox/*', requireAdmin(world));
+  admin.on('GET', ['/_sandbox', '/_sandbox/'], index);
+  for (const { method, path, handler } of endpoints) admin.on(method, path, handler);
+  admin.route('/', createFaultRoutes(world));
+  admin.route('/', createWebhookRoutes(world));
+  admin.all('/_sandbox/*', (context) => answerElsewhere(context.req.method, context.req.path, listed));
+  return admin;
+}
+
+type Listed = Omit<Endpoint, 'handler'>;
+
+function endpointsOf(world: World): Endpoint[] {
+  const { records, clock, events, requestWindow, journal } = world;
+  return [
+    stateEndpoint(world),
+    resetEndpoint(world),
+    seedEndpoint(world),
+    ...snapshotEndpoints(world),
+    ...keyEndpoints(new KeyDesk({ keys: records.keys, clock, events })),
+    ...requestEndpoints(journal),
+    ...clockEndpoints(clock),
+    ...rateLimitEndpoints(requestWindow),
+    failVideoEndpoint(world),
+  ];
+}
+
+function resetEndpoint(world: World): Endpoint {
+  return {
+    method: 'POST',
+    path: '/_sandbox/reset',
+    says: 'Back to how it was right after its start: records, files, clock, limit, faults and journal.',
+    handler: async (context) => {
+      await reset(world);
+      return context.body(null, 204);
+    },
+  };
+}
+
+/** What the routes of the other parts take. */
+const mounted: readonly Listed[] = [
+  { method: 'GET', path: '/_sandbox/faults', says: 'Lists the planned faults, and how often each hit.' },
+  { method: 'POST', path: '/_sandbox/faults', says: 'Plans one more fault.' },
+  { method: 'PUT', path: '/_sandbox/faults', says: 'Plans these faults and no others.' },
+  { method: 'DELETE', path: '/_sandbox/faults', says: 'Forgets all planned faults.' },
+  { method: 'DELETE', path: '/_sandbox/faults/:id', says: 'Forgets a planned fault.' },
+  { method: 'GET', path: '/_sandbox/webhooks', says: 'Lists the addresses that are told of events.' },
+  { method: 'POST', path: '/_sandbox/webhooks', says: 'Registers an address; its secret is shown this once.' },
+  { method: 'DELETE', path: '/_sandbox/webhooks/:id', says: 'Forgets an address and its deliveries.' },
+  { method: 'GET', path: '/_sandbox/webhooks/:id/deliveries', says: 'Lists what was delivered, newest first.' },
+  {
+    method: 'POST',
+    path: '/_sandbox/webhooks/:id/deliveries/:delivery/redeliver',
+    says: 'Delivers it again, from the first attempt.',
+  },
+];
+
+function indexLine({ method, path, says }: Listed) {
+  return { method, path, says };
+}
+
+function answerElsewhere(method: string, path: string, endpoints: readonly Listed[]): Response {
+  const methods = endpoints.filter((endpoint) => isAt(endpoint.path, path)).map((endpoint) => endpoint.method);
+  if (/^\/_sandbox\/?$/.test(path)) methods.push('GET');
+  if (methods.length === 0)
+    throw new ApiError('not_found', 'The admin side has nothing at this path: see GET /_sandbox.');
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } });
+  throw new ApiError('method_not_allowed', `This path allows ${allow}.`, { Allow: allow });
 }

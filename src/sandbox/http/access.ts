@@ -1,30 +1,48 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
-import type { KeyStore } from '../store/keys.ts';
-import type { RequestWindow } from '../store/request-window.ts';
+import type { ApiKey } from '../store/keys.ts';
+import type { World } from '../world.ts';
 import { ApiError } from './api-error.ts';
 
 /**
- * Key first, rate limit second, everything else afterwards (api-spec sections 5 and 8): a stranger learns
- * nothing about paths, and every authenticated request counts, failed ones included.
+ * Key first, rate limit second, everything else afterwards (api-spec sections 5 and 8): a stranger learns nothing about paths,
+ * and every authenticated request counts, failed ones included.
  */
-export function requireAccess(keys: KeyStore, requests: RequestWindow, nowMs: () => number): MiddlewareHandler {
-  return async (context, next) => {
-    const key = bearerToken(context.req.header('authorization'));
-    const keyId = key === undefined ? undefined : keys.find(key);
-    if (keyId === undefined)
-      throw new ApiError('unauthorized', 'The API key is missing, invalid or revoked.', {
-        'WWW-Authenticate': 'Bearer',
-      });
-    const admission = requests.admit(keyId, nowMs());
+export function requireAccess(
+  world: Pick<World, 'records' | 'requestWindow' | 'clock' | 'journal'>,
+): MiddlewareHandler<{ Bindings: HttpBindings }> {
+  const { records, requestWindow, clock, journal } = world;
+  return async ({ req, env: { incoming, outgoing } }, next) => {
+    const key = requireKey(records.keys.find(bearerToken(req.header('authorization')) ?? ''));
+    const nowMs = clock.nowMs();
+    journal.noteKey(outgoing, key.id);
+    records.keys.noteUse(key.id, nowMs, incoming.socket.remoteAddress ?? null);
+    const admission = requestWindow.admit(key.id, nowMs);
     if (!admission.admitted) throw rateLimited(admission.retryAfterS);
+    requirePermission(key, req.method);
     await next();
   };
 }
 
 /** The scheme is case-insensitive (RFC 9110 section 11.1). */
-function bearerToken(header: string | undefined): string | undefined {
+export function bearerToken(header: string | undefined): string | undefined {
   return /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
 }
+
+type Grant = Pick<ApiKey, 'id' | 'isReadOnly'>;
+
+function requireKey(key: Grant | undefined): Grant {
+  if (key) return key;
+  throw new ApiError('unauthorized', 'The API key is missing, invalid or revoked.', { 'WWW-Authenticate': 'Bearer' });
+}
+
+/** assumed: a key may be for reading only; what makes a key get `forbidden` is not shown (api-spec section 5, rule 8). */
+function requirePermission({ isReadOnly }: Grant, method: string): void {
+  if (!isReadOnly || READING.has(method)) return;
+  throw new ApiError('forbidden', 'This API key is for reading only.');
+}
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 function rateLimited(retryAfterS: number): ApiError {
   const message = `This key has used up its requests of the last hour. Try again in ${retryAfterS} s.`;

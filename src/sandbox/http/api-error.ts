@@ -1,3 +1,5 @@
+import type { ErrorAnswer } from '../../contract/types.gen.ts';
+
 /**
  * A refusal with the error body of api-spec section 7. Its codes and statuses are given there; those for
  * invalid requests are left open, so the ones beyond that table are assumed.
@@ -19,7 +21,8 @@ export class ApiError extends Error {
 
   /** The whole answer's body, as JSON. */
   get body(): string {
-    return JSON.stringify({ error: { code: this.code, message: this.message } });
+    const answer: ErrorAnswer = { error: { code: this.code, message: this.message } };
+    return JSON.stringify(answer);
   }
 }
 
@@ -38,14 +41,22 @@ const STATUS = {
   conflict: 409,
   gone: 410,
   length_required: 411,
+  precondition_failed: 412,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   expectation_failed: 417,
   misdirected_request: 421,
   invalid_request: 422, // well-formed, but not what the specification describes
   headers_too_large: 431,
   insufficient_storage: 507,
 } as const;
+
+/** The code that goes with an error status, and for one that has none the nearest. */
+export function codeOfStatus(status: number): ErrorCode {
+  const codes = Object.keys(STATUS) as ErrorCode[];
+  return codes.find((code) => STATUS[code] === status) ?? (status >= 500 ? 'server_error' : 'bad_request');
+}
 
 /** The refusal that any error becomes: nothing inside the server shows through. */
 export function toApiError(error: unknown): ApiError {

@@ -1,9 +1,11 @@
 import { Hono } from 'hono';
 import type { World } from '../world.ts';
 import { ApiError, toApiError } from './api-error.ts';
+import { overviewAnalytics, videosAnalytics } from './analytics.ts';
 import { listChannels, updateChannel } from './channels.ts';
 import { listFeeds, publishFeed } from './feeds.ts';
 import type { Handler } from './handler.ts';
+import { noQuery } from './input.ts';
 import { methodsAt, operations, type OperationName } from './operations.ts';
 import { createVideo, deleteVideo, getVideo, listVideos, updateVideo } from './videos.ts';
 
@@ -31,14 +33,23 @@ export function nothingHere(): Response {
 function handlersOf(world: World): Record<OperationName, Handler> {
   return {
     'videos.list': listVideos(world),
-    'videos.create': createVideo(world),
-    'videos.get': getVideo(world),
-    'videos.update': updateVideo(world),
-    'videos.delete': deleteVideo(world),
-    'channels.list': listChannels(world),
-    'channels.update': updateChannel(world),
-    'feeds.list': listFeeds(world),
-    'feeds.publish': publishFeed(world),
+    'videos.create': withoutQuery(createVideo(world)),
+    'videos.get': withoutQuery(getVideo(world)),
+    'videos.update': withoutQuery(updateVideo(world)),
+    'videos.delete': withoutQuery(deleteVideo(world)),
+    'channels.list': withoutQuery(listChannels(world)),
+    'channels.update': withoutQuery(updateChannel(world)),
+    'feeds.list': withoutQuery(listFeeds(world)),
+    'feeds.publish': withoutQuery(publishFeed(world)),
+    'analytics.videos': videosAnalytics(world),
+    'analytics.overview': overviewAnalytics(world),
+  };
+}
+
+function withoutQuery(handler: Handler): Handler {
+  return (context) => {
+    noQuery(context.req.raw);
+    return handler(context);
   };
 }
 

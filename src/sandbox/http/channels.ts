@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ChannelAnswer, ChannelList } from '../../contract/types.gen.ts';
 import type { World } from '../world.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
@@ -8,7 +9,7 @@ import { channelListItem, wholeChannel } from './wire.ts';
 
 /** GET /channels: all of them, in the order of their creation (assumed). */
 export function listChannels({ records: { channels } }: Pick<World, 'records'>): Handler {
-  return (context) => context.json({ data: channels.list().map(channelListItem) });
+  return (context) => context.json({ data: channels.list().map(channelListItem) } satisfies ChannelList);
 }
 
 /** PATCH /channels/:id. assumed: answers with the changed channel; the slug stays; the settings are replaced as a whole. */
@@ -24,7 +25,7 @@ export function updateChannel({ records: { channels }, events }: Pick<World, 're
     });
     if (!channel) throw noSuchChannel();
     events.emit('channel.updated', id);
-    return context.json({ data: wholeChannel(channel) });
+    return context.json({ data: wholeChannel(channel) } satisfies ChannelAnswer);
   };
 }
 

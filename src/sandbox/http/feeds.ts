@@ -1,3 +1,4 @@
+import type { FeedList } from '../../contract/types.gen.ts';
 import { podcastGuid } from '../feeds/podcast-guid.ts';
 import type { Channel } from '../store/channels.ts';
 import type { Feed } from '../store/feeds.ts';
@@ -9,7 +10,7 @@ import { feedItem, publishResult } from './wire.ts';
 
 /** GET /feeds: all of them, in the order of their creation (assumed). */
 export function listFeeds({ records: { feeds }, links }: Pick<World, 'records' | 'links'>): Handler {
-  return (context) => context.json({ data: feeds.list().map((feed) => feedItem(feed, links)) });
+  return (context) => context.json({ data: feeds.list().map((feed) => feedItem(feed, links)) } satisfies FeedList);
 }
 
 type PublishParts = Pick<World, 'records' | 'lifecycle' | 'clock' | 'events' | 'links'>;

@@ -5,17 +5,27 @@ import { ApiError } from './api-error.ts';
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Reads and checks a JSON body. @throws ApiError 400, 413, 415 or 422 */
-export async function jsonBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
-  const bytes = await limitedBody(request);
+export async function jsonBody<T>(request: Request, schema: z.ZodType<T>, maxBytes = MAX_BODY_BYTES): Promise<T> {
+  const bytes = await limitedBody(request, maxBytes);
   if (bytes.length === 0) throw new ApiError('bad_request', 'This request needs a JSON body.');
   requireJsonType(request.headers.get('content-type'));
   return checked(parsedJson(bytes), schema, 'body');
 }
 
-/** For requests without a body (api-spec section 4.3). An empty object is let pass: generic HTTP tools send one. */
+/** As `jsonBody`, for requests whose body has nothing but wishes: no body at all is an empty object. */
+export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
+  const bytes = await limitedBody(request, MAX_BODY_BYTES);
+  if (bytes.length === 0) return checked({}, schema, 'body');
+  requireJsonType(request.headers.get('content-type'));
+  return checked(parsedJson(bytes), schema, 'body');
+}
+
+/** For requests without a body (api-spec section 4.3). An empty JSON object is let pass: generic HTTP tools send one. */
 export async function noBody(request: Request): Promise<void> {
-  const bytes = await limitedBody(request);
-  if (bytes.length > 0) checked(parsedJson(bytes), z.strictObject({}), 'body');
+  const bytes = await limitedBody(request, MAX_BODY_BYTES);
+  if (bytes.length === 0) return;
+  requireJsonType(request.headers.get('content-type'));
+  checked(parsedJson(bytes), z.strictObject({}), 'body');
 }
 
 /** Reads and checks the query. @throws ApiError 422 for unknown and repeated parameters too */
@@ -28,14 +38,19 @@ export function query<T>(request: Request, schema: z.ZodType<T>): T {
   return checked(Object.fromEntries(parameters), schema, 'query');
 }
 
-async function limitedBody(request: Request): Promise<Buffer> {
-  const tooLarge = new ApiError('payload_too_large', `A request body may have at most ${MAX_BODY_BYTES} bytes.`);
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge;
+/** For requests without parameters. @throws ApiError 422 */
+export function noQuery(request: Request): void {
+  query(request, z.strictObject({}));
+}
+
+async function limitedBody(request: Request, maxBytes: number): Promise<Buffer> {
+  const tooLarge = new ApiError('payload_too_large', `A request body may have at most ${maxBytes} bytes.`);
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge;
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of receivedChunks(request)) {
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw tooLarge;
+    if (length > maxBytes) throw tooLarge;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

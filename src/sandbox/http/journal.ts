@@ -1,51 +1,110 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { operationOf, withoutSecrets } from './operations.ts';
+import type { Socket } from 'node:net';
+import type { Events } from '../events.ts';
+import { isAboutFiles, isOwnPath, operationOf, withoutSecrets } from './operations.ts';
 
 export interface JournalEntry {
+  /** Counted from 1, and in the events of the type 'request'. */
+  readonly number: number;
   readonly operation: string;
   readonly method: string;
   /** Without the query, and without the token of an upload address. */
   readonly path: string;
-  /** 0 when the client went away before an answer. */
+  /** 0 when the client went away before an answer, or while there is none yet. */
   readonly status: number;
+  /** By the service's clock. */
   readonly atMs: number;
+  /** In real time, even while the service's clock stands still; null while the exchange is under way. */
+  readonly durationMs: number | null;
+  /** What went over the connection, heads and encryption included; null while the exchange is under way. */
+  readonly bytesIn: number | null;
+  readonly bytesOut: number | null;
+  /** The number of the API key that asked; null for none that is valid. */
+  readonly keyId: number | null;
+  /** The kind of the planned fault that hit it. */
+  readonly fault: string | null;
 }
 
-/** What was asked and answered, in the order of arrival, without bodies and keys. Bounded: the oldest entries go. */
+/**
+ * What was asked and answered, in the order of arrival, without queries, headers and bodies, so without secrets. Bounded: the
+ * oldest entries go. The admin side and the page are not in it: they look at it.
+ */
 export class Journal {
-  readonly #nowMs: () => number;
+  readonly #parts: { readonly nowMs: () => number; readonly events: Events };
   #exchanges: Exchange[] = [];
+  #lastNumber = 0;
+  readonly #byResponse = new WeakMap<ServerResponse, Exchange>();
+  /** What of a connection's traffic belongs to the exchanges before. */
+  readonly #accounted = new WeakMap<Socket, Traffic>();
 
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
+  constructor(parts: { readonly nowMs: () => number; readonly events: Events }) {
+    this.#parts = parts;
   }
 
   /** Notes the request now and its answer's status as soon as there is one. */
   follow(request: IncomingMessage, response: ServerResponse): void {
-    const method = request.method ?? '';
-    const path = (request.url ?? '').split('?', 1)[0] ?? '';
-    const entry = {
-      operation: operationOf(method, path),
-      method,
-      path: withoutSecrets(path),
-      status: 0,
-      atMs: this.#nowMs(),
-    };
-    const exchange: Exchange = { entry, response };
-    response.once('close', () => {
-      exchange.entry = settled(exchange);
-      exchange.response = undefined;
-    });
+    const path = pathOf(request.url ?? '');
+    if (isOwnPath(path)) return;
+    const exchange: Exchange = { entry: this.#begun(request.method ?? '', path), response };
+    this.#byResponse.set(response, exchange);
     this.#exchanges.push(exchange);
     if (this.#exchanges.length >= 2 * MAX_ENTRIES) this.#exchanges = this.#exchanges.slice(-MAX_ENTRIES);
+    const { socket } = request;
+    const startMs = performance.now();
+    response.once('close', () => {
+      const durationMs = Math.round(performance.now() - startMs);
+      exchange.entry = { ...settled(exchange), durationMs, ...this.#traffic(socket) };
+      exchange.response = undefined;
+      // A page that shows thumbnails and players would keep itself busy with events of its own reads.
+      if (!isAboutFiles(path)) this.#parts.events.emit('request', String(exchange.entry.number));
+    });
+  }
+
+  noteKey(response: ServerResponse, keyId: number): void {
+    this.#note(response, { keyId });
+  }
+
+  noteFault(response: ServerResponse, fault: string): void {
+    this.#note(response, { fault });
   }
 
   entries(): JournalEntry[] {
     return this.#exchanges.map(settled);
   }
+
+  /** Exchanges under way are forgotten too; the numbers go on. */
+  clear(): void {
+    this.#exchanges = [];
+  }
+
+  #begun(method: string, path: string): JournalEntry {
+    this.#lastNumber += 1;
+    return {
+      number: this.#lastNumber,
+      operation: operationOf(method, path),
+      method,
+      path: shortened(withoutSecrets(path)),
+      status: 0,
+      atMs: this.#parts.nowMs(),
+      ...UNDER_WAY,
+    };
+  }
+
+  #note(response: ServerResponse, facts: Partial<JournalEntry>): void {
+    const exchange = this.#byResponse.get(response);
+    if (exchange) exchange.entry = { ...exchange.entry, ...facts };
+  }
+
+  #traffic(socket: Socket): Traffic {
+    const before = this.#accounted.get(socket) ?? { bytesIn: 0, bytesOut: 0 };
+    const now = { bytesIn: socket.bytesRead, bytesOut: socket.bytesWritten };
+    this.#accounted.set(socket, now);
+    return { bytesIn: now.bytesIn - before.bytesIn, bytesOut: now.bytesOut - before.bytesOut };
+  }
 }
 
 const MAX_ENTRIES = 100_000;
+const UNDER_WAY = { durationMs: null, bytesIn: null, bytesOut: null, keyId: null, fault: null };
 
 /** Holds the response only until it has ended: a client may ask for the journal before its connection's events are through. */
 interface Exchange {
@@ -53,6 +112,24 @@ interface Exchange {
   response: ServerResponse | undefined;
 }
 
+interface Traffic {
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
 function settled({ entry, response }: Exchange): JournalEntry {
   return response?.headersSent ? { ...entry, status: response.statusCode } : entry;
 }
+
+/** A target may be a whole address (RFC 9112 section 3.2.2), even one with a user name and a password. */
+function pathOf(target: string): string {
+  const path = target.startsWith('/') ? target : (URL.parse(target)?.pathname ?? '');
+  return path.split(/[?#]/, 1)[0] ?? '';
+}
+
+/** Node takes 16 kB of it: a hundred thousand such would be felt. */
+function shortened(path: string): string {
+  return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path;
+}
+
+const MAX_PATH = 300;

@@ -2,36 +2,44 @@ import { UPLOAD_PREFIX } from './operations.ts';
 
 /** The addresses that answers contain. The service lives at one origin, the uploads possibly at another. */
 export class Links {
-  readonly #origin: string;
-  readonly #uploadOrigin: string;
+  readonly origin: string;
+  readonly uploadOrigin: string;
+  readonly #pictureExtension: string;
 
-  constructor(origin: string, uploadOrigin: string) {
-    this.#origin = origin;
-    this.#uploadOrigin = uploadOrigin;
+  /** @param pictureExtension of thumbnails and artwork, which must match their type: `jpg` or `png` */
+  constructor(origin: string, uploadOrigin: string, pictureExtension: string) {
+    this.origin = origin;
+    this.uploadOrigin = uploadOrigin;
+    this.#pictureExtension = pictureExtension;
   }
 
   upload(videoId: string, token: string): string {
-    return `${this.#uploadOrigin}${UPLOAD_PREFIX}${videoId}/${token}`;
+    return `${this.uploadOrigin}${UPLOAD_PREFIX}${videoId}/${token}`;
   }
 
   /** With the file's extension: podcast readers refuse an enclosure without one. */
   media(videoId: string, extension: string): string {
-    return `${this.#origin}/cdn/videos/${videoId}.${extension}`;
+    return `${this.origin}/cdn/videos/${videoId}.${extension}`;
   }
 
   thumbnail(videoId: string): string {
-    return `${this.#origin}/cdn/thumbnails/${videoId}.jpg`;
+    return `${this.origin}/cdn/thumbnails/${videoId}.${this.#pictureExtension}`;
   }
 
   artwork(channelId: string): string {
-    return `${this.#origin}/cdn/artwork/${channelId}.jpg`;
+    return `${this.origin}/cdn/artwork/${channelId}.${this.#pictureExtension}`;
+  }
+
+  /** The website of every channel: channels have no page of their own (assumed). */
+  website(): string {
+    return `${this.origin}/`;
   }
 
   embed(videoId: string): string {
-    return `${this.#origin}/embed/${videoId}`;
+    return `${this.origin}/embed/${videoId}`;
   }
 
   feed(feedId: string, type: string): string {
-    return `${this.#origin}/feeds/${feedId}.${type === 'ctv' ? 'json' : 'xml'}`;
+    return `${this.origin}/feeds/${feedId}.${type === 'ctv' ? 'json' : 'xml'}`;
   }
 }

@@ -9,6 +9,8 @@ export const operations = [
   { name: 'channels.update', method: 'PATCH', path: '/v1/channels/:id' },
   { name: 'feeds.list', method: 'GET', path: '/v1/feeds' },
   { name: 'feeds.publish', method: 'POST', path: '/v1/feeds/:id/publish' },
+  { name: 'analytics.videos', method: 'GET', path: '/v1/analytics/videos' },
+  { name: 'analytics.overview', method: 'GET', path: '/v1/analytics/overview' },
 ] as const;
 
 export type OperationName = (typeof operations)[number]['name'];
@@ -33,12 +35,23 @@ export function isUploadPath(path: string): boolean {
   return path.startsWith(UPLOAD_PREFIX);
 }
 
-/** The path as it may be written down: the token of an upload address is a secret. */
-export function withoutSecrets(path: string): string {
-  return isUploadPath(path) ? path.replace(/^(\/uploads\/[^/]*)\/.*/, '$1/[token]') : path;
+/** Of the admin side, or of the page: not of the service that the specification describes. */
+export function isOwnPath(path: string): boolean {
+  return path === '/' || /^\/(_sandbox|_page)(\/|$)/.test(path);
 }
 
-function isAt(pattern: string, path: string): boolean {
+/** What the page shows itself: thumbnails, media and players. */
+export function isAboutFiles(path: string): boolean {
+  return path.startsWith('/cdn/') || path.startsWith('/embed/');
+}
+
+/** The path as it may be written down: the token of an upload address is a secret, also where the client put it wrongly. */
+export function withoutSecrets(path: string): string {
+  return path.replace(/^(.*?\/uploads\/[^/]*)\/.*/, '$1/[token]');
+}
+
+/** @param pattern may have parts like `:id` for any part that is not empty */
+export function isAt(pattern: string, path: string): boolean {
   const wanted = pattern.split('/');
   const given = path.split('/');
   return wanted.length === given.length && wanted.every((part, index) => isPart(part, given[index] ?? ''));

@@ -1,7 +1,7 @@
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
 import { once } from 'node:events';
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { InFlight } from '../in-flight.ts';
@@ -9,7 +9,9 @@ import { isLoopbackHost } from '../loopback.ts';
 import { answerRefusal } from './answer.ts';
 import { errorResponse } from './api.ts';
 import { ApiError } from './api-error.ts';
+import type { Exchange } from './exchange.ts';
 import type { Journal } from './journal.ts';
+import { refusePlainHttp } from './plain-http.ts';
 
 /** What one port serves. */
 export interface PortParts {
@@ -17,9 +19,14 @@ export interface PortParts {
   readonly inFlight: InFlight;
   /** By the start of their paths: what is served on the plain Node request. */
   readonly raw: Readonly<Record<string, RawListener>>;
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly fetch: (request: Request, bindings: HttpBindings | Http2Bindings) => Response | Promise<Response>;
+  /** Stands around the answering of each request that is for this machine. */
+  readonly layer: Layer;
   readonly onDefect: (error: unknown) => void;
 }
+
+/** Answers in its own way, or lets `proceed` do it. */
+export type Layer = (exchange: Exchange, proceed: (exchange: Exchange) => Promise<void>) => Promise<void>;
 
 /** Answers a request itself, and never rejects but for a defect. `awaitsContinue`: the client sends its body only when it is told to. */
 export type RawListener = (
@@ -43,11 +50,17 @@ export async function listen(
   // A body is read in fewer, longer runs with a high-water mark above Node's 64 KiB.
   // requestTimeout limits a whole request with its body: an upload may take hours. A silent socket is closed all the same.
   const options = { highWaterMark: 1 << 20, requestTimeout: 0, headersTimeout: 30_000, requireHostHeader: false };
-  const server = certificate ? createHttpsServer({ ...options, ...certificate }) : createServer(options);
+  const server = certificate ? httpsServer({ ...options, ...certificate }) : createServer(options);
   server.setTimeout(120_000);
   server.listen(port, host.replace(/^\[(.*)\]$/, '$1'));
   await once(server, 'listening');
   return { server, port: (server.address() as AddressInfo).port };
+}
+
+function httpsServer(options: ServerOptions): Server {
+  const server = createHttpsServer(options);
+  refusePlainHttp(server);
+  return server;
 }
 
 /** Connects the port with what it serves. */
@@ -73,12 +86,18 @@ const CLOSE = { Connection: 'close' };
 
 type Dispatch = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
 
-function dispatcher({ journal, inFlight, raw, fetch, onDefect }: PortParts): Dispatch {
+function dispatcher({ journal, inFlight, raw, fetch, layer, onDefect }: PortParts): Dispatch {
   const api = getRequestListener(fetch, {
     overrideGlobalObjects: false, // the sandbox also runs inside other programs
     errorHandler: () =>
       errorResponse(new ApiError('bad_request', 'The request target or its Host is not valid.'), onDefect),
   });
+  const answer = ({ request, response, awaitsContinue }: Exchange): Promise<void> => {
+    const listener = Object.entries(raw).find(([prefix]) => request.url?.startsWith(prefix))?.[1];
+    if (listener) return listener(request, response, awaitsContinue);
+    if (awaitsContinue) response.writeContinue();
+    return api(request, response);
+  };
   return (request, response, awaitsContinue) => {
     journal.follow(request, response);
     if (!isForThisMachine(request.headers.host))
@@ -87,10 +106,7 @@ function dispatcher({ journal, inFlight, raw, fetch, onDefect }: PortParts): Dis
         new ApiError('misdirected_request', 'The Host header must name this machine.'),
         CLOSE,
       );
-    const listener = Object.entries(raw).find(([prefix]) => request.url?.startsWith(prefix))?.[1];
-    if (listener) return inFlight.track(listener(request, response, awaitsContinue));
-    if (awaitsContinue) response.writeContinue();
-    return inFlight.track(api(request, response));
+    inFlight.track(layer({ request, response, awaitsContinue }, answer));
   };
 }
 
@@ -101,11 +117,21 @@ function isForThisMachine(host: string | undefined): boolean {
 }
 
 /** What the HTTP parser could not read. Node's own answer has no body. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+function answerBrokenRequest(error: ParserError, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const { status, body } = refusalOf(error.code);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
-  socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`);
+  socket.end(`${head}\r\nConnection: close\r\n\r\n${isOfHead(error) ? '' : body}`);
+}
+
+interface ParserError extends NodeJS.ErrnoException {
+  /** What was being read. */
+  readonly rawPacket?: Buffer;
+}
+
+/** To such a request a body would look like the next answer (RFC 9110 section 9.3.2). */
+function isOfHead({ rawPacket }: ParserError): boolean {
+  return rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
 }
 
 function refusalOf(code: string | undefined): ApiError {

@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { createAdminRoutes } from '../admin/routes.ts';
 import { createEmbedRoutes } from '../embed/routes.ts';
@@ -6,12 +7,14 @@ import { createPageRoutes } from '../page/routes.ts';
 import type { World } from '../world.ts';
 import { requireAccess } from './access.ts';
 import { answerElsewhere, createApi, errorResponse } from './api.ts';
+import { createContractRoutes } from './contract-document.ts';
 
 /** Everything of the service but the bytes of files: API, feeds, embeds, admin side and page; 404 everywhere else. */
-export function createSite(world: World): Hono {
-  const site = new Hono();
-  site.use('/v1/*', requireAccess(world.records.keys, world.requestWindow, world.clock.nowMs));
+export function createSite(world: World): Hono<{ Bindings: HttpBindings }> {
+  const site = new Hono<{ Bindings: HttpBindings }>();
+  site.use('/v1/*', requireAccess(world));
   site.route('/', createApi(world));
+  site.route('/', createContractRoutes());
   site.route('/', createFeedRoutes(world));
   site.route('/', createEmbedRoutes(world));
   site.route('/', createAdminRoutes(world));

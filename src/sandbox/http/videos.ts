@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import type { CreatedVideo, VideoAnswer, VideoList } from '../../contract/types.gen.ts';
 import type { NewVideoFields } from '../video-admission.ts';
 import type { World } from '../world.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
 import { jsonBody, query } from './input.ts';
+import { pageNumber } from './paging.ts';
 import { nameField, textField } from './text-fields.ts';
 import { videoListItem, wholeVideo } from './wire.ts';
 
@@ -18,7 +20,7 @@ export function listVideos({ records: { videos }, lifecycle, links }: ReadParts)
     return context.json({
       data: page.videos.map((video) => videoListItem(video, links)),
       meta: { page: asked.page, per_page: asked.per_page, total: page.total },
-    });
+    } satisfies VideoList);
   };
 }
 
@@ -37,7 +39,7 @@ export function createVideo({ records: { channels }, admission }: Pick<World, 'r
       sourceUrl: body.source_url ?? null,
     };
     const { id, uploadUrl } = admission.admit(fields);
-    return context.json({ id, upload_url: uploadUrl, status: 'pending' }, 201);
+    return context.json({ id, upload_url: uploadUrl, status: 'pending' } satisfies CreatedVideo, 201);
   };
 }
 
@@ -47,7 +49,7 @@ export function getVideo({ records: { videos }, lifecycle, links }: ReadParts): 
     lifecycle.advance();
     const video = videos.find(context.req.param('id') ?? '');
     if (!video) throw noSuchVideo();
-    return context.json({ data: wholeVideo(video, links) });
+    return context.json({ data: wholeVideo(video, links) } satisfies VideoAnswer);
   };
 }
 
@@ -66,7 +68,7 @@ export function updateVideo({
     const video = videos.change(id, body);
     if (!video) throw noSuchVideo();
     events.emit('video.updated', id);
-    return context.json({ data: wholeVideo(video, links) });
+    return context.json({ data: wholeVideo(video, links) } satisfies VideoAnswer);
   };
 }
 
@@ -79,13 +81,6 @@ export function deleteVideo({ admission, library }: Pick<World, 'admission' | 'l
     return context.body(null, 204);
   };
 }
-
-const pageNumber = (max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `must be an integer from 1 to ${max}`)
-    .transform(Number)
-    .refine((value) => value >= 1 && value <= max, `must be an integer from 1 to ${max}`);
 
 const listQuery = z.strictObject({
   page: pageNumber(999_999_999).default(1),

@@ -69,9 +69,10 @@ export class Pictures implements Disposable {
   /** Half a picture is never seen: it is made elsewhere and then moved to its place. */
   async #make(path: string, make: (to: string) => Promise<boolean>): Promise<boolean> {
     const unfinished = this.#unfinishedPath();
+    const { era } = this.#library;
     try {
       if (!(await make(unfinished)) || !existsSync(unfinished)) return false;
-      await rename(unfinished, path);
+      if (era === this.#library.era) await rename(unfinished, path); // else it is of a file that is gone
       return true;
     } finally {
       await rm(unfinished, { force: true });

@@ -3,6 +3,12 @@ import { DatabaseSync } from 'node:sqlite';
 /** The data folder cannot be used: another sandbox holds it, or a newer one wrote it. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
+  readonly reason: 'in use' | 'another version';
+
+  constructor(reason: DataFolderError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
 }
 
 /** Opens or creates the records. One process at a time. @throws DataFolderError */
@@ -14,7 +20,7 @@ export function openDatabase(path: string): DatabaseSync {
   } catch (error) {
     database.close();
     if (error instanceof Error && /locked/.test(error.message))
-      throw new DataFolderError(`${path} is in use by another sandbox`, { cause: error });
+      throw new DataFolderError('in use', `${path} is in use by another sandbox`, { cause: error });
     throw error;
   }
 }
@@ -39,16 +45,21 @@ function prepareSchema(database: DatabaseSync, path: string): void {
     const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
     if (version === SCHEMA_VERSION) return;
     if (version !== 0)
-      throw new DataFolderError(`${path} has the records of another version of the sandbox (${String(version)})`);
+      throw new DataFolderError(
+        'another version',
+        `${path} has the records of another version of the sandbox (${String(version)})`,
+      );
     database.exec(SCHEMA);
   });
 }
 
-const SCHEMA_VERSION = 2;
+/** Of the records below; raised when they change their form. */
+export const SCHEMA_VERSION = 2;
 
 // A video keeps what its bytes turned out to be (duration_s or failure_*) from the moment they are stored;
 // status says whether the world may know yet. The indexes carry the order of the list, so that a page deep
-// in it is found without reading the rows before it.
+// in it is found without reading the rows before it. A feed keeps the words of its last publish (those of the channel, and of each item):
+// only a publish changes what it says.
 const SCHEMA = `
 CREATE TABLE api_keys (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, key_hash TEXT NOT NULL UNIQUE, hint TEXT NOT NULL,
@@ -63,17 +74,21 @@ CREATE TABLE channels (
   description TEXT, default_player_settings TEXT NOT NULL, created_at_ms INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE feeds (
-  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, type TEXT NOT NULL,
-  channel_id TEXT NOT NULL REFERENCES channels (id), last_published_at_ms INTEGER
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+  type TEXT NOT NULL CHECK (type IN ('mrss', 'podcast', 'ctv')),
+  channel_id TEXT NOT NULL REFERENCES channels (id), last_published_at_ms INTEGER,
+  changed_at_ms INTEGER, channel_name TEXT, channel_description TEXT, podcast_guid TEXT
 ) STRICT;
 CREATE TABLE videos (
   number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, title TEXT NOT NULL, description TEXT,
   channel_id TEXT NOT NULL REFERENCES channels (id), tags TEXT NOT NULL, source_url TEXT,
-  created_at_ms INTEGER NOT NULL, status TEXT NOT NULL, due_at_ms INTEGER,
+  created_at_ms INTEGER NOT NULL, due_at_ms INTEGER,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'processing', 'ready', 'failed')),
   uploaded_at_ms INTEGER, ended_at_ms INTEGER, failure_code TEXT, failure_message TEXT,
   file_size_bytes INTEGER, file_sha256 TEXT,
   container TEXT, duration_s REAL, media_type TEXT, file_extension TEXT, width INTEGER, height INTEGER,
-  video_codec TEXT, audio_codec TEXT, bit_rate INTEGER, frame_rate REAL
+  video_codec TEXT, audio_codec TEXT, bit_rate INTEGER, frame_rate REAL,
+  CHECK ((failure_code IS NULL) = (failure_message IS NULL)), CHECK ((file_sha256 IS NULL) = (file_size_bytes IS NULL))
 ) STRICT;
 CREATE INDEX videos_newest ON videos (created_at_ms, number);
 CREATE INDEX videos_of_channel ON videos (channel_id, created_at_ms, number);
@@ -82,23 +97,25 @@ CREATE INDEX videos_of_channel_in_status ON videos (channel_id, status, created_
 CREATE INDEX videos_due ON videos (due_at_ms) WHERE status = 'processing';
 CREATE TABLE feed_items (
   feed_id TEXT NOT NULL REFERENCES feeds (id), position INTEGER NOT NULL, video_id TEXT NOT NULL,
-  PRIMARY KEY (feed_id, position)
+  title TEXT NOT NULL, description TEXT, tags TEXT NOT NULL, PRIMARY KEY (feed_id, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX feed_items_of_video ON feed_items (video_id);
 CREATE TABLE plays (
-  id TEXT PRIMARY KEY, video_id TEXT NOT NULL, viewer TEXT NOT NULL, started_at_ms INTEGER NOT NULL,
-  watched_s REAL NOT NULL DEFAULT 0, is_complete INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
-CREATE INDEX plays_of_video ON plays (video_id, started_at_ms);
-CREATE INDEX plays_in_time ON plays (started_at_ms);
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, video_id TEXT NOT NULL, viewer TEXT NOT NULL, source TEXT NOT NULL,
+  started_at_ms INTEGER NOT NULL, watched_s REAL NOT NULL DEFAULT 0, is_complete INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX plays_of_video ON plays (video_id, started_at_ms, viewer, watched_s, is_complete);
+CREATE INDEX plays_in_time ON plays (started_at_ms, video_id, viewer);
 CREATE TABLE webhooks (
-  id TEXT PRIMARY KEY, url TEXT NOT NULL, secret TEXT NOT NULL, events TEXT NOT NULL, created_at_ms INTEGER NOT NULL
+  number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL, secret TEXT NOT NULL,
+  events TEXT NOT NULL, created_at_ms INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE webhook_deliveries (
-  id TEXT PRIMARY KEY, webhook_id TEXT NOT NULL, event TEXT NOT NULL, body TEXT NOT NULL, created_at_ms INTEGER NOT NULL,
-  attempts INTEGER NOT NULL DEFAULT 0, due_at_ms INTEGER, status INTEGER, error TEXT, delivered_at_ms INTEGER
+  number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, webhook_id TEXT NOT NULL, event TEXT NOT NULL,
+  body TEXT NOT NULL, created_at_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, due_at_ms INTEGER, status INTEGER, error TEXT, delivered_at_ms INTEGER
 ) STRICT;
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_at_ms) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX webhook_deliveries_of ON webhook_deliveries (webhook_id, number);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, number) WHERE due_at_ms IS NOT NULL;
 CREATE TABLE upload_addresses (
   video_id TEXT PRIMARY KEY, token_hash TEXT NOT NULL, expires_at_ms INTEGER NOT NULL, is_void INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;

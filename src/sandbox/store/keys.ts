@@ -1,31 +1,105 @@
 import { createHash } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
+
+export interface ApiKey {
+  /** Never used twice, even after a revocation. */
+  readonly id: number;
+  readonly name: string;
+  /** Its first characters, to recognise it by. */
+  readonly hint: string;
+  /** assumed: such a key may read, and gets `forbidden` for everything else (api-spec section 5, rule 8 leaves it open). */
+  readonly isReadOnly: boolean;
+  readonly createdAtMs: number;
+  readonly revokedAtMs: number | null;
+  /** Requests that came with it, those above the rate limit included. */
+  readonly useCount: number;
+  readonly lastUsedAtMs: number | null;
+  /** The address that the last one came from. */
+  readonly lastUsedFrom: string | null;
+}
+
+export interface NewKey {
+  readonly value: string;
+  readonly name: string;
+  readonly isReadOnly: boolean;
+}
 
 /** The API keys, of which only hashes are kept: a key can be shown once, at creation (api-spec section 5). */
 export class KeyStore {
   readonly #database: DatabaseSync;
+  readonly #byHash: StatementSync;
+  readonly #use: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#byHash = database.prepare(
+      'SELECT id, is_read_only FROM api_keys WHERE key_hash = ? AND revoked_at_ms IS NULL',
+    );
+    this.#use = database.prepare(
+      'UPDATE api_keys SET use_count = use_count + 1, last_used_at_ms = ?, last_used_from = ? WHERE id = ?',
+    );
   }
 
-  /** Makes the key valid; one that is there already stays as it is. */
-  add(key: string, name: string, nowMs: number): void {
+  /** Makes the key valid; one that is there already, even revoked, stays as it is. */
+  add({ value, name, isReadOnly }: NewKey, nowMs: number): ApiKey {
     this.#database
-      .prepare('INSERT INTO api_keys (name, key_hash, hint, created_at_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING')
-      .run(name, hashOf(key), key.slice(0, 6), nowMs);
+      .prepare(
+        `INSERT INTO api_keys (name, key_hash, hint, is_read_only, created_at_ms) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (key_hash) DO NOTHING`,
+      )
+      .run(name, hashOf(value), hintOf(value), isReadOnly ? 1 : 0, nowMs);
+    return toKey(this.#database.prepare('SELECT * FROM api_keys WHERE key_hash = ?').get(hashOf(value)) ?? {});
   }
 
-  /** @returns the number of the key, or undefined for one that is unknown or revoked. */
-  find(key: string): number | undefined {
-    const row = this.#database
-      .prepare('SELECT id FROM api_keys WHERE key_hash = ? AND revoked_at_ms IS NULL')
-      .get(hashOf(key));
-    return typeof row?.['id'] === 'number' ? row['id'] : undefined;
+  /** @returns undefined for a key that is unknown or revoked. */
+  find(value: string): Pick<ApiKey, 'id' | 'isReadOnly'> | undefined {
+    const row = this.#byHash.get(hashOf(value));
+    return row && { id: number(row, 'id'), isReadOnly: number(row, 'is_read_only') === 1 };
+  }
+
+  /** One statement by the primary key: this happens at every request. */
+  noteUse(id: number, nowMs: number, from: string | null): void {
+    this.#use.run(nowMs, from, id);
+  }
+
+  get(id: number): ApiKey | undefined {
+    const row = this.#database.prepare('SELECT * FROM api_keys WHERE id = ?').get(id);
+    return row && toKey(row);
+  }
+
+  /** All there ever were, in the order of their creation. */
+  list(): ApiKey[] {
+    return this.#database.prepare('SELECT * FROM api_keys ORDER BY id').all().map(toKey);
+  }
+
+  /** @returns false when it is unknown, or revoked already */
+  revoke(id: number, nowMs: number): boolean {
+    const revoke = 'UPDATE api_keys SET revoked_at_ms = ? WHERE id = ? AND revoked_at_ms IS NULL';
+    return this.#database.prepare(revoke).run(nowMs, id).changes > 0;
   }
 }
 
 /** Looking up a SHA-256 tells a guesser nothing through timing: he cannot steer the hash of his guess. */
-function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+function hashOf(value: string): string {
+  return createHash('sha256').update(value).digest('hex');
+}
+
+/** Of a key that the service made, four characters of its 32; of another one at most a quarter. */
+function hintOf(value: string): string {
+  return value.slice(0, /^sk_sandbox_.{24}/.test(value) ? 'sk_sandbox_'.length + 4 : Math.floor(value.length / 4));
+}
+
+function toKey(row: Row): ApiKey {
+  return {
+    id: number(row, 'id'),
+    name: text(row, 'name'),
+    hint: text(row, 'hint'),
+    isReadOnly: number(row, 'is_read_only') === 1,
+    createdAtMs: number(row, 'created_at_ms'),
+    revokedAtMs: numberOrNull(row, 'revoked_at_ms'),
+    useCount: number(row, 'use_count'),
+    lastUsedAtMs: numberOrNull(row, 'last_used_at_ms'),
+    lastUsedFrom: textOrNull(row, 'last_used_from'),
+  };
 }

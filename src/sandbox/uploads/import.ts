@@ -49,11 +49,12 @@ export class Importer {
 
   async #import(videoId: string, sourceUrl: string): Promise<void> {
     const { lifecycle, incoming, importFrom } = this.#parts;
+    const { era } = lifecycle;
     try {
       const body = await fetchFrom(new URL(sourceUrl), { importFrom, signal: this.#stop.signal });
-      await lifecycle.accept(videoId, await receiveFile(body, incoming));
+      await lifecycle.accept(videoId, await receiveFile(body, incoming), era);
     } catch (error) {
-      if (this.#stop.signal.aborted) return;
+      if (this.#stop.signal.aborted || era !== lifecycle.era) return;
       lifecycle.fail(videoId, { code: 'import_failed', message: reasonOf(error) });
     }
   }

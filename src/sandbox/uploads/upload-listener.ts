@@ -1,11 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerJson, answerRefusal } from '../http/answer.ts';
+import type { IncomingMessage } from 'node:http';
+import type { UploadReceipt } from '../../contract/types.gen.ts';
+import { answerJson } from '../http/answer.ts';
 import { ApiError, toApiError } from '../http/api-error.ts';
+import { refuseEarly, type Exchange } from '../http/exchange.ts';
 import type { RawListener } from '../http/server.ts';
-import type { Lifecycle } from '../lifecycle.ts';
+import type { AcceptResult, Lifecycle } from '../lifecycle.ts';
 import type { Records } from '../records.ts';
 import type { UploadAddressStore } from '../store/upload-addresses.ts';
-import { receiveFile, type ArrivedFile } from './receive.ts';
+import { receiveFile } from './receive.ts';
 
 export interface UploadParts {
   readonly records: Pick<Records, 'addresses' | 'videos'>;
@@ -31,22 +33,19 @@ export function createUploadListener(parts: UploadParts): RawListener {
   };
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly awaitsContinue: boolean;
-}
-
 const ALLOW = { Allow: 'PUT, OPTIONS' };
 
 /** assumed: 200 with what was stored; the specification does not show the answer (api-spec section 4.5). */
 async function takeBody({ request, response, awaitsContinue }: Exchange, parts: UploadParts): Promise<void> {
   const videoId = admittedVideo(request, parts);
   if (awaitsContinue) response.writeContinue();
+  const { era } = parts.lifecycle;
   const file = await receiveFile(request, parts.incoming);
-  await complete(videoId, file, parts.lifecycle);
+  const result = await parts.lifecycle.accept(videoId, file, era);
+  requireAccepted(result);
   const { sizeBytes: size, sha256 } = file;
-  answerJson(response, 200, JSON.stringify({ id: videoId, status: 'processing', size, sha256 }));
+  const receipt: UploadReceipt = { id: videoId, status: 'processing', size, sha256 };
+  answerJson(response, 200, JSON.stringify(receipt));
 }
 
 /** All reasons to refuse that are known without the body. assumed: the specification shows none of them. @throws ApiError */
@@ -77,33 +76,13 @@ function requirePlainBody({ headers }: IncomingMessage): void {
     throw new ApiError('unsupported_media_type', 'Send the file itself, without a Content-Encoding.');
 }
 
-async function complete(videoId: string, file: ArrivedFile, lifecycle: Lifecycle): Promise<void> {
-  const result = await lifecycle.accept(videoId, file);
+function requireAccepted(result: AcceptResult): void {
   if (result === 'video deleted') throw new ApiError('gone', 'The video was deleted during the upload.');
   if (result === 'already complete') throw new ApiError('conflict', 'Another upload of this video was complete first.');
 }
 
-function refuse(
-  { request, response, awaitsContinue }: Exchange,
-  error: unknown,
-  onDefect: UploadParts['onDefect'],
-): void {
+function refuse(exchange: Exchange, error: unknown, onDefect: UploadParts['onDefect']): void {
   const refusal = toApiError(error);
   if (refusal.code === 'server_error') onDefect(error);
-  // Who waits for 100 Continue has sent no body, so the connection can end at once; whether he sends it now, nobody knows.
-  answerRefusal(response, refusal, awaitsContinue ? { Connection: 'close' } : {});
-  lingerThenCut(request);
+  refuseEarly(exchange, refusal);
 }
-
-/**
- * Closing a socket with unread bytes sends a reset, which can destroy the answer on its way to the client
- * (RFC 9112 section 9.6). So what the client still sends is thrown away for a while before the cut.
- */
-function lingerThenCut(request: IncomingMessage): void {
-  if (request.complete) return;
-  request.resume();
-  const timer = setTimeout(() => request.destroy(), LINGER_MS).unref();
-  request.once('close', () => clearTimeout(timer));
-}
-
-const LINGER_MS = 2000;

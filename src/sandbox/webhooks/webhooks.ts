@@ -31,6 +31,8 @@ export class Webhooks {
   readonly #running: InFlight;
   /** Addresses that are being told something at present. */
   readonly #busy = new Set<string>();
+  /** Changes when all records are replaced, after which ids come back. */
+  #era = 0;
   #endings: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -72,6 +74,7 @@ export class Webhooks {
   #hear(event: SandboxEvent): void {
     const { records, clock, seed, onDefect } = this.#parts;
     const { type } = event;
+    if (type === 'reset') return this.#startAnew();
     if (!isWebhookEvent(type)) return;
     try {
       const wanting = records.webhooks.list().filter(({ events }) => events.includes(type));
@@ -86,6 +89,12 @@ export class Webhooks {
     } catch (error) {
       onDefect(error); // who caused the event has done its work
     }
+  }
+
+  /** What is being sent has no delivery any more; imported ones may be due. */
+  #startAnew(): void {
+    this.#era += 1;
+    this.#advance();
   }
 
   /** Sends what is due, and sets the timer for what will be. */
@@ -106,10 +115,12 @@ export class Webhooks {
     const webhook = records.webhooks.find(delivery.webhookId);
     if (!webhook) return;
     this.#busy.add(webhook.id);
+    const era = this.#era;
     try {
       const options = { reach, nowMs: clock.nowMs(), patienceMs: PATIENCE_MS, signal: this.#stop.signal };
       const outcome = await post(delivery, webhook, options);
-      records.webhooks.noteAttempt(delivery.id, attemptOf(outcome, delivery.attempts + 1, clock.nowMs()));
+      const attempt = attemptOf(outcome, delivery.attempts + 1, clock.nowMs());
+      if (era === this.#era) records.webhooks.noteAttempt(delivery.id, attempt);
     } catch (error) {
       if (!this.#stop.signal.aborted) throw error;
     } finally {

@@ -1,40 +1,55 @@
-import type { VideoClient } from './video-client.ts';
+import { analyticsOverview, listChannels, listFeeds, publishFeed, updateChannel, videoAnalytics } from '../requests.ts';
+import { Transport } from '../transport.ts';
+import { Caller } from './caller.ts';
+import type { VideoClientOptions } from './client-options.ts';
+import { Hooks } from './hooks.ts';
+import { settingsOf } from './settings.ts';
+import { realSurroundings } from './surroundings.ts';
+import type { Surroundings } from './surroundings.ts';
+import type { Analytics, Channels, Feeds, VideoClient, Videos } from './video-client.ts';
+import { createVideos } from './videos.ts';
 
-export interface VideoClientOptions {
-  /** With its version segment; https, or http on this machine. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /** For one JSON exchange. Default 30 s. */
-  readonly timeoutMs?: number;
-  /** Repetitions of a request that may be repeated, 0 to 10. Default 2. */
-  readonly maxRetries?: number;
-  /** A `Retry-After` up to this is waited out; a longer one is handed to the caller as RateLimitedError. Default 60 s. */
-  readonly maxRetryAfterMs?: number;
-  readonly userAgent?: string;
-  /** Further origins, beside that of `baseUrl`, whose uploads may see the key. */
-  readonly sendKeyTo?: readonly string[];
-  /** Certificates (PEM) to trust beside the known ones: the sandbox makes its own. */
-  readonly ca?: string;
-  readonly onRequest?: (note: RequestNote) => void;
-  readonly onResponse?: (note: ResponseNote) => void;
+/**
+ * Opens a client for the video service. Nothing is asked of the service yet.
+ *
+ * @throws TypeError for an address that is neither https nor on this machine, an empty key, or a number out of its range
+ */
+export function createVideoClient(options: VideoClientOptions): VideoClient {
+  return openVideoClient(options, realSurroundings);
 }
 
-/** A request that leaves now. `attempt` counts from 1. */
-export interface RequestNote {
-  readonly operation: string;
-  readonly method: string;
-  readonly path: string;
-  readonly attempt: number;
+/** As above, with time and chance of the caller's choice. */
+export function openVideoClient(options: VideoClientOptions, surroundings: Surroundings): VideoClient {
+  return new HttpVideoClient(options, surroundings);
 }
 
-/** How it ended; without `status` no answer came. */
-export interface ResponseNote extends RequestNote {
-  readonly status?: number;
-  readonly ms: number;
-  readonly requestId?: string;
-}
+class HttpVideoClient implements VideoClient {
+  readonly #transport: Transport;
+  readonly videos: Videos;
+  readonly channels: Channels;
+  readonly feeds: Feeds;
+  readonly analytics: Analytics;
 
-/** @throws TypeError for an address that is neither https nor on this machine, or an empty key */
-export function createVideoClient(_options: VideoClientOptions): VideoClient {
-  throw new Error('not there yet');
+  constructor(options: VideoClientOptions, surroundings: Surroundings) {
+    const settings = settingsOf(options);
+    this.#transport = new Transport(settings);
+    const caller = new Caller(this.#transport, { settings, hooks: new Hooks(options), surroundings });
+    this.videos = createVideos(caller);
+    this.channels = {
+      list: async (call) => await caller.ask(listChannels(), call),
+      update: async (id, changes, call) => await caller.ask(updateChannel(id, changes), call),
+    };
+    this.feeds = {
+      list: async (call) => await caller.ask(listFeeds(), call),
+      publish: async (id, call) => await caller.ask(publishFeed(id), call),
+    };
+    this.analytics = {
+      video: async (id, period = {}, call) => await caller.ask(videoAnalytics(id, period), call),
+      overview: async (query = {}, call) => await caller.ask(analyticsOverview(query), call),
+    };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#transport[Symbol.asyncDispose]();
+  }
 }

@@ -1,7 +1,26 @@
 import type { Readable } from 'node:stream';
-import type { Channel, CreatedVideo, Feed, Published, Video, VideoPage } from '../wire.ts';
 
-/** The whole API of the video service, typed (api-spec section 4). Made by `createVideoClient`. */
+import type { ChannelChanges, VideoChanges } from '../requests.ts';
+import type {
+  AnalyticsOverview,
+  Channel,
+  CreatedVideo,
+  Feed,
+  Period,
+  Published,
+  Video,
+  VideoAnalytics,
+  VideoPage,
+} from '../wire.ts';
+
+export type { AnalyticsOverview, ChannelChanges, Period, VideoAnalytics, VideoChanges };
+
+/**
+ * The whole API of the video service, typed (api-spec section 4). Made by `createVideoClient`.
+ *
+ * Every method rejects with a `ServiceError` of the kind that its class names, or with a TypeError for an option that is
+ * no good. Leaving the scope of `await using`, or calling `[Symbol.asyncDispose]()`, breaks off what is under way.
+ */
 export interface VideoClient extends AsyncDisposable {
   readonly videos: Videos;
   readonly channels: Channels;
@@ -11,46 +30,87 @@ export interface VideoClient extends AsyncDisposable {
 
 /** What every call takes beside its own. */
 export interface RequestOptions {
+  /** Breaks the call off, its waits included: it rejects with AbortedError. */
   readonly signal?: AbortSignal;
-  /** For one exchange; default that of the client. */
+  /** For one exchange, in milliseconds, 1 to 2,147,483,647; default that of the client. */
   readonly timeoutMs?: number;
   /** Repetitions of a request that may be repeated, 0 to 10; default that of the client. */
   readonly maxRetries?: number;
 }
 
+/** Options of a create request. */
+export interface CreateOptions extends RequestOptions {
+  /** Sent as `Idempotency-Key`. assumed: a service that knows it makes no second record; the specification has no such header. */
+  readonly idempotencyKey?: string;
+}
+
 export interface Videos {
   /** All that the filter selects, newest first, in pages; nothing is asked before it is awaited or iterated. */
   list(query?: VideoQuery, options?: RequestOptions): Pages<Video>;
+  /** @throws {NotFoundError} there is no such video */
   get(id: string, options?: RequestOptions): Promise<Video>;
-  /** Never repeated by itself: a second record could come of it. */
-  create(fields: NewVideo, options?: RequestOptions & { readonly idempotencyKey?: string }): Promise<CreatedVideo>;
-  /** Has the service fetch the file from an address. */
-  import(
-    sourceUrl: string,
-    fields: NewVideo,
-    options?: RequestOptions & { readonly idempotencyKey?: string },
-  ): Promise<CreatedVideo>;
+  /**
+   * Makes a record and says where its file is to be sent: see `send`. Never repeated by itself, because a second record could
+   * come of it, except where the service cannot have acted: nothing was sent, or it answered 429.
+   */
+  create(fields: NewVideo, options?: CreateOptions): Promise<CreatedVideo>;
+  /** Has the service fetch the file from an address. Repeated as little as `create`. */
+  import(sourceUrl: string, fields: NewVideo, options?: CreateOptions): Promise<CreatedVideo>;
   /** @returns the video as it is now, if the answer says it (the specification does not show it), else null */
   update(id: string, changes: VideoChanges, options?: RequestOptions): Promise<Video | null>;
+  /**
+   * For good, with all its assets. A repetition that finds nothing counts as done.
+   * @throws {NotFoundError} it was away before
+   */
   delete(id: string, options?: RequestOptions): Promise<void>;
-  /** Creates the video and sends the file. */
+  /**
+   * Creates the video and sends the file: `create` and `send` in one. When sending fails, the record stays, without a file;
+   * `onCreated` knows its id.
+   */
   upload(source: UploadSource, fields: NewVideo, options?: UploadCallOptions): Promise<UploadedVideo>;
-  /** Asks until the video is ready. @throws VideoFailedError when it failed, WaitTimeoutError when it took too long */
+  /**
+   * Sends the file of a record that was created. A failed PUT is repeated, at most `maxRetries` times, only while the service
+   * says that the video is still `pending`, to the same address; an answer that got lost is found out the same way.
+   *
+   * @throws {FileVanishedError | FileUnreadableError} the file is not there or cannot be read
+   * @throws {FileChangedError} the file changed while it was sent, or the stream has another length
+   * @throws {AddressDeadError | UploadConflictError | UploadRejectedError | UploadServerError} the address refuses
+   * @throws {UploadStalledError | ConnectionError} nothing moved, or the connection broke, once too often
+   * @throws {VideoFailedError} the service found, after an answer that got lost, that the file is no good
+   */
+  send(
+    source: UploadSource,
+    created: Pick<CreatedVideo, 'id' | 'uploadUrl'>,
+    options?: SendCallOptions,
+  ): Promise<UploadedVideo>;
+  /**
+   * Asks until the video is ready. A status that is neither `ready` nor `failed` means 'not yet', a word that was added since
+   * included. When the service asks to slow down it is waited for as long as it says, if that ends in time.
+   *
+   * @throws {VideoFailedError} it failed; `reason` says why, if the service does
+   * @throws {WaitTimeoutError} it took too long
+   * @throws {NotFoundError} there is no such video, or not any more
+   */
   waitUntilReady(id: string, options?: WaitOptions): Promise<Video>;
 }
 
 export interface Channels {
+  /** All of the account. */
   list(options?: RequestOptions): Promise<readonly Channel[]>;
+  /** @returns the channel as it is now, if the answer says it (the specification does not show it), else null */
   update(id: string, changes: ChannelChanges, options?: RequestOptions): Promise<Channel | null>;
 }
 
 export interface Feeds {
+  /** All active ones of the account. */
   list(options?: RequestOptions): Promise<readonly Feed[]>;
+  /** Refreshes the feed with the latest videos. Repeated where that may help: a second publish does no harm. */
   publish(id: string, options?: RequestOptions): Promise<Published>;
 }
 
 export interface Analytics {
   video(id: string, period?: Period, options?: RequestOptions): Promise<VideoAnalytics>;
+  /** Of the account, or of one channel. */
   overview(query?: Period & { readonly channelId?: string }, options?: RequestOptions): Promise<AnalyticsOverview>;
 }
 
@@ -61,10 +121,14 @@ export interface VideoQuery {
   readonly perPage?: number;
 }
 
-/** `for await` gives one item after the other, over all pages, each id once, until a page is empty. */
+/**
+ * `for await` gives one item after the other, over all pages, each id once, until a page is empty: never by `total` alone,
+ * which changes while pages are read.
+ */
 export interface Pages<T> extends AsyncIterable<T> {
   /** @param page from 1 */
   page(page: number): Promise<VideoPage>;
+  /** @param options.limit 0 or more items; all by default. No page is asked for beyond those that hold them. */
   toArray(options?: { readonly limit?: number }): Promise<T[]>;
 }
 
@@ -75,63 +139,44 @@ export interface NewVideo {
   readonly tags?: readonly string[];
 }
 
-export interface VideoChanges {
-  readonly title?: string;
-  readonly description?: string;
-  readonly tags?: readonly string[];
+/**
+ * A file by its path, or bytes from anywhere: `open` is called once for each attempt and must give exactly `sizeBytes` bytes.
+ * The name tells the content type by its extension.
+ */
+export type UploadSource = string | StreamSource;
+
+export interface StreamSource {
+  readonly name: string;
+  readonly sizeBytes: number;
+  open(): Readable;
 }
 
-export interface ChannelChanges {
-  readonly name?: string;
-  readonly description?: string;
-  readonly defaultPlayerSettings?: Readonly<Record<string, unknown>>;
-}
-
-/** A file by its path, or bytes from anywhere: `open` is called once for each attempt. */
-export type UploadSource = string | { readonly name: string; readonly sizeBytes: number; open(): Readable };
-
-export interface UploadCallOptions extends RequestOptions {
+export interface SendCallOptions extends RequestOptions {
+  /** Throwing from here ends the upload with what was thrown. */
   readonly onProgress?: (sentBytes: number, totalBytes: number) => void;
-  /** No byte moved for so long: broken off. Default 60 s. */
+  /** No byte moved for so long: broken off. In milliseconds, 1 to 2,147,483,647; default 60 s. */
   readonly stallTimeoutMs?: number;
-  /** Told as soon as the record exists, before the first byte. */
-  readonly onCreated?: (video: CreatedVideo) => void;
+  /** From the last byte to the answer, in milliseconds, 1 to 2,147,483,647; default 10 minutes, for a service that works on it. */
+  readonly answerTimeoutMs?: number;
+}
+
+export interface UploadCallOptions extends SendCallOptions {
+  /** Told, and waited for, as soon as the record exists, before the first byte. If it throws, nothing is sent. */
+  readonly onCreated?: (video: CreatedVideo) => void | Promise<void>;
 }
 
 export interface UploadedVideo {
   readonly id: string;
   readonly sizeBytes: number;
-  /** Hex. */
+  /** Of what was sent; hex. */
   readonly sha256: string;
 }
 
 export interface WaitOptions extends RequestOptions {
-  /** For the whole wait. Default 1 h. */
+  /** For the whole wait, in milliseconds, 0 to 2,147,483,647. Default 1 h. */
   readonly waitMs?: number;
-  /** Between two questions. Default 5 s, at least 1 s. */
+  /** Between two questions, in milliseconds, 1,000 to 2,147,483,647. Default 5 s. */
   readonly intervalMs?: number;
+  /** Told the first status, and each one that differs from the last. */
   readonly onStatus?: (status: string) => void;
-}
-
-/** Days as `YYYY-MM-DD`, UTC, both included. */
-export interface Period {
-  readonly from?: string;
-  readonly to?: string;
-}
-
-export interface VideoAnalytics {
-  readonly videoId: string;
-  readonly period: Required<Period>;
-  readonly views: number;
-  readonly uniqueViewers: number;
-  readonly avgWatchTimeSeconds: number;
-  /** 0 to 1. */
-  readonly completionRate: number;
-}
-
-export interface AnalyticsOverview {
-  readonly period: Required<Period>;
-  readonly totalViews: number;
-  readonly uniqueViewers: number;
-  readonly topVideos: readonly { readonly id: string; readonly title: string; readonly views: number }[];
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { ChannelStore } from '../../../src/sandbox/store/channels.ts';
 import { inTransaction, openDatabase } from '../../../src/sandbox/store/database.ts';
 import { VideoStore } from '../../../src/sandbox/store/videos.ts';
+import { playable } from '../playable.ts';
 
 function storeWith(count: number): VideoStore {
   const database = openDatabase(':memory:');
@@ -41,9 +42,8 @@ test('videos created in the same millisecond keep their order', () => {
 
 test('only a pending video starts processing', () => {
   const videos = storeWith(2);
-  const probe = { isPlayable: true, container: 'mp4', durationS: 1 } as const;
   const start = (videoId: string) =>
-    videos.startProcessing({ videoId, sizeBytes: 1, sha256: 'x' }, probe, { nowMs: 0, dueAtMs: 0 });
+    videos.startProcessing({ videoId, sizeBytes: 1, sha256: 'x' }, playable, { nowMs: 0, dueAtMs: 0 });
   videos.fail('vid_1', { code: 'import_failed', message: 'gone' }, 0);
   expect(start('vid_1')).toBe(false);
   expect(videos.find('vid_1')?.status).toBe('failed');

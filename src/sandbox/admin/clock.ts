@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../http/api-error.ts';
+import { jsonBody } from '../http/input.ts';
+import { isoTime } from '../http/wire.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** The clock that rate limit, processing, expiry and every time in an answer follow. */
+export function clockEndpoints(clock: Clock): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path: '/_sandbox/clock',
+      says: "Tells the service's time, and whether it stands still.",
+      handler: (context) => context.json({ data: clockView(clock) }),
+    },
+    {
+      method: 'PUT',
+      path: '/_sandbox/clock',
+      says: 'Stops the clock with {"frozen": true}; with false it goes on from where it stands.',
+      handler: async (context) => {
+        const { frozen } = await jsonBody(context.req.raw, setting);
+        if (frozen && !clock.isFrozen) clock.freeze();
+        if (!frozen && clock.isFrozen) clock.resume();
+        return context.json({ data: clockView(clock) });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/_sandbox/clock/advance',
+      says: 'Moves the clock forward, frozen or not, by {"ms": 3600000} or {"by": "1h"} (ms, s, m, h, d). It never goes back.',
+      handler: async (context) => {
+        const ms = await jsonBody(context.req.raw, advance);
+        if (clock.nowMs() + ms > LAST_MS) throw new ApiError('invalid_request', 'The clock ends with the year 9999.');
+        clock.advance(ms);
+        return context.json({ data: clockView(clock) });
+      },
+    },
+  ];
+}
+
+export function clockView(clock: Clock) {
+  return { now: isoTime(clock.nowMs()), frozen: clock.isFrozen };
+}
+
+const setting = z.strictObject({ frozen: z.boolean('must be true or false') });
+
+/** After it, ISO 8601 times have more than four digits of the year, which no client expects. */
+const LAST_MS = Date.UTC(9999, 11, 31);
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const duration = z
+  .string('must be a time like 90s or 1h')
+  .regex(/^\d{1,12}(ms|s|m|h|d)$/, 'must be a whole number and one of ms, s, m, h, d, like 90s or 1h')
+  .transform((text) => Number.parseInt(text, 10) * (UNITS_MS[text.replace(/^\d+/, '')] ?? 0));
+
+const milliseconds = z.int('must be a whole number').min(0, 'must not be negative');
+
+const advance = z
+  .strictObject({ ms: milliseconds.optional(), by: duration.optional() })
+  .refine(({ ms, by }) => (ms === undefined) !== (by === undefined), 'must have either ms or by')
+  .transform(({ ms, by }) => ms ?? by ?? 0);

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { ApiError } from '../http/api-error.ts';
+import { jsonBody } from '../http/input.ts';
+import { textField } from '../http/text-fields.ts';
+import { wholeVideo } from '../http/wire.ts';
+import type { World } from '../world.ts';
+import type { Endpoint } from './endpoint.ts';
+
+export function failVideoEndpoint({
+  records,
+  lifecycle,
+  links,
+}: Pick<World, 'records' | 'lifecycle' | 'links'>): Endpoint {
+  return {
+    method: 'POST',
+    path: '/_sandbox/videos/:id/fail',
+    says: 'Lets a pending or processing video fail now, with {"code", "message"} as its error; 409 when it has come to its end.',
+    handler: async (context) => {
+      const id = context.req.param('id') ?? '';
+      const failure = await jsonBody(context.req.raw, failureBody);
+      lifecycle.advance();
+      const isFailed = lifecycle.fail(id, failure);
+      const video = records.videos.find(id);
+      if (!video) throw new ApiError('not_found', 'There is no such video.');
+      if (!isFailed) throw new ApiError('conflict', `This video is ${video.status}: it has come to its end.`);
+      return context.json({ data: wholeVideo(video, links) });
+    },
+  };
+}
+
+const failureBody = z.strictObject({
+  code: z.string('must be a string').regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a code like bad_codec'),
+  message: textField(1000),
+});

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Events } from '../events.ts';
+import { isoTime } from '../http/wire.ts';
+import type { ApiKey, KeyStore } from '../store/keys.ts';
+
+export interface KeyDeskParts {
+  readonly keys: KeyStore;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly events: Pick<Events, 'emit'>;
+}
+
+/** A key as it is shown, without its value. */
+export type KeyView = ReturnType<typeof keyView>;
+
+/** Where keys are created, listed, audited and revoked (api-spec section 5, rules 2 to 4). */
+export class KeyDesk {
+  readonly #parts: KeyDeskParts;
+
+  constructor(parts: KeyDeskParts) {
+    this.#parts = parts;
+  }
+
+  list(): KeyView[] {
+    return this.#parts.keys.list().map(keyView);
+  }
+
+  /** @returns the key with its value, which nobody can read again */
+  create(name: string, isReadOnly: boolean): KeyView & { readonly key: string } {
+    const { keys, clock, events } = this.#parts;
+    const value = `sk_sandbox_${randomBytes(24).toString('base64url')}`;
+    const view = keyView(keys.add({ value, name, isReadOnly }, clock.nowMs()));
+    events.emit('key.changed', view.id);
+    return { ...view, key: value };
+  }
+
+  /** From now on the key is refused. One that is revoked already stays so. @returns undefined for an id that no key has */
+  revoke(id: string): KeyView | undefined {
+    const { keys, clock, events } = this.#parts;
+    const number = Number(/^key_(\d{1,15})$/.exec(id)?.[1] ?? 0);
+    if (keys.revoke(number, clock.nowMs())) events.emit('key.changed', id);
+    const key = keys.get(number);
+    return key && keyView(key);
+  }
+}
+
+/** Of the number that the journal notes. */
+export function keyId(number: number): string {
+  return `key_${number}`;
+}
+
+function keyView(key: ApiKey) {
+  return {
+    id: keyId(key.id),
+    name: key.name,
+    hint: `${key.hint}…`,
+    read_only: key.isReadOnly,
+    created_at: isoTime(key.createdAtMs),
+    revoked_at: isoTimeOrNull(key.revokedAtMs),
+    use_count: key.useCount,
+    last_used_at: isoTimeOrNull(key.lastUsedAtMs),
+    last_used_from: key.lastUsedFrom,
+  };
+}
+
+function isoTimeOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : isoTime(atMs);
+}

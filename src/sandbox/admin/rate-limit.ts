@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { jsonBody } from '../http/input.ts';
+import type { RequestWindow } from '../store/request-window.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** The limit of api-spec section 8, of which higher ones are available on request. */
+export function rateLimitEndpoints(requestWindow: RequestWindow): Endpoint[] {
+  const view = () => ({ requests_per_hour: requestWindow.limit });
+  return [
+    {
+      method: 'GET',
+      path: '/_sandbox/rate-limit',
+      says: 'Tells how many requests a key has in any rolling hour.',
+      handler: (context) => context.json({ data: view() }),
+    },
+    {
+      method: 'PUT',
+      path: '/_sandbox/rate-limit',
+      says: 'Changes that with {"requests_per_hour": 50}, for every key and at once; what was used counts. Ends with the process.',
+      handler: async (context) => {
+        const { requests_per_hour: limit } = await jsonBody(context.req.raw, setting);
+        requestWindow.limit = limit;
+        return context.json({ data: view() });
+      },
+    },
+  ];
+}
+
+const range = 'must be a whole number from 1 to 1000000000';
+const setting = z.strictObject({ requests_per_hour: z.int(range).min(1, range).max(1_000_000_000, range) });

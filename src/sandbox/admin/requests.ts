@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { query } from '../http/input.ts';
+import type { Journal, JournalEntry } from '../http/journal.ts';
+import { pageNumber } from '../http/paging.ts';
+import { isoTime } from '../http/wire.ts';
+import type { Endpoint } from './endpoint.ts';
+import { keyId } from './key-desk.ts';
+
+/** The request journal. */
+export function requestEndpoints(journal: Journal): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path: '/_sandbox/requests',
+      says: 'Lists the last requests, oldest first; ?operation=videos.list, ?status=404 or 4xx, ?since=2026-01-31T12:00:00Z, ?limit=100.',
+      handler: (context) => {
+        const wanted = query(context.req.raw, filter);
+        const entries = journal.entries().filter((entry) => isWanted(entry, wanted));
+        return context.json({ data: entries.slice(-wanted.limit).map(entryView), meta: { total: entries.length } });
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/_sandbox/requests',
+      says: 'Forgets the requests so far.',
+      handler: (context) => {
+        journal.clear();
+        return context.body(null, 204);
+      },
+    },
+  ];
+}
+
+export function entryView(entry: JournalEntry) {
+  return {
+    number: entry.number,
+    at: isoTime(entry.atMs),
+    operation: entry.operation,
+    method: entry.method,
+    path: entry.path,
+    status: entry.status,
+    duration_ms: entry.durationMs,
+    bytes_in: entry.bytesIn,
+    bytes_out: entry.bytesOut,
+    key_id: entry.keyId === null ? null : keyId(entry.keyId),
+    fault: entry.fault,
+  };
+}
+
+const filter = z.strictObject({
+  operation: z.string().optional(),
+  status: z
+    .string()
+    .regex(/^([1-5]\d\d|[1-5]xx|0)$/, 'must be a status like 404, a class like 4xx, or 0 for no answer')
+    .optional(),
+  since: z.iso
+    .datetime({ offset: true, error: 'must be a time like 2026-01-31T12:00:00Z' })
+    .transform((text) => Date.parse(text))
+    .optional(),
+  limit: pageNumber(1000).default(100),
+});
+
+function isWanted(entry: JournalEntry, { operation, status, since }: z.output<typeof filter>): boolean {
+  if (operation !== undefined && entry.operation !== operation) return false;
+  if (status !== undefined && !isInClass(String(entry.status), status)) return false;
+  return since === undefined || entry.atMs >= since;
+}
+
+function isInClass(status: string, wanted: string): boolean {
+  return wanted.endsWith('xx') ? status.length === 3 && status.startsWith(wanted.slice(0, 1)) : status === wanted;
+}

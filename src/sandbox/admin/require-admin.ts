@@ -1,0 +1,89 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { bearerToken } from '../http/access.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Links } from '../http/links.ts';
+
+interface Guarded {
+  readonly adminToken: string;
+  readonly links: Pick<Links, 'origin'>;
+}
+
+/**
+ * Lets in who sends the admin token as a Bearer token, and the browser that `enterByLink` let in.
+ * @throws ApiError 401 for all others, 403 for a changing request that another page made the browser send
+ */
+export function requireAdmin(world: Guarded): MiddlewareHandler {
+  return async (context, next) => {
+    if (!isAdmin(context, world)) throw unauthorized();
+    await next();
+  };
+}
+
+/** As `requireAdmin`, for who has something to show to strangers too. @throws ApiError 403 as it does */
+export function isAdmin(context: Context, { adminToken, links }: Guarded): boolean {
+  if (isEqual(bearerToken(context.req.header('authorization')), adminToken)) return true;
+  if (!isEqual(getCookie(context, cookieName(links.origin)), sessionOf(adminToken))) return false;
+  if (!READING.has(context.req.method) && !isFromOwnPage(context))
+    throw new ApiError('forbidden', 'With the cookie alone, only the own page of the sandbox can change anything.');
+  return true;
+}
+
+/**
+ * `GET …?token=TOKEN` → a cookie and the same address without the token, so that it stays in no history and no screenshot.
+ * The cookie ends with the browser. @throws ApiError 401 for a wrong token
+ */
+export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
+  return async (context, next) => {
+    const url = new URL(context.req.url);
+    const token = url.searchParams.get('token');
+    if (context.req.method !== 'GET' || token === null) return next();
+    if (!isEqual(token, adminToken)) throw unauthorized();
+    const secure = url.protocol === 'https:';
+    setCookie(context, cookieName(links.origin), sessionOf(adminToken), {
+      httpOnly: true,
+      sameSite: 'Strict',
+      path: '/',
+      secure,
+    });
+    url.searchParams.delete('token');
+    context.header('Cache-Control', 'no-store');
+    context.header('Referrer-Policy', 'no-referrer');
+    return context.redirect(url.href, 303);
+  };
+}
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** By port: browsers send the cookies of 127.0.0.1 to every port of it, so that two sandboxes would push each other out. */
+function cookieName(origin: string): string {
+  return `dropcast_sandbox_${new URL(origin).port}`;
+}
+
+/** And not the token itself, because whatever else listens on this machine gets the cookie too. */
+function sessionOf(adminToken: string): string {
+  return createHmac('sha256', adminToken).update('page of the sandbox').digest('base64url');
+}
+
+/** In a time that does not tell how much of it was right: hashes have one length and no order to be guessed along. */
+function isEqual(given: string | undefined, wanted: string): boolean {
+  return given !== undefined && timingSafeEqual(hashOf(given), hashOf(wanted));
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** SameSite=Strict lets other ports of this machine pass, so the origin itself must say that it is the sandbox's. */
+function isFromOwnPage({ req }: Context): boolean {
+  const site = req.header('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin';
+  return req.header('origin') === new URL(req.url).origin;
+}
+
+function unauthorized(): ApiError {
+  return new ApiError('unauthorized', 'The admin side wants its own token: Authorization: Bearer ADMIN_TOKEN.', {
+    'WWW-Authenticate': 'Bearer',
+  });
+}

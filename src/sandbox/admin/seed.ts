@@ -1,0 +1,79 @@
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { seedHistory } from '../analytics/history.ts';
+import { ApiError } from '../http/api-error.ts';
+import { jsonBodyIfAny } from '../http/input.ts';
+import { seededFraction } from '../seeded.ts';
+import { receiveFile } from '../uploads/receive.ts';
+import type { NewVideoFields } from '../video-admission.ts';
+import type { World } from '../world.ts';
+import type { Endpoint } from './endpoint.ts';
+import { openSamples } from './sample-media.ts';
+
+type SeedParts = Pick<World, 'settings' | 'records' | 'library' | 'lifecycle' | 'admission' | 'clock' | 'events'>;
+
+/** Something to look at. */
+export function seedEndpoint(parts: SeedParts): Endpoint {
+  return {
+    method: 'POST',
+    path: '/_sandbox/seed',
+    says: 'Makes {"videos": 0 to 1000} (20) from real files, with their end at once, and made-up plays of {"days": 0 to 366} (30).',
+    handler: async (context) => {
+      const { videos, days } = await jsonBodyIfAny(context.req.raw, wish);
+      await addVideos(videos, context.req.raw.signal, parts);
+      return context.json({ data: { videos, plays: addPlays(days, parts) } }, 201);
+    },
+  };
+}
+
+const upTo = (max: number) =>
+  z.int(`must be a whole number from 0 to ${max}`).min(0).max(max, `must be at most ${max}`);
+const wish = z.strictObject({ videos: upTo(1000).default(20), days: upTo(366).default(30) });
+
+/**
+ * Each through the door that uploads use, so that it is what its bytes are: a damaged sample becomes a failed video. Ends early
+ * when who asked has gone. @throws ApiError 409 when a reset or an import comes in between
+ */
+async function addVideos(count: number, hasGone: AbortSignal, parts: SeedParts): Promise<void> {
+  const { settings, records, library, lifecycle, admission } = parts;
+  const { era } = lifecycle;
+  const samples = await openSamples(settings.samplesDir);
+  const first = records.videos.count({});
+  for (let index = first; index < first + count && !hasGone.aborted; index += 1) {
+    const file = await receiveFile(Readable.from([await samples.bytes(index)]), library.incoming);
+    if (lifecycle.era !== era) {
+      await rm(file.path);
+      throw new ApiError('conflict', 'All records were replaced meanwhile.');
+    }
+    const { id } = admission.admit(fieldsOf(index, parts));
+    await lifecycle.accept(id, file, era);
+    lifecycle.finish(id);
+  }
+}
+
+function addPlays(days: number, { settings, records, clock, events }: SeedParts): number {
+  if (days === 0) return 0;
+  const plays = seedHistory({ records, nowMs: clock.nowMs(), seed: settings.seed, days });
+  if (plays > 0) events.emit('video.played', '');
+  return plays;
+}
+
+function fieldsOf(index: number, { settings, records }: Pick<SeedParts, 'settings' | 'records'>): NewVideoFields {
+  const pick = (list: readonly string[], what: string) =>
+    list[Math.floor(seededFraction(settings.seed, [what, index]) * list.length)] ?? '';
+  const channels = records.channels.list();
+  const channelId = channels[index % Math.max(channels.length, 1)]?.id;
+  if (channelId === undefined) throw new ApiError('conflict', 'The account has no channel to put videos into.');
+  const [topic, place] = [pick(TOPICS, 'topic'), pick(PLACES, 'place')];
+  return {
+    title: `${topic} ${index + 1}: ${place}`,
+    description: `${topic} from ${place}. A sample that the sandbox was filled with.`,
+    channelId,
+    tags: ['sample', topic.toLowerCase()],
+    sourceUrl: null,
+  };
+}
+
+const TOPICS = ['News', 'Interview', 'Lecture', 'Weather', 'Sports', 'Portrait', 'Concert', 'Debate'];
+const PLACES = ['the harbour', 'the old town', 'the stadium', 'the lab', 'the market', 'the mountains', 'the theatre'];

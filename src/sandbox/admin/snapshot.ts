@@ -1,0 +1,146 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ApiError } from '../http/api-error.ts';
+import { jsonBody, query } from '../http/input.ts';
+import { isoTime } from '../http/wire.ts';
+import { inTransaction, SCHEMA_VERSION } from '../store/database.ts';
+import { eraseTables, fillTables, readTables } from '../store/tables.ts';
+import type { StoredFile } from '../store/videos.ts';
+import type { World } from '../world.ts';
+import type { Endpoint } from './endpoint.ts';
+import { refusal, requireFittingTables, snapshotDocument, type SnapshotDocument } from './snapshot-document.ts';
+
+type SnapshotParts = Pick<World, 'records' | 'library' | 'lifecycle' | 'importer' | 'clock' | 'events'>;
+
+/** All records as one JSON document, and back. Of keys and upload addresses there are only hashes; secrets of webhooks are in it. */
+export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path: '/_sandbox/export',
+      says: 'Gives all records as one JSON document (hashes of the keys only); ?media=true with the files, up to 64 MiB of them.',
+      handler: async (context) => {
+        const { media } = query(context.req.raw, exportQuery);
+        const document = await exported(parts, media === 'true');
+        return context.json(document, 200, { 'Cache-Control': 'no-store' });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/_sandbox/import',
+      says: 'Replaces everything by such a document, keys included. Files that it does not bring stay if they are the same, and are missing else.',
+      handler: async (context) => {
+        const document = await jsonBody(context.req.raw, snapshotDocument, MAX_DOCUMENT_BYTES);
+        return context.json({ data: await imported(parts, document) });
+      },
+    },
+  ];
+}
+
+const exportQuery = z.strictObject({ media: z.enum(['true', 'false'], 'must be true or false').default('false') });
+const MAX_MEDIA_BYTES = 64 * 1024 * 1024;
+const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
+
+async function exported({ records, library, lifecycle, clock }: SnapshotParts, isWithMedia: boolean) {
+  lifecycle.advance();
+  const head = { v: 1, schema: SCHEMA_VERSION, exported_at: isoTime(clock.nowMs()) };
+  const document = { ...head, ...readTables(records.database) };
+  return isWithMedia ? { ...document, media: await mediaOf(records.videos.files(), library) } : document;
+}
+
+async function mediaOf(
+  files: readonly StoredFile[],
+  library: SnapshotParts['library'],
+): Promise<Record<string, string>> {
+  const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (totalBytes > MAX_MEDIA_BYTES)
+    throw new ApiError(
+      'conflict',
+      `The files have ${totalBytes} bytes, and a document takes ${MAX_MEDIA_BYTES}: stop the sandbox and copy its data folder instead.`,
+    );
+  const media: Record<string, string> = {};
+  for (const { videoId } of files) {
+    const path = library.pathOf(videoId);
+    if (existsSync(path)) media[videoId] = await readFile(path, 'base64');
+  }
+  return media;
+}
+
+/** Looks at everything first, then replaces everything in one moment: a refused document changes nothing. */
+async function imported(parts: SnapshotParts, document: SnapshotDocument) {
+  const { records, library, lifecycle, importer, events } = parts;
+  requireFittingTables(document, records.database);
+  const brought = await unpacked(document, library.incoming);
+  try {
+    const { files, kept, space } = await lifecycle.startAnew(() => replaceAll(parts, document, brought));
+    importer.resume();
+    events.emit('reset', '');
+    await space;
+    return {
+      videos: document.tables['videos']?.length ?? 0,
+      files: kept.size,
+      files_missing: files.length - kept.size,
+    };
+  } finally {
+    await Promise.all([...brought.values()].map((path) => rm(path, { force: true })));
+  }
+}
+
+/** The media as files, by their video. @throws ApiError 422 for one that no record is about, or whose bytes are others */
+async function unpacked({ tables, media = {} }: SnapshotDocument, folder: string): Promise<Map<string, string>> {
+  const records = new Map(tables['videos']?.map((row) => [row['id'], row] as const));
+  const contents = Object.entries(media).map(([videoId, base64]) => ({
+    videoId,
+    bytes: Buffer.from(base64, 'base64'),
+  }));
+  for (const { videoId, bytes } of contents) {
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    if (records.get(videoId)?.['file_sha256'] !== sha256)
+      throw refusal(`media.${videoId}`, 'is not the file that the records tell of');
+  }
+  const paths = new Map<string, string>();
+  for (const { videoId, bytes } of contents) {
+    const path = join(folder, randomUUID());
+    paths.set(videoId, path);
+    await writeFile(path, bytes, { mode: 0o600 });
+  }
+  return paths;
+}
+
+function replaceAll({ records, library }: SnapshotParts, document: SnapshotDocument, brought: Map<string, string>) {
+  const { database, videos } = records;
+  const before = new Map(videos.files().map((file) => [file.videoId, file] as const));
+  fitOrRefuse(() =>
+    inTransaction(database, () => {
+      eraseTables(database);
+      fillTables(database, document);
+      readEverything(records);
+    }),
+  );
+  const files = videos.files();
+  const own = files
+    .filter((file) => before.get(file.videoId)?.sha256 === file.sha256 && existsSync(library.pathOf(file.videoId)))
+    .map(({ videoId }) => [videoId, library.pathOf(videoId)] as const);
+  const kept = new Map([...own, ...brought]);
+  return { files, kept, space: library.replace(kept) };
+}
+
+/** As answers will: what cannot be read is found here, while the old records can still come back. @throws TypeError */
+function readEverything({ keys, channels, feeds, webhooks, videos }: SnapshotParts['records']): void {
+  for (const store of [keys, channels, feeds, webhooks]) store.list();
+  for (let page = 1; videos.page({}, page, 1000).videos.length > 0; page += 1);
+}
+
+function fitOrRefuse(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    const isOfDatabase = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+    if (isOfDatabase || error instanceof TypeError)
+      throw refusal('The document', `does not fit together: ${error.message}`);
+    throw error;
+  }
+}

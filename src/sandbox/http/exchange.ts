@@ -1,0 +1,43 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiError } from './api-error.ts';
+import { answerJson } from './answer.ts';
+
+/** One request on the plain Node level. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The client sends its body only when it is told to (RFC 9110 section 10.1.1). */
+  readonly awaitsContinue: boolean;
+}
+
+/** Answers without the request's body, wherever that is: still with the client, on its way, or half read. */
+export function refuseEarly(exchange: Exchange, refusal: ApiError): void {
+  const { status, body, headers } = refusal;
+  answerEarly(exchange, { status, body, headers: { 'Content-Type': 'application/json', ...headers } });
+}
+
+export interface EarlyAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function answerEarly({ request, response, awaitsContinue }: Exchange, answer: EarlyAnswer): void {
+  // Who waits for 100 Continue has sent no body, so the connection can end at once; whether he sends it now, nobody knows.
+  const connection = awaitsContinue ? { Connection: 'close' } : {};
+  answerJson(response, answer.status, answer.body, { ...answer.headers, ...connection });
+  lingerThenCut(request);
+}
+
+/**
+ * Closing a socket with unread bytes sends a reset, which can destroy the answer on its way to the client
+ * (RFC 9112 section 9.6). So what the client still sends is thrown away for a while before the cut.
+ */
+function lingerThenCut(request: IncomingMessage): void {
+  if (request.complete) return;
+  request.resume();
+  const timer = setTimeout(() => request.destroy(), LINGER_MS).unref();
+  request.once('close', () => clearTimeout(timer));
+}
+
+const LINGER_MS = 2000;

@@ -1,0 +1,43 @@
+import type { InFlight } from '../in-flight.ts';
+import type { PortParts } from './server.ts';
+
+/** Gets copies of a request to the API, with as much of its body as was read, and of its answer. */
+export type ExchangeListener = (request: Request, response: Response) => void | Promise<void>;
+
+export type Fetch = PortParts['fetch'];
+
+/** Shows every exchange of the API to the listener. The answer does not wait for it; closing does. */
+export function showingExchanges(fetch: Fetch, onExchange: ExchangeListener, inFlight: InFlight): Fetch {
+  return async (request, bindings) => {
+    if (!isOfApi(request)) return fetch(request, bindings);
+    const read: Uint8Array[] = [];
+    const answer = await fetch(request.body ? withBodyNoted(request, request.body, read) : request, bindings);
+    const { method, headers } = request;
+    const asked = new Request(request.url, { method, headers, ...(read.length > 0 && { body: Buffer.concat(read) }) });
+    inFlight.track(show(onExchange, asked, answer.clone()));
+    return answer;
+  };
+}
+
+function isOfApi({ url }: Request): boolean {
+  return /^\/v1(\/|$)/.test(new URL(url).pathname);
+}
+
+/**
+ * The same request, whose body is noted as it is read. Not a clone: of the two bodies of a cloned request one can be cancelled
+ * only together with the other (Streams Standard, ReadableStreamTee), so a refused upload would wait for its listener.
+ */
+function withBodyNoted(request: Request, body: ReadableStream<Uint8Array>, read: Uint8Array[]): Request {
+  const noting = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      read.push(chunk);
+      controller.enqueue(chunk);
+    },
+  });
+  const { url, method, headers, signal } = request;
+  return new Request(url, { method, headers, signal, body: body.pipeThrough(noting), duplex: 'half' });
+}
+
+async function show(onExchange: ExchangeListener, request: Request, response: Response): Promise<void> {
+  await onExchange(request, response);
+}

@@ -1,0 +1,33 @@
+import { STATUS_CODES } from 'node:http';
+import type { Server } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { ApiError } from './api-error.ts';
+
+/**
+ * Tells a client that speaks plain http to an https port so, where Node would only cut it off (api-spec section 5, rule 5).
+ * assumed: 400; a redirect would teach clients to send the key in clear first.
+ */
+export function refusePlainHttp(server: Server): void {
+  const sockets = new Map<string, Socket>();
+  server.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket);
+    sockets.set(peer, socket);
+    socket.once('close', () => sockets.delete(peer));
+  });
+  // Before Node's own listener, which destroys the connection.
+  server.prependListener('tlsClientError', (error: NodeJS.ErrnoException, encrypted: TLSSocket) => {
+    if (error.code === 'ERR_SSL_HTTP_REQUEST') sockets.get(peerOf(encrypted))?.end(answer());
+  });
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** There is no response object yet: the bytes did not get as far as the HTTP parser. */
+function answer(): string {
+  const { status, body } = new ApiError('bad_request', 'This port takes https only: plain http is refused.');
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json`;
+  return `${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+}

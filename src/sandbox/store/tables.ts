@@ -1,0 +1,55 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { text, type Row } from './columns.ts';
+
+/** All rows of all tables, in their order, and the highest numbers ever given out, so that none is given twice. */
+export interface Tables {
+  readonly tables: Readonly<Record<string, readonly Row[]>>;
+  readonly sequences: Readonly<Record<string, number>>;
+}
+
+export function readTables(database: DatabaseSync): Tables {
+  const rowsOf = (table: string) => database.prepare(`SELECT * FROM ${table}`).all();
+  return {
+    tables: Object.fromEntries(tableNames(database).map((table) => [table, rowsOf(table)])),
+    sequences: Object.fromEntries(
+      rowsOf('sqlite_sequence').map((row) => [text(row, 'name'), Number(row['seq'])] as const),
+    ),
+  };
+}
+
+/** Within a transaction: what refers to rows of another table may be taken before them. */
+export function eraseTables(database: DatabaseSync): void {
+  database.exec('PRAGMA defer_foreign_keys = ON');
+  for (const table of [...tableNames(database), 'sqlite_sequence']) database.exec(`DELETE FROM ${table}`);
+}
+
+/**
+ * Within a transaction, into erased tables that have these columns.
+ * @throws the error of SQLite for a value that a column cannot have; a reference to nothing makes the commit throw
+ */
+export function fillTables(database: DatabaseSync, { tables, sequences }: Tables): void {
+  database.exec('PRAGMA defer_foreign_keys = ON');
+  for (const [table, rows] of Object.entries(tables)) {
+    const columns = columnNames(database, table);
+    const insert = database.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})`);
+    for (const row of rows) insert.run(...columns.map((column) => row[column] as SQLInputValue));
+  }
+  database.exec('DELETE FROM sqlite_sequence'); // the inserts above have made their own
+  const remember = database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
+  for (const [table, last] of Object.entries(sequences)) remember.run(table, last);
+}
+
+export function tableNames(database: DatabaseSync): string[] {
+  return database
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
+    .all()
+    .map((row) => text(row, 'name'));
+}
+
+/** In their order in the table. @param table one of `tableNames` */
+export function columnNames(database: DatabaseSync, table: string): string[] {
+  return database
+    .prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid')
+    .all(table)
+    .map((row) => text(row, 'name'));
+}

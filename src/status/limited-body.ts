@@ -1,0 +1,16 @@
+/** The whole body; null when it is longer or breaks off. No more than `mostBytes` and one chunk is ever held. */
+export async function limitedBody(request: Request, mostBytes: number): Promise<Uint8Array | null> {
+  if (Number(request.headers.get('content-length') ?? 0) > mostBytes) return null;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      length += chunk.length;
+      if (length > mostBytes) return null;
+      chunks.push(chunk);
+    }
+  } catch {
+    return null; // nobody is left who could read the answer
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,91 @@
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { startDaemon } from '../../src/daemon/daemon.ts';
+import type { Daemon } from '../../src/daemon/daemon.ts';
+import { statusOf } from '../../src/daemon/view.ts';
+import { stateOf } from '../../src/pipeline/facts.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { serveStatusPage } from '../../src/status/page.ts';
+import { makeScratch, until } from '../e2e/dropcast-process.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
+import { administer } from '../sandbox/administer.ts';
+import { runSandbox } from '../sandbox/running-sandbox.ts';
+
+/** A service that rings at a daemon which would otherwise ask only once an hour. */
+async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
+  const service = stack.use(await runSandbox(options));
+  const scratch = stack.use(await makeScratch(() => ''));
+  await mkdir(scratch.file('inbox'));
+  let daemon: Daemon | undefined;
+  const page = stack.use(
+    await serveStatusPage(
+      { host: '127.0.0.1', port: 0 },
+      {
+        status: async () => statusOf(required(daemon).ledger, required(daemon)),
+        receive: (webhook) => required(daemon).receive(webhook),
+      },
+    ),
+  );
+  const url = `http://127.0.0.1:${page.port}/webhooks`;
+  const { id, secret } = (await administer(service, 'POST', '/webhooks', { url })).body.data;
+  const { baseUrl, apiKey } = service.sandbox;
+  await writeFile(
+    scratch.config,
+    `
+service: { base_url: "${baseUrl}", api_key: ${apiKey}, webhook_secret: ${secret} }
+state_dir: ${scratch.file('state')}
+poll: { interval: 1h }
+folders: [{ path: ${scratch.file('inbox')}, settle: 100ms, rules: [{ match: "**", channel: ch_main }] }]
+`,
+    { mode: 0o600 },
+  );
+  const { config } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
+  daemon = stack.use(await startDaemon(required(config), silentLogger));
+  const drop = (name: string) => copyFile(new URL(`../media/${name}`, import.meta.url), scratch.file('inbox', name));
+  const outcomes = async () =>
+    (await administer(service, 'GET', `/webhooks/${id}/deliveries`)).body.data.map(
+      (each: { status: number }) => each.status,
+    );
+  return { daemon, drop, outcomes, url };
+}
+
+function required<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error('it is not there yet');
+  return value;
+}
+
+const states = async (daemon: Daemon) => (await daemon.ledger.list({ limit: 100 })).map(stateOf);
+
+test('a file is done soon after its video is ready, though the service is asked only once an hour', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { daemon, drop, outcomes } = await start(stack, { processingMs: { min: 1500, max: 1500 } });
+  await drop('clip.mp4');
+  await until('the file is done', async () => (await states(daemon)).join() === 'done');
+  expect(await outcomes()).toEqual([204]);
+});
+
+test('so are files whose videos are ready before the answers to their uploads are read', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { daemon, drop } = await start(stack, { processingMs: { min: 0, max: 1 } });
+  let dropped = 0;
+  for (const name of ['clip.mp4', 'camera.mov', 'phone-vertical.mp4']) {
+    await drop(name);
+    dropped += 1;
+    await until(`${name} is done`, async () => {
+      const found = await states(daemon);
+      return found.length === dropped && found.every((state) => state === 'done');
+    });
+  }
+});
+
+test('a webhook that is not signed rings nothing', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { url } = await start(stack, {});
+  const forged = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+    'webhook-signature': 'v1,AAAA',
+  };
+  expect((await fetch(url, { method: 'POST', body: '{}', headers: forged })).status).toBe(401);
+});

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { Events, type SandboxEvent } from '../../../src/sandbox/events.ts';
+import { Clock } from '../../../src/sandbox/clock.ts';
+import { KeyDesk } from '../../../src/sandbox/admin/key-desk.ts';
+import { openRecords } from '../../../src/sandbox/records.ts';
+
+test('each creation and each first revocation of a key is an event', () => {
+  const events = new Events();
+  const heard: SandboxEvent[] = [];
+  events.listen((event) => heard.push(event));
+  const desk = new KeyDesk({ keys: openRecords(':memory:').keys, clock: new Clock(() => 0), events });
+  desk.create('CI', false);
+  desk.revoke('key_1');
+  desk.revoke('key_1');
+  desk.revoke('key_2');
+  expect(heard).toEqual([
+    { type: 'key.changed', id: 'key_1' },
+    { type: 'key.changed', id: 'key_1' },
+  ]);
+});

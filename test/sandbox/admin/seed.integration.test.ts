@@ -1,0 +1,73 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { runSandbox } from '../running-sandbox.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { admin } from './admin-side.ts';
+
+const samplesDir = fileURLToPath(new URL('../../media', import.meta.url));
+
+test('makes videos of the sample files, which are what their bytes are, and plays of the past', async () => {
+  await using service = await runSandbox({ samplesDir, processingMs: { min: 60_000, max: 60_000 } });
+  const { status, body } = await admin(service, 'POST /seed', { videos: 9, days: 7 });
+  expect([status, body.data.videos]).toEqual([201, 9]);
+  expect(body.data.plays).toBeGreaterThan(20);
+  const { data, meta } = (await service.call('GET', '/videos')).body;
+  expect(meta.total).toBe(9);
+  const statuses = data.map((video: { status: string }) => video.status);
+  expect(statuses.filter((status: string) => status === 'failed')).toHaveLength(1); // the sample that is cut off
+  expect(statuses.filter((status: string) => status === 'ready')).toHaveLength(8);
+  expect(new Set(service.sandbox.files().map(({ sha256 }) => sha256)).size).toBe(7);
+  const { data: overview } = (await service.call('GET', '/analytics/overview')).body;
+  expect(overview.total_views).toBeGreaterThan(0);
+});
+
+test('makes sounds where there are no samples, and no plays when none are wanted', async () => {
+  await using service = await runSandbox();
+  expect((await admin(service, 'POST /seed', { videos: 3, days: 0 })).body.data).toEqual({ videos: 3, plays: 0 });
+  const { data } = (await service.call('GET', '/videos')).body;
+  expect(data.map(({ status, duration }: { status: string; duration: number }) => [status, duration])).toEqual([
+    ['ready', 3],
+    ['ready', 2],
+    ['ready', 1],
+  ]);
+});
+
+test('the same seed fills it with the same titles, a second call adds more, and no body means a good deal', async () => {
+  const titles = async () => {
+    await using service = await runSandbox({ seed: 5 });
+    await admin(service, 'POST /seed', { videos: 2, days: 0 });
+    await admin(service, 'POST /seed', { videos: 1, days: 0 });
+    return (await service.call('GET', '/videos')).body.data.map(({ title }: { title: string }) => title);
+  };
+  const made = await titles();
+  expect(made).toHaveLength(3);
+  expect(await titles()).toEqual(made);
+  await using service = await runSandbox();
+  expect((await admin(service, 'POST /seed')).body.data.videos).toBe(20);
+});
+
+test('a reset in between ends it', async () => {
+  await using service = await runSandbox();
+  const seeding = admin(service, 'POST /seed', { videos: 1000, days: 0 });
+  await expect.poll(() => service.sandbox.files().length).toBeGreaterThan(2);
+  await admin(service, 'POST /reset');
+  expect(await seeding).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
+  expect(service.sandbox.files()).toEqual([]);
+});
+
+test('closing in between ends it', async () => {
+  await using folder = await temporaryFolder();
+  await using service = await runSandbox({ dataDir: folder.path });
+  const seeding = admin(service, 'POST /seed', { videos: 1000, days: 0 }).catch(() => 'cut');
+  await expect.poll(() => service.sandbox.files().length).toBeGreaterThan(2);
+  await service.sandbox.close();
+  expect(await seeding).toBe('cut');
+  expect((await readdir(join(folder.path, 'media'))).length).toBeLessThan(500);
+});
+
+test('without a channel there is nowhere to put videos', async () => {
+  await using service = await runSandbox({ seedData: 'none' });
+  expect(await admin(service, 'POST /seed', { videos: 1 })).toMatchObject({ status: 409 });
+});

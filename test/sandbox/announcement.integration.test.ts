@@ -1,0 +1,47 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readAnnouncement } from '../../src/sandbox/announcement.ts';
+import { runSandbox } from './running-sandbox.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+test('a running sandbox says in its data folder where it is, for the owner alone, and takes that back at its end', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'sandbox.json');
+  {
+    await using service = await runSandbox({ dataDir: folder.path, tls: true, adminToken: 'a+b/c=' });
+    const { baseUrl, adminUrl, adminToken, pageUrl, caPath } = service.sandbox;
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({
+      v: 1,
+      pid: process.pid,
+      base_url: baseUrl,
+      admin_url: adminUrl,
+      admin_token: adminToken,
+      page_url: pageUrl,
+      ca_path: caPath,
+    });
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await readAnnouncement(folder.path))?.admin_url).toBe(adminUrl);
+    expect(new URL(pageUrl).searchParams.get('token')).toBe('a+b/c=');
+  }
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+});
+
+test('what a killed sandbox left, even readable by others, is replaced', async () => {
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, 'sandbox.json'), '{"v":1}', { mode: 0o644 });
+  await writeFile(join(folder.path, 'sandbox.json.new'), 'half', { mode: 0o644 });
+  await using service = await runSandbox({ dataDir: folder.path });
+  expect((await readAnnouncement(folder.path))?.base_url).toBe(service.sandbox.baseUrl);
+  expect((await stat(join(folder.path, 'sandbox.json'))).mode & 0o777).toBe(0o600);
+});
+
+test.each(['', '{', '[]', '{"v":2}', '{"v":1,"pid":1,"base_url":"file:///x"}'])(
+  'an announcement %j is none',
+  async (text) => {
+    await using folder = await temporaryFolder();
+    expect(await readAnnouncement(folder.path)).toBeUndefined();
+    await writeFile(join(folder.path, 'sandbox.json'), text);
+    expect(await readAnnouncement(folder.path)).toBeUndefined();
+  },
+);

@@ -1,0 +1,70 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect, test } from 'vitest';
+import { Events } from '../../../src/sandbox/events.ts';
+import { Journal } from '../../../src/sandbox/http/journal.ts';
+
+function exchange(url: string) {
+  const response = Object.assign(new EventEmitter(), { headersSent: false, statusCode: 0 });
+  const socket = { bytesRead: 10, bytesWritten: 20 };
+  const request = { method: 'GET', url, socket };
+  const end = (statusCode: number) => {
+    Object.assign(response, { headersSent: true, statusCode });
+    response.emit('close');
+  };
+  return { request: request as unknown as IncomingMessage, response: response as unknown as ServerResponse, end };
+}
+
+function journalWith(...urls: string[]) {
+  const events = new Events();
+  const heard: string[] = [];
+  events.listen(({ type, id }) => heard.push(`${type} ${id}`));
+  const journal = new Journal({ nowMs: () => 0, events });
+  const exchanges = urls.map(exchange);
+  for (const { request, response } of exchanges) journal.follow(request, response);
+  return { journal, exchanges, heard };
+}
+
+test('an entry is told as an event when its exchange has ended, and not before', () => {
+  const { journal, exchanges, heard } = journalWith('/v1/videos', '/v1/feeds');
+  expect(heard).toEqual([]);
+  expect(journal.entries()).toMatchObject([{ durationMs: null, status: 0 }, { durationMs: null }]);
+  exchanges[1]?.end(200);
+  expect(heard).toEqual(['request 2']);
+  expect(journal.entries()[1]).toMatchObject({ number: 2, status: 200, bytesIn: 10, bytesOut: 20 });
+});
+
+test.each(['/', '/?token=x', '/_sandbox', '/_sandbox/requests', '/_page/style.css'])(
+  '%s, of the admin side or the page, is not noted: the page would keep itself busy',
+  (url) => {
+    const { journal, exchanges, heard } = journalWith(url);
+    exchanges[0]?.end(200);
+    expect([journal.entries(), heard]).toEqual([[], []]);
+  },
+);
+
+test.each(['/cdn/thumbnails/vid_x.jpg', '/embed/vid_x'])('%s is noted, but is no event', (url) => {
+  const { journal, exchanges, heard } = journalWith(url);
+  exchanges[0]?.end(200);
+  expect([journal.entries().length, heard]).toEqual([1, []]);
+});
+
+test.each(['/_sandboxes', '/_pages', '/v1/_sandbox'])('%s is of the service', (url) => {
+  expect(journalWith(url).journal.entries()).toHaveLength(1);
+});
+
+test('the oldest entries go when there are too many', () => {
+  const { journal } = journalWith();
+  const { request, response } = exchange('/v1/videos');
+  Object.assign(response, { once: () => response });
+  for (let index = 0; index < 200_000; index += 1) journal.follow(request, response);
+  expect(journal.entries()).toHaveLength(100_000);
+  expect(journal.entries()[0]?.number).toBe(100_001);
+});
+
+test('what is forgotten stays so when its exchange ends', () => {
+  const { journal, exchanges } = journalWith('/v1/videos');
+  journal.clear();
+  exchanges[0]?.end(200);
+  expect(journal.entries()).toEqual([]);
+});

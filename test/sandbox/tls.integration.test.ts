@@ -1,0 +1,133 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { certificateIn } from '../../src/sandbox/tls.ts';
+import { runSandbox } from './running-sandbox.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const DAY_MS = 86_400_000;
+const nowMs = Date.now();
+const CHROMIUM = '/usr/bin/chromium';
+const run = promisify(execFile);
+
+describe('the certificate in the folder', () => {
+  test('is for this machine by every name, for a year, and its key is for the owner alone', async () => {
+    await using folder = await temporaryFolder();
+    const { cert, caPath } = await certificateIn({ folder: folder.path, host: 'box.localhost', nowMs });
+    const leaf = new X509Certificate(cert);
+    const names = ['localhost', 'box.localhost'].map((name) => leaf.checkHost(name));
+    const addresses = ['127.0.0.1', '::1'].map((address) => leaf.checkIP(address));
+    expect([...names, ...addresses]).toEqual(['localhost', 'box.localhost', '127.0.0.1', '::1']);
+    expect(leaf.checkHost('example.com')).toBeUndefined();
+    expect(Math.round((leaf.validToDate.getTime() - nowMs) / DAY_MS)).toBe(365);
+    expect(leaf.ca).toBe(false);
+    expect(new X509Certificate(await readFile(caPath)).ca).toBe(true);
+    expect((await stat(join(dirname(caPath), 'key.pem'))).mode & 0o777).toBe(0o600);
+    expect((await stat(dirname(caPath))).mode & 0o777).toBe(0o700);
+  });
+
+  test('is kept until a week before its end, then made anew with another serial number', async () => {
+    await using folder = await temporaryFolder();
+    const at = async (day: number) =>
+      (await certificateIn({ folder: folder.path, host: 'localhost', nowMs: nowMs + day * DAY_MS })).cert;
+    const first = await at(0);
+    expect(await at(357)).toBe(first);
+    const renewed = await at(359);
+    expect(new X509Certificate(renewed).serialNumber).not.toBe(new X509Certificate(first).serialNumber);
+    expect(await at(360)).toBe(renewed);
+  });
+
+  test('is made anew for another host, and when its files are broken or do not fit together', async () => {
+    await using folder = await temporaryFolder();
+    const kept = (host: string) => certificateIn({ folder: folder.path, host, nowMs });
+    const first = await kept('[::1]');
+    expect((await kept('127.0.0.1')).cert).toBe(first.cert);
+    const second = await kept('127.0.0.2');
+    expect(second.cert).not.toBe(first.cert);
+    await writeFile(join(dirname(second.caPath), 'key.pem'), first.key);
+    const third = await kept('127.0.0.2');
+    expect(third.cert).not.toBe(second.cert);
+    await writeFile(join(dirname(second.caPath), 'cert.pem'), 'nonsense');
+    expect((await kept('127.0.0.2')).cert).not.toBe(third.cert);
+  });
+
+  test.skipIf(!existsSync('/usr/bin/openssl'))('satisfies the strict rules of OpenSSL', async () => {
+    await using folder = await temporaryFolder();
+    const { caPath } = await certificateIn({ folder: folder.path, host: 'localhost', nowMs });
+    const cert = join(dirname(caPath), 'cert.pem');
+    const { stdout } = await run('openssl', ['verify', '-x509_strict', '-CAfile', caPath, cert]);
+    expect(stdout).toBe(`${cert}: OK\n`);
+  });
+});
+
+describe('over TLS (5)', () => {
+  let sandbox: Sandbox;
+  let ca: string;
+  beforeAll(async () => {
+    ({ sandbox } = await runSandbox({ tls: true, uploadOrigin: 'separate' }));
+    ca = sandbox.caPath ?? '';
+  });
+  afterAll(() => sandbox.close());
+
+  test('5.5 all addresses are https, and the certificate is trusted through its authority', async () => {
+    const origins = [sandbox.baseUrl, sandbox.adminUrl, sandbox.pageUrl, sandbox.uploadOrigin];
+    expect(origins.map((address) => new URL(address).protocol)).toEqual(['https:', 'https:', 'https:', 'https:']);
+    const trust = { ca: await readFile(ca), headers: { authorization: `Bearer ${sandbox.apiKey}` } };
+    const asked = request(`${sandbox.baseUrl}/channels`, trust).end();
+    const [response] = await once(asked, 'response');
+    expect([response.statusCode, await text(response)]).toEqual([200, expect.stringContaining('ch_main')]);
+  });
+
+  test('curl --cacert and NODE_EXTRA_CA_CERTS are all that clients need; without them they refuse', async () => {
+    const url = `${sandbox.baseUrl}/channels`;
+    const curl = (...more: string[]) => run('curl', ['-sS', '-o', '/dev/null', '-w', '%{http_code}', ...more, url]);
+    expect((await curl('--cacert', ca)).stdout).toBe('401');
+    await expect(curl()).rejects.toMatchObject({ code: 60 });
+    const script = `const { status } = await fetch(${JSON.stringify(url)}); console.log(status)`;
+    const node = (env: Record<string, string>) =>
+      run(process.execPath, ['--input-type=module', '-e', script], { env: { ...process.env, ...env } });
+    expect((await node({ NODE_EXTRA_CA_CERTS: ca })).stdout).toBe('401\n');
+    await expect(node({})).rejects.toMatchObject({ stderr: expect.stringContaining('UNABLE_TO_VERIFY') });
+  });
+
+  test.each(['baseUrl', 'uploadOrigin'] as const)('5.5 plain http to %s is told so and let go', async (which) => {
+    const socket = connect(Number(new URL(sandbox[which]).port), '127.0.0.1');
+    socket.end(`GET /v1/videos HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${sandbox.apiKey}\r\n\r\n`);
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'bad_request' } });
+    expect(sandbox.requests().filter(({ path }) => path === '/v1/videos')).toEqual([]);
+  });
+
+  test('noise instead of a handshake ends the connection and harms nobody', async () => {
+    const socket = connect(sandbox.port, '127.0.0.1').on('error', () => undefined);
+    socket.end(Buffer.alloc(4000, 7));
+    await once(socket, 'close');
+    expect((await run('curl', ['-sS', '--cacert', ca, sandbox.baseUrl])).stdout).toContain('unauthorized');
+  });
+
+  test.skipIf(!existsSync(CHROMIUM))(
+    'Chromium finds nothing wrong but that it does not know the authority',
+    async () => {
+      const visit = async (args: string[]) => {
+        await using browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...args] });
+        const page = await browser.newPage();
+        return (await page.goto(`${sandbox.baseUrl}/channels`))?.status();
+      };
+      await expect(visit([])).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
+      const { publicKey } = new X509Certificate(await readFile(join(dirname(ca), 'cert.pem')));
+      const pin = createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' }));
+      expect(await visit([`--ignore-certificate-errors-spki-list=${pin.digest('base64')}`])).toBe(401);
+    },
+  );
+});
