@@ -60,7 +60,9 @@ const filter = z.strictObject({
   limit: pageNumber(1000).default(100),
 });
 
-function isWanted(entry: JournalEntry, { operation, status, since }: z.output<typeof filter>): boolean {
+export type RequestFilter = Pick<z.output<typeof filter>, 'operation' | 'status' | 'since'>;
+
+export function isWanted(entry: JournalEntry, { operation, status, since }: RequestFilter): boolean {
   if (operation !== undefined && entry.operation !== operation) return false;
   if (status !== undefined && !isInClass(String(entry.status), status)) return false;
   return since === undefined || entry.atMs >= since;

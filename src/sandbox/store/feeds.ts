@@ -95,6 +95,15 @@ export class FeedStore {
     return rows.map(toItem);
   }
 
+  /** The feeds that have the video. */
+  with(videoId: string): Feed[] {
+    const itsFeeds = 'SELECT feed_id FROM feed_items WHERE video_id = ?';
+    return this.#database
+      .prepare(`SELECT * FROM feeds WHERE id IN (${itsFeeds}) ORDER BY number`)
+      .all(videoId)
+      .map(toFeed);
+  }
+
   /** Takes a video out of every feed. */
   drop(videoId: string, nowMs: number): void {
     this.#database

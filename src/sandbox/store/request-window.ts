@@ -16,6 +16,7 @@ export class RequestWindow {
   readonly #at: StatementSync;
   readonly #insert: StatementSync;
   readonly #forget: StatementSync;
+  readonly #count: StatementSync;
 
   constructor(database: DatabaseSync, limit: number) {
     this.#database = database;
@@ -26,6 +27,7 @@ export class RequestWindow {
     this.#at = database.prepare('SELECT at_ms FROM api_requests WHERE key_id = ? AND number = ?');
     this.#insert = database.prepare('INSERT INTO api_requests (key_id, number, at_ms) VALUES (?, ?, ?)');
     this.#forget = database.prepare('DELETE FROM api_requests WHERE key_id = ? AND at_ms <= ?');
+    this.#count = database.prepare('SELECT COUNT(*) AS total FROM api_requests WHERE key_id = ? AND at_ms > ?');
   }
 
   admit(keyId: number, nowMs: number): Admission {
@@ -40,6 +42,11 @@ export class RequestWindow {
       if (next % PRUNE_EVERY === 0) this.#forget.run(keyId, atMs - HOUR_MS); // a missing row is an old row
       return { admitted: true };
     });
+  }
+
+  /** How many requests of the key count at present. */
+  used(keyId: number, nowMs: number): number {
+    return Number(this.#count.get(keyId, nowMs - HOUR_MS)?.['total']);
   }
 }
 
