@@ -9,6 +9,7 @@ export type EventType =
   | 'channel.updated'
   | 'feed.published'
   | 'key.changed'
+  | 'webhook.changed'
   | 'faults.changed'
   | 'clock.changed'
   | 'request'

@@ -11,7 +11,7 @@ import { Clock } from './clock.ts';
 import { Events } from './events.ts';
 import { createFaultLayer } from './faults/fault-layer.ts';
 import { Faults } from './faults/faults.ts';
-import { nothingHere } from './http/api.ts';
+import { nothingHere } from './http/refusals.ts';
 import { showingExchanges, type Fetch } from './http/exchanges.ts';
 import { Journal, type JournalEntry } from './http/journal.ts';
 import { Links } from './http/links.ts';

@@ -2,11 +2,8 @@ import { Hono } from 'hono';
 import { EmbedPlays } from '../analytics/embed-plays.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Handler } from '../http/handler.ts';
-import type { World } from '../world.ts';
 import { openPlay, reportPlay } from './plays.ts';
-import { showPage } from './show-page.ts';
-
-export type EmbedParts = Pick<World, 'settings' | 'records' | 'lifecycle' | 'clock' | 'events' | 'links'>;
+import { showPage, type EmbedParts } from './show-page.ts';
 
 /** The embed page of each video (api-spec section 2.1), and the reports of its player. */
 export function createEmbedRoutes(parts: EmbedParts): Hono {

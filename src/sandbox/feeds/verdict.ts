@@ -1,19 +1,11 @@
 import type { FeedType } from '../store/feeds.ts';
 import { ctvFindings } from './rules/ctv.ts';
+import type { Finding } from './rules/finding.ts';
 import { mrssFindings } from './rules/mrss.ts';
 import { podcastFindings } from './rules/podcast.ts';
 import { rokuSearchFindings } from './rules/roku-search.ts';
 import { rssFindings } from './rules/rss.ts';
 import { readXml, XmlError, type ReadElement } from './xml-reader.ts';
-
-/** A rule that a document breaks. */
-export interface Finding {
-  /** The rule's name, `enclosure-length` for example. */
-  readonly rule: string;
-  readonly message: string;
-  /** The guid or id of the item that breaks it, or `#3` for the third when it has none. */
-  readonly item?: string;
-}
 
 /**
  * Judges a feed by the rules of its type: what its specification requires, and what readers refuse although general validators let

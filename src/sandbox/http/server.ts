@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { InFlight } from '../in-flight.ts';
 import { isLoopbackHost } from '../loopback.ts';
 import { answerRefusal } from './answer.ts';
-import { errorResponse } from './api.ts';
+import { errorResponse } from './refusals.ts';
 import { ApiError } from './api-error.ts';
 import type { Exchange } from './exchange.ts';
 import type { Journal } from './journal.ts';

@@ -6,7 +6,8 @@ import { createFeedRoutes } from '../feeds/routes.ts';
 import { createPageRoutes } from '../page/routes.ts';
 import type { World } from '../world.ts';
 import { requireAccess } from './access.ts';
-import { answerElsewhere, createApi, errorResponse } from './api.ts';
+import { createApi } from './api.ts';
+import { answerElsewhere, errorResponse } from './refusals.ts';
 import { createContractRoutes } from './contract-document.ts';
 
 /** Everything of the service but the bytes of files: API, feeds, embeds, admin side and page; 404 everywhere else. */

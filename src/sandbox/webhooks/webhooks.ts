@@ -126,6 +126,7 @@ export class Webhooks {
     } finally {
       this.#busy.delete(webhook.id);
     }
+    this.#parts.events.emit('webhook.changed', webhook.id);
     this.#advance();
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SHORT_FORM_MAX_S } from '../ctv.ts';
-import type { Finding } from '../verdict.ts';
+import type { Finding } from './finding.ts';
 import { atMost, day, schemaFindings, seconds, webAddress, zonedTime } from './json.ts';
 
 /** The rules of Roku's Direct Publisher form, as far as a service without series and captions can break them. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Finding } from '../verdict.ts';
+import type { Finding } from './finding.ts';
 import { finding } from './rss.ts';
 
 /** @param lists the names of the lists in the feed whose entries are its items */

@@ -1,5 +1,5 @@
 import { MEDIA_RSS, MRSS_PAGE_ITEMS } from '../mrss.ts';
-import type { Finding } from '../verdict.ts';
+import type { Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
 import {
   childOf,

@@ -1,5 +1,5 @@
 import { ITUNES, PODCAST } from '../podcast.ts';
-import type { Finding } from '../verdict.ts';
+import type { Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
 import {
   channelOf,

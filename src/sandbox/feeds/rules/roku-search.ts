@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Finding } from '../verdict.ts';
+import type { Finding } from './finding.ts';
 import { atMost, day, schemaFindings, seconds, webAddress } from './json.ts';
 
 /** The rules of Roku's Search feed 2.0: of its schema, and of its text where the schema says less. */

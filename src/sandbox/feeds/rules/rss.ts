@@ -1,5 +1,5 @@
 import { ATOM } from '../rss.ts';
-import type { Finding } from '../verdict.ts';
+import type { Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
 
 /** The rules of RSS 2.0, of its best practices, and of the enclosures' readers: for MRSS and podcasts alike. */
