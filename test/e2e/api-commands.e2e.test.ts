@@ -23,17 +23,17 @@ interface SandboxProcess {
   readonly process: DropcastProcess;
   readonly baseUrl: string;
   readonly key: string;
+  readonly admin: { readonly url: string; readonly token: string };
 }
 
 async function startSandboxProcess(...args: readonly string[]): Promise<SandboxProcess> {
   const process = startDropcast(['sandbox', '--port', '0', '--json', ...args]);
   await until('the sandbox says where it is', () => process.output().includes('\n'));
-  const { base_url: baseUrl, api_key: key } = JSON.parse(process.output().split('\n')[0] ?? '') as Record<
-    string,
-    string
-  >;
-  if (baseUrl === undefined || key === undefined) throw new Error(`the sandbox printed ${process.output()}`);
-  return { process, baseUrl, key };
+  const said = JSON.parse(process.output().split('\n')[0] ?? '') as Record<string, string>;
+  const { base_url: baseUrl, api_key: key, admin_url: url, admin_token: token } = said;
+  if (baseUrl === undefined || key === undefined || url === undefined || token === undefined)
+    throw new Error(`the sandbox printed ${process.output()}`);
+  return { process, baseUrl, key, admin: { url, token } };
 }
 
 let scratch: Scratch;
@@ -317,6 +317,7 @@ alongside('on the shell', () => {
   });
 
   test.skipIf(!hasScript)('an upload on a terminal is shown live', async () => {
+    await slowDownNextUpload();
     const command = `stty cols 90 rows 20; "$NODE" src/main.ts videos upload test/media/clip.mp4 -c "$CONFIG"`;
     const { stdout, code } = await inShell(onTerminal(command));
     expect(code).toBe(0);
@@ -325,6 +326,15 @@ alongside('on the shell', () => {
     expect(stdout).toMatch(/id {6}vid_/);
   });
 });
+
+/** A sample goes in one frame of the display else. */
+async function slowDownNextUpload(): Promise<void> {
+  const { url, token } = sandbox.admin;
+  const fault = { kind: 'slow_read', operation: 'uploads.put', bytes_per_second: 30_000, times: 1 };
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/faults`, { method: 'POST', headers, body: JSON.stringify(fault) });
+  expect(answer.status).toBe(201);
+}
 
 function onTerminal(command: string): string {
   return `script -qec '${command}' /dev/null`;
