@@ -24,13 +24,13 @@ export function addSandboxCommands(program: Command, shell: Shell, samples: stri
         .default('same'),
     )
     .addOption(
-      new Option('--import-from <where>', 'what source_url may lead to')
+      new Option('--import-from <where>', 'what source_url and webhooks may lead to')
         .choices(['loopback', 'anywhere'])
         .default('loopback'),
     )
     .option(
       '--json',
-      'print one line of JSON when ready: {"v":1,"base_url","api_key","admin_url","admin_token","page_url"}',
+      'print one line of JSON when ready: {"v":1,"base_url","api_key","admin_url","admin_token","page_url"}, and "ca_path" with --tls',
     )
     .addHelpText('after', '\nWith --data, DIRECTORY/sandbox.json says where it runs, for its owner alone.')
     .action(async (options: SandboxCommandOptions) =>

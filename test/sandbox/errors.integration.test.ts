@@ -33,8 +33,8 @@ describe('errors (7)', () => {
     expect(answer.headers.get('content-type')).toBe('application/json');
   });
 
-  test('paths outside /v1 are 404 without a key', async () => {
-    const response = await fetch(new URL('/', service.sandbox.baseUrl));
+  test('paths that nothing serves are 404 without a key', async () => {
+    const response = await fetch(new URL('/nothing', service.sandbox.baseUrl));
     expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
   });
 

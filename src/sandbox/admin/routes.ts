@@ -65,14 +65,26 @@ function resetEndpoint(world: World): Endpoint {
 /** What the routes of the other parts take. */
 const mounted: readonly Listed[] = [
   { method: 'GET', path: '/_sandbox/faults', says: 'Lists the planned faults, and how often each hit.' },
-  { method: 'POST', path: '/_sandbox/faults', says: 'Plans one more fault.' },
-  { method: 'PUT', path: '/_sandbox/faults', says: 'Plans these faults and no others.' },
+  {
+    method: 'POST',
+    path: '/_sandbox/faults',
+    says: 'Plans one more fault, like {"kind": "status", "status": 503, "operation": "videos.get", "times": 2}.',
+  },
+  { method: 'PUT', path: '/_sandbox/faults', says: 'Plans these faults, [{"kind"}, …], and no others.' },
   { method: 'DELETE', path: '/_sandbox/faults', says: 'Forgets all planned faults.' },
   { method: 'DELETE', path: '/_sandbox/faults/:id', says: 'Forgets a planned fault.' },
   { method: 'GET', path: '/_sandbox/webhooks', says: 'Lists the addresses that are told of events.' },
-  { method: 'POST', path: '/_sandbox/webhooks', says: 'Registers an address; its secret is shown this once.' },
+  {
+    method: 'POST',
+    path: '/_sandbox/webhooks',
+    says: 'Registers an address with {"url", "events"?}. The answer is the only one that has its secret.',
+  },
   { method: 'DELETE', path: '/_sandbox/webhooks/:id', says: 'Forgets an address and its deliveries.' },
-  { method: 'GET', path: '/_sandbox/webhooks/:id/deliveries', says: 'Lists what was delivered, newest first.' },
+  {
+    method: 'GET',
+    path: '/_sandbox/webhooks/:id/deliveries',
+    says: 'Lists what was delivered, newest first; ?limit=100.',
+  },
   {
     method: 'POST',
     path: '/_sandbox/webhooks/:id/deliveries/:delivery/redeliver',

@@ -132,7 +132,7 @@ export const faultRule = z.discriminatedUnion(
       message: message.default('The sandbox was told to let this video fail.'),
     }),
   ],
-  'must be one of the kinds of fault',
+  'must be one of the kinds of fault, such as status, delay or answer_lost (docs/sandbox.md has them all)',
 );
 
 /** Several at once, to replace all there are. */

@@ -6,7 +6,7 @@ import { z } from 'zod';
  */
 export function textField(maxCharacters: number) {
   return z
-    .string('must be a string')
+    .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') })
     .max(maxCharacters, `must have at most ${maxCharacters} characters`)
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed Unicode without NUL');
 }

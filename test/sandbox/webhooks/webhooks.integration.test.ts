@@ -302,7 +302,7 @@ describe('the admin side of webhooks', () => {
   });
 
   test.each([
-    [{}, 'url: must be a string'],
+    [{}, 'url: is missing'],
     [{ url: 'ftp://127.0.0.1/' }, 'must be an http or https address'],
     [{ url: 'http://user:word@127.0.0.1/' }, 'must be an http or https address'],
     [{ url: 'https://example.com/' }, 'must be an address of this machine'],
