@@ -1,0 +1,161 @@
+import type { Context } from 'hono';
+import type { World } from '../world.ts';
+import type { AskService, Question } from './ask-service.ts';
+import { ruleIn } from './fault-form.ts';
+import { activeOf, presets } from './fault-presets.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { ShownOnce } from './shown-once.ts';
+
+/** What a form does: the questions it asks the service, and where the browser goes then. */
+export interface Action {
+  readonly path: string;
+  readonly asks: (sent: Sent) => Question | readonly Question[];
+  readonly leadsTo: string | ((answer: unknown, sent: Sent) => string);
+}
+
+export interface Sent {
+  readonly form: URLSearchParams;
+  /** A part of the path, encoded as one. */
+  readonly part: (name: string) => string;
+}
+
+/** Every changing thing that the page can do. */
+export function actions({ faults }: Pick<World, 'faults'>, shownOnce: ShownOnce): Action[] {
+  return [...aboutVideos, ...aboutKeys(shownOnce), ...aboutWebhooks(shownOnce), ...aboutFaults(faults), ...aboutAll];
+}
+
+/** @returns the address that shows what the action has done. @throws ApiError what the service refuses, and 400 for no form */
+export async function act(context: Context, { asks, leadsTo }: Action, ask: AskService): Promise<string> {
+  const sent: Sent = {
+    form: new URLSearchParams([
+      ...new URL(context.req.url).searchParams,
+      ...new URLSearchParams(await context.req.text()),
+    ]),
+    part: (name) => encodeURIComponent(context.req.param(name) ?? ''),
+  };
+  let answer: unknown;
+  for (const question of [asks(sent)].flat()) answer = await ask(question);
+  return typeof leadsTo === 'string' ? leadsTo : leadsTo(answer, sent);
+}
+
+const aboutVideos: readonly Action[] = [
+  {
+    path: '/_page/videos/:id/fail',
+    asks: ({ part }) => ({ method: 'POST', path: `/_sandbox/videos/${part('id')}/fail`, body: FAILURE }),
+    leadsTo: (_answer, { part }) => `/_page/videos/${part('id')}`,
+  },
+  {
+    path: '/_page/videos/:id/delete',
+    asks: ({ part }) => ({ method: 'DELETE', path: `/v1/videos/${part('id')}` }),
+    leadsTo: '/_page/videos',
+  },
+  {
+    path: '/_page/feeds/:id/publish',
+    asks: ({ part }) => ({ method: 'POST', path: `/v1/feeds/${part('id')}/publish` }),
+    leadsTo: (_answer, { part }) => `/_page/feeds/${part('id')}`,
+  },
+];
+
+const FAILURE = { code: 'failed_by_hand', message: 'It was told to fail on the page of the sandbox.' };
+
+function aboutKeys(shownOnce: ShownOnce): Action[] {
+  return [
+    {
+      path: '/_page/keys',
+      asks: ({ form }) => ({
+        method: 'POST',
+        path: '/_sandbox/keys',
+        body: { name: form.get('name') ?? '', read_only: form.get('read_only') === 'true' },
+      }),
+      leadsTo: (answer) => `/_page/keys?new=${shownOnce.put((answer as { key: string }).key)}`,
+    },
+    {
+      path: '/_page/keys/:id/revoke',
+      asks: ({ part }) => ({ method: 'DELETE', path: `/_sandbox/keys/${part('id')}` }),
+      leadsTo: '/_page/keys',
+    },
+  ];
+}
+
+function aboutWebhooks(shownOnce: ShownOnce): Action[] {
+  return [
+    {
+      path: '/_page/webhooks',
+      asks: ({ form }) => ({
+        method: 'POST',
+        path: '/_sandbox/webhooks',
+        body: { url: form.get('url') ?? '', events: form.getAll('events') },
+      }),
+      leadsTo: (answer) => `/_page/webhooks?new=${shownOnce.put((answer as { secret: string }).secret)}`,
+    },
+    {
+      path: '/_page/webhooks/:id/delete',
+      asks: ({ part }) => ({ method: 'DELETE', path: `/_sandbox/webhooks/${part('id')}` }),
+      leadsTo: '/_page/webhooks',
+    },
+  ];
+}
+
+function aboutFaults(faults: World['faults']): Action[] {
+  const leadsTo = '/_page/faults';
+  const removal = (id: string): Question => ({ method: 'DELETE', path: `/_sandbox/faults/${id}` });
+  return [
+    {
+      path: '/_page/faults',
+      asks: ({ form }) => ({ method: 'POST', path: '/_sandbox/faults', body: ruleIn(form) }),
+      leadsTo,
+    },
+    { path: '/_page/faults/clear', asks: () => ({ method: 'DELETE', path: '/_sandbox/faults' }), leadsTo },
+    { path: '/_page/faults/:id/remove', asks: ({ part }) => removal(part('id')), leadsTo },
+    {
+      path: '/_page/faults/presets/:name',
+      asks: ({ form, part }) => {
+        const preset = presets.find(({ name }) => name === part('name'));
+        if (!preset) throw new ApiError('not_found', 'There is no such switch.');
+        const active = activeOf(preset, faults);
+        if (form.get('on') !== 'true') return active.map(({ id }) => removal(id));
+        return active.length > 0 ? [] : { method: 'POST', path: '/_sandbox/faults', body: preset.rule };
+      },
+      leadsTo,
+    },
+  ];
+}
+
+const CONTROLS = '/_page/controls';
+
+const aboutAll: readonly Action[] = [
+  {
+    path: '/_page/clock',
+    asks: ({ form }) => ({ method: 'PUT', path: '/_sandbox/clock', body: { frozen: form.get('frozen') === 'true' } }),
+    leadsTo: CONTROLS,
+  },
+  {
+    path: '/_page/clock/advance',
+    asks: ({ form }) => ({ method: 'POST', path: '/_sandbox/clock/advance', body: { by: form.get('by') ?? '' } }),
+    leadsTo: CONTROLS,
+  },
+  {
+    path: '/_page/limit',
+    asks: ({ form }) => ({
+      method: 'PUT',
+      path: '/_sandbox/rate-limit',
+      body: { requests_per_hour: Number(form.get('requests_per_hour') || Number.NaN) },
+    }),
+    leadsTo: CONTROLS,
+  },
+  {
+    path: '/_page/seed',
+    asks: ({ form }) => ({
+      method: 'POST',
+      path: '/_sandbox/seed',
+      body: { videos: Number(form.get('videos') ?? ''), days: Number(form.get('days') ?? '') },
+    }),
+    leadsTo: '/',
+  },
+  { path: '/_page/reset', asks: () => ({ method: 'POST', path: '/_sandbox/reset' }), leadsTo: '/' },
+  {
+    path: '/_page/requests/clear',
+    asks: () => ({ method: 'DELETE', path: '/_sandbox/requests' }),
+    leadsTo: '/_page/requests',
+  },
+];

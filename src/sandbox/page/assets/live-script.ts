@@ -1,0 +1,142 @@
+/**
+ * What keeps an open view up to date. The page is whole without it. It asks for the same address again and changes only what is
+ * different, so that focus, selection, scrolling, open details, half-filled forms and running players stay as they are.
+ */
+export const LIVE_SCRIPT = String.raw`(() => {
+'use strict';
+const view = () => document.querySelector('main[data-changes-with]');
+if (!view()) return;
+const banner = document.getElementById('connection');
+const RETRY_MS = 2000;
+const AT_LEAST_EVERY_MS = 30000; // times that pass without an event: the clock, what is left of a fault
+let source = null;
+let isOver = false; // what the view was about is gone
+let isAsking = false;
+let mustAskAgain = false;
+
+const say = (text) => {
+  if (banner.textContent !== text) banner.textContent = text;
+};
+
+function listen() {
+  if (source !== null || document.hidden || isOver) return;
+  source = new EventSource('/_page/live');
+  source.addEventListener('ready', () => {
+    say('');
+    refresh(); // what happened since the page was made
+  });
+  source.addEventListener('changes', ({ data }) => {
+    const wanted = view().dataset.changesWith.split(' ');
+    if (data.split(' ').some((type) => wanted.includes(type))) refresh();
+  });
+  source.addEventListener('error', () => {
+    say('Connection lost. Trying again…');
+    stop();
+    setTimeout(askThenListen, RETRY_MS);
+  });
+}
+
+function stop() {
+  if (source !== null) source.close();
+  source = null;
+}
+
+async function askThenListen() {
+  if ((await refresh()) !== 'signed out') listen();
+}
+
+async function refresh() {
+  if (document.hidden || isOver) return 'not now';
+  mustAskAgain = isAsking;
+  if (isAsking) return 'asking';
+  isAsking = true;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, redirect: 'error' });
+    if (answer.status === 401) {
+      stop();
+      say('Signed out: open the address that the sandbox printed at its start.');
+      return 'signed out';
+    }
+    if (answer.status < 500) show(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    return 'shown';
+  } catch {
+    return 'lost';
+  } finally {
+    isAsking = false;
+    if (mustAskAgain) refresh();
+  }
+}
+
+function show(fresh) {
+  document.title = fresh.title;
+  if (fresh.querySelector('main[data-changes-with]')) {
+    become(document.body, fresh.body);
+    return;
+  }
+  isOver = true;
+  stop();
+  view().replaceWith(fresh.querySelector('main'));
+}
+
+// Makes the element the same as the fresh one with as few changes as possible.
+function become(element, fresh) {
+  if (element === banner || element.isEqualNode(fresh)) return;
+  for (const { name } of [...element.attributes])
+    if (!fresh.hasAttribute(name) && !isOfTheReader(element, name)) element.removeAttribute(name);
+  for (const { name, value } of fresh.attributes)
+    if (element.getAttribute(name) !== value && !isOfTheReader(element, name)) element.setAttribute(name, value);
+  becomeChildren(element, [...fresh.childNodes]);
+}
+
+const isOfTheReader = (element, name) => name === 'open' && element.localName === 'details';
+const keyOf = (node) => (node.dataset && node.dataset.key) || node.id || '';
+const isKept = (node) => node.nodeType === Node.ELEMENT_NODE && node.hasAttribute('data-keep');
+const isAlike = (node, fresh) =>
+  node.nodeType === fresh.nodeType && node.nodeName === fresh.nodeName && keyOf(node) === keyOf(fresh);
+
+function becomeChildren(parent, freshNodes) {
+  const wanted = new Set(freshNodes.map(keyOf));
+  for (const node of [...parent.childNodes]) if (!wanted.has(keyOf(node)) && !isKept(node)) node.remove();
+  let next = parent.firstChild;
+  const remove = (node) => {
+    next = node.nextSibling;
+    node.remove();
+  };
+  for (const fresh of freshNodes) {
+    while (next !== null && isKept(next) && !isAlike(next, fresh)) next = next.nextSibling;
+    const same = partnerOf(fresh, next);
+    // Not by moving the partner here: a frame that is moved starts anew.
+    while (same !== null && next !== same && keyOf(next) === '' && !isKept(next)) remove(next);
+    if (same === null) parent.insertBefore(asNew(fresh), next);
+    else if (same === next) next = next.nextSibling;
+    else parent.insertBefore(same, next);
+    if (same === null) continue;
+    if (same.nodeType === Node.ELEMENT_NODE) become(same, fresh);
+    else if (same.data !== fresh.data) same.data = fresh.data;
+  }
+  while (next !== null) {
+    if (isKept(next)) next = next.nextSibling;
+    else remove(next);
+  }
+}
+
+// The node that becomes the fresh one: the next, else the one of the same key. Nodes without a key have no other identity.
+function partnerOf(fresh, next) {
+  if (next !== null && isAlike(next, fresh)) return next;
+  if (keyOf(fresh) === '') return null;
+  for (let node = next; node !== null; node = node.nextSibling) if (isAlike(node, fresh)) return node;
+  return null;
+}
+
+function asNew(fresh) {
+  if (fresh.localName === 'tr') fresh.classList.add('fresh');
+  return fresh;
+}
+
+document.addEventListener('visibilitychange', () => (document.hidden ? stop() : listen()));
+addEventListener('pagehide', stop);
+addEventListener('pageshow', ({ persisted }) => persisted && listen());
+setInterval(askThenListen, AT_LEAST_EVERY_MS);
+listen();
+})();
+`;

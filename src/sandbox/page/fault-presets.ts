@@ -1,0 +1,45 @@
+import { isDeepStrictEqual } from 'node:util';
+import { faultRule, type FaultRule } from '../faults/fault-rule.ts';
+import type { Fault, Faults } from '../faults/faults.ts';
+
+/** A common fault, switched on and off as one. */
+export interface Preset {
+  readonly name: string;
+  readonly label: string;
+  readonly rule: FaultRule;
+}
+
+/** A switch that somebody forgets ends by itself. */
+const TTL_MS = 15 * 60_000;
+
+function preset(name: string, label: string, rule: object): Preset {
+  return { name, label, rule: faultRule.parse({ ...rule, ttl_ms: TTL_MS }) };
+}
+
+export const presets: readonly Preset[] = [
+  preset('rate-limited', 'Too many requests: 429 with Retry-After 5', { kind: 'rate_limited', seconds: 5 }),
+  preset('server-error', 'Every request fails with 500', { kind: 'status', status: 500 }),
+  preset('flaky', 'One request in four fails with 503', { kind: 'status', status: 503, probability: 0.25 }),
+  preset('html-502', 'A proxy answers: HTML 502', { kind: 'html_502' }),
+  preset('slow', 'Answers take 2 s longer', { kind: 'delay', ms: 2000 }),
+  preset('truncated', 'JSON breaks off in the middle', { kind: 'truncated_json' }),
+  preset('create-lost', 'A video is created, but the answer is lost', {
+    kind: 'answer_lost',
+    operation: 'videos.create',
+  }),
+  preset('upload-reset', 'Uploads break off after 64 KiB', {
+    kind: 'reset',
+    operation: 'uploads.put',
+    of: 'request',
+    after_bytes: 65_536,
+  }),
+  preset('upload-expired', 'Upload addresses have expired', { kind: 'expired_address' }),
+  preset('stuck', 'Processing never ends', { kind: 'stuck_processing' }),
+  preset('processing-fails', 'Processing fails', { kind: 'failed_processing' }),
+  preset('unknown-status', 'Videos have an unknown status', { kind: 'unknown_status' }),
+];
+
+/** The faults that are this switch. */
+export function activeOf({ rule }: Preset, faults: Faults): Fault[] {
+  return faults.list().filter((fault) => isDeepStrictEqual(fault.rule, rule));
+}

@@ -1,0 +1,118 @@
+import { html } from 'hono/html';
+import type { EventType } from '../events.ts';
+import type { World } from '../world.ts';
+import { asset } from './assets/assets.ts';
+import { badge, time, type Html } from './elements.ts';
+import { counted } from './words.ts';
+
+/** One address of the page. */
+export interface View {
+  readonly title: string;
+  /** Where it is more than the title. */
+  readonly heading?: Html;
+  /** The address in the navigation that it belongs to. */
+  readonly section: string;
+  /** Beside the heading. */
+  readonly aside?: Html;
+  readonly body: Html;
+  /** The events after which it looks different. */
+  readonly changesWith: readonly EventType[];
+}
+
+const SECTIONS = [
+  ['/', 'Overview'],
+  ['/_page/videos', 'Videos'],
+  ['/_page/channels', 'Channels'],
+  ['/_page/feeds', 'Feeds'],
+  ['/_page/analytics', 'Analytics'],
+  ['/_page/keys', 'Keys'],
+  ['/_page/webhooks', 'Webhooks'],
+  ['/_page/requests', 'Requests'],
+  ['/_page/faults', 'Faults'],
+  ['/_page/controls', 'Controls'],
+] as const;
+
+/** What stands around every view, and changes with these: */
+const AROUND: readonly EventType[] = ['clock.changed', 'faults.changed', 'reset'];
+
+export function viewPage(view: View, { clock, faults, links }: Pick<World, 'clock' | 'faults' | 'links'>): Html {
+  const active = faults.list().length;
+  const isFrozen = clock.isFrozen;
+  return document(
+    view.title,
+    html`<a class="skip" href="#main">Skip to the content</a>
+      <header class="top">
+        <a class="brand" href="/"><img src="${asset('icon.svg')}" alt="" width="24" height="24" />dropcast sandbox</a>
+        <p id="connection" role="status"></p>
+        <p class="state">
+          ${active > 0 ? html`<a href="/_page/faults">${badge('on', counted(active, 'fault'))}</a>` : ''}
+          ${isFrozen ? html`<a href="/_page/controls">${badge('on', 'Clock stopped')}</a>` : ''}
+          <span class="clock">${time(clock.nowMs())} UTC</span>
+        </p>
+      </header>
+      <nav class="sections" aria-label="Sections">
+        <ul>
+          ${SECTIONS.map(([path, label]) => html`<li>${sectionLink(path, label, path === view.section)}</li>`)}
+        </ul>
+        <p class="base"><span>API</span><code>${links.origin}/v1</code></p>
+      </nav>
+      <main id="main" tabindex="-1" data-changes-with="${[...AROUND, ...view.changesWith].join(' ')}">
+        <div class="heading">
+          <h1>${view.heading ?? view.title}</h1>
+          ${view.aside ?? ''}
+        </div>
+        ${view.body}
+      </main>`,
+  );
+}
+
+/** An expected failure, said in a sentence. */
+export function problemPage(title: string, message: string): Html {
+  return document(
+    title,
+    html`<main id="main" class="alone">
+      <h1>${title}</h1>
+      <p>${message}</p>
+      <p><a href="/">To the overview</a></p>
+    </main>`,
+  );
+}
+
+/** For who has not come by the printed address: nothing of the account. */
+export function strangerPage(): Html {
+  return document(
+    'Not signed in',
+    html`<main id="main" class="alone">
+      <img src="${asset('icon.svg')}" alt="" width="48" height="48" />
+      <h1>This is a dropcast sandbox</h1>
+      <p>
+        Its page opens with the address that it printed at its start, after “A page to look at”. It ends with
+        <code>/?token=…</code>
+      </p>
+      <p>The address lets this browser in until it is closed. After a restart of the sandbox there is a new one.</p>
+    </main>`,
+  );
+}
+
+function sectionLink(path: string, label: string, isCurrent: boolean): Html {
+  return isCurrent ? html`<a href="${path}" aria-current="page">${label}</a>` : html`<a href="${path}">${label}</a>`;
+}
+
+function document(title: string, body: Html): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>${title} · dropcast sandbox</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" href="${asset('icon.svg')}" />
+        <link rel="stylesheet" href="${asset('style.css')}" />
+        <script src="${asset('live.js')}" defer></script>
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html>`;
+}

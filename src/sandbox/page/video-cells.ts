@@ -1,0 +1,62 @@
+import { html } from 'hono/html';
+import type { Links } from '../http/links.ts';
+import type { Video } from '../store/videos.ts';
+import { named, status, table, time, type Column, type Html } from './elements.ts';
+import { playingTime } from './words.ts';
+
+/** On the page's own origin, by whatever name it was opened: nothing else may be loaded. */
+export function localPath(url: string): string {
+  return new URL(url).pathname;
+}
+
+export function thumbnail({ id, status }: Pick<Video, 'id' | 'status'>, links: Links): Html {
+  if (status !== 'ready') return NO_THUMBNAIL;
+  const source = localPath(links.thumbnail(id));
+  return html`<img class="thumb" src="${source}" alt="" width="80" height="45" loading="lazy" decoding="async" />`;
+}
+
+const NO_THUMBNAIL = html`<span class="thumb none"
+  ><svg viewBox="0 0 18 18" aria-hidden="true"><path d="M2 4h14v10H2zM7.5 6.8v4.4L11.3 9z" /></svg
+></span>`;
+
+export function videoPath(id: string): string {
+  return `/_page/videos/${encodeURIComponent(id)}`;
+}
+
+export function videoLink({ id, title }: Pick<Video, 'id' | 'title'>): Html {
+  return html`<a class="title" href="${videoPath(id)}">${named(title)}</a>`;
+}
+
+export interface VideoTable {
+  readonly label: string;
+  readonly videos: readonly Video[];
+  readonly links: Links;
+  /** By the channels' ids. */
+  readonly channelNames: ReadonlyMap<string, string>;
+}
+
+export function videoTable({ label, videos, links, channelNames }: VideoTable): Html {
+  const columns: Column<Video>[] = [
+    { heading: 'Picture', kind: 'picture', cell: (video) => thumbnail(video, links) },
+    {
+      heading: 'Title',
+      kind: 'main',
+      cell: (video) => html`${videoLink(video)}<code class="under">${video.id}</code>`,
+    },
+    { heading: 'Channel', kind: 'minor', cell: ({ channelId }) => named(channelNames.get(channelId) ?? channelId) },
+    { heading: 'Status', cell: (video) => status(video.status) },
+    {
+      heading: 'Length',
+      kind: 'minor number',
+      cell: ({ durationS }) => (durationS === null ? '–' : playingTime(durationS)),
+    },
+    { heading: 'Created', kind: 'minor', cell: ({ createdAtMs }) => time(createdAtMs) },
+  ];
+  return table({ label, columns, items: videos, keyOf: ({ id }) => id });
+}
+
+/** How to get a first video, as a line for a terminal. The key itself is on no page. */
+export function uploadCommand({ origin }: Pick<Links, 'origin'>): string {
+  return `export DROPCAST_API_KEY=…   # the sandbox printed it at its start
+dropcast videos upload clip.mp4 --base-url ${origin}/v1`;
+}

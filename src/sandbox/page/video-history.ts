@@ -1,0 +1,62 @@
+import { html } from 'hono/html';
+import type { Video } from '../store/videos.ts';
+import { time, type Html } from './elements.ts';
+import { span, visibleText } from './words.ts';
+
+export interface Step {
+  readonly name: string;
+  readonly kind: 'done' | 'failed' | 'now' | 'later';
+  readonly atMs: number | null;
+  /** How long after the step before, or what it waits for. */
+  readonly note: string;
+}
+
+/** What has happened to a video, and when. */
+export function timeline(steps: readonly Step[]): Html {
+  return html`<ol class="timeline">
+    ${steps.map(
+      ({ name, kind, atMs, note }) =>
+        html`<li class="${kind}"><strong>${name}</strong>${atMs === null ? '' : time(atMs)}<span>${note}</span></li>`,
+    )}
+  </ol>`;
+}
+
+type History = Pick<Video, 'status' | 'createdAtMs' | 'uploadedAtMs' | 'endedAtMs' | 'failure'>;
+
+/** created → uploaded → ready or failed. */
+export function stepsOf(video: History, nowMs: number): [created: Step, uploaded: Step, ended: Step] {
+  return [
+    { name: 'Created', kind: 'done', atMs: video.createdAtMs, note: '' },
+    upload(video, nowMs),
+    end(video, nowMs),
+  ];
+}
+
+function upload({ status, createdAtMs, uploadedAtMs }: History, nowMs: number): Step {
+  const name = 'Uploaded';
+  if (uploadedAtMs !== null)
+    return { name, kind: 'done', atMs: uploadedAtMs, note: `after ${span(uploadedAtMs - createdAtMs)}` };
+  if (status === 'pending') return { name, kind: 'now', atMs: null, note: `waiting for ${span(nowMs - createdAtMs)}` };
+  return { name, kind: 'later', atMs: null, note: 'no file has arrived' };
+}
+
+function end({ status, createdAtMs, uploadedAtMs, endedAtMs, failure }: History, nowMs: number): Step {
+  const took = span((endedAtMs ?? nowMs) - (uploadedAtMs ?? createdAtMs));
+  switch (status) {
+    case 'pending':
+      return { name: 'Ready or failed', kind: 'later', atMs: null, note: '' };
+    case 'processing':
+      return { name: 'Ready or failed', kind: 'now', atMs: null, note: `processing for ${took}` };
+    case 'ready':
+      return { name: 'Ready', kind: 'done', atMs: endedAtMs, note: `${took} of processing` };
+    case 'failed':
+      return {
+        name: 'Failed',
+        kind: 'failed',
+        atMs: endedAtMs,
+        note: `after ${took}: ${visibleText(failure?.message ?? '')}`,
+      };
+    default:
+      return status satisfies never;
+  }
+}

@@ -1,0 +1,74 @@
+import { html } from 'hono/html';
+import type { ChannelStore } from '../../store/channels.ts';
+import type { World } from '../../world.ts';
+import { emptyState, named, table, time } from '../elements.ts';
+import type { View } from '../layout.ts';
+import { localPath } from '../video-cells.ts';
+import { grouped, visibleText } from '../words.ts';
+
+export function channels({ records, links }: Pick<World, 'records' | 'links'>): () => View {
+  return () => {
+    const list = records.channels.list();
+    return {
+      title: 'Channels',
+      section: '/_page/channels',
+      changesWith: ['channel.updated', 'video.created', 'video.deleted'],
+      body: html`<section class="card" id="channels">
+        ${list.length === 0 ? emptyState('The account has no channel: it was started without the demo data.') : ''}
+        ${
+          list.length > 0
+            ? table({
+                label: 'Channels',
+                items: list,
+                keyOf: ({ id }) => id,
+                columns: [
+                  {
+                    heading: 'Artwork',
+                    kind: 'picture',
+                    cell: ({ id }) =>
+                      html`<img
+                        class="thumb"
+                        src="${localPath(links.artwork(id))}"
+                        alt=""
+                        width="45"
+                        height="45"
+                        loading="lazy"
+                      />`,
+                  },
+                  {
+                    heading: 'Name',
+                    kind: 'main',
+                    cell: ({ id, name, description }) =>
+                      html`<span class="title">${named(name)}</span
+                        ><code class="under">${id}</code
+                        >${description ? html`<span class="under title">${named(description)}</span>` : ''}`,
+                  },
+                  { heading: 'Slug', kind: 'minor', cell: ({ slug }) => html`<code>${slug}</code>` },
+                  {
+                    heading: 'Player settings',
+                    kind: 'minor',
+                    cell: ({ defaultPlayerSettings: settings }) =>
+                      Object.keys(settings).length === 0
+                        ? 'as usual'
+                        : html`<code>${visibleText(JSON.stringify(settings).slice(0, 300))}</code>`,
+                  },
+                  { heading: 'Created', kind: 'minor', cell: ({ createdAtMs }) => time(createdAtMs) },
+                  {
+                    heading: 'Videos',
+                    kind: 'number',
+                    cell: ({ id, videoCount }) =>
+                      html`<a href="/_page/videos?channel=${id}">${grouped(videoCount)}</a>`,
+                  },
+                ],
+              })
+            : ''
+        }
+      </section>`,
+    };
+  };
+}
+
+/** By id, in the order of the list. */
+export function channelNames(store: ChannelStore): ReadonlyMap<string, string> {
+  return new Map(store.list().map(({ id, name }) => [id, name] as const));
+}

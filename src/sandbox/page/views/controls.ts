@@ -1,0 +1,92 @@
+import { html } from 'hono/html';
+import type { World } from '../../world.ts';
+import { badge, button, confirmed, time, type Html } from '../elements.ts';
+import type { View } from '../layout.ts';
+import { seedForm } from '../seed-form.ts';
+import { keyUsage } from './keys.ts';
+
+type ControlParts = Pick<World, 'clock' | 'requestWindow' | 'records'>;
+
+/** Clock, limit, samples and reset. */
+export function controls(parts: ControlParts): () => View {
+  return () => ({
+    title: 'Controls',
+    section: '/_page/controls',
+    changesWith: ['request', 'key.changed'],
+    body: html`<div class="columns">${clockCard(parts)} ${limitCard(parts)}</div>
+      <div class="columns">${samplesCard()} ${resetCard()}</div>`,
+  });
+}
+
+function clockCard({ clock }: ControlParts): Html {
+  const advance = (by: string, label: string) =>
+    html`<form method="post" action="/_page/clock/advance"><button name="by" value="${by}">${label}</button></form>`;
+  return html`<section class="card" id="clock">
+    <div class="head">
+      <h2>Clock</h2>
+      ${clock.isFrozen ? badge('on', 'stopped') : badge('ready', 'running')}
+    </div>
+    <div class="body">
+      <p>${time(clock.nowMs())} UTC</p>
+      <p class="muted">Rate limit, processing, expiry and every time in an answer follow it. It never goes back.</p>
+      <div class="row middle">
+        ${clock.isFrozen ? button('/_page/clock?frozen=false', 'Let it run') : button('/_page/clock?frozen=true', 'Stop it')}
+        ${advance('1m', '+ 1 minute')} ${advance('1h', '+ 1 hour')} ${advance('1d', '+ 1 day')}
+      </div>
+      <form method="post" action="/_page/clock/advance" class="row">
+        <label
+          >Forward by <input name="by" placeholder="90s" required pattern="[0-9]{1,12}(ms|s|m|h|d)" size="8"
+        /></label>
+        <button>Move forward</button>
+      </form>
+    </div>
+  </section>`;
+}
+
+function limitCard(parts: ControlParts): Html {
+  return html`<section class="card" id="limit">
+    <div class="head"><h2>Rate limit</h2></div>
+    <div class="body">
+      <form method="post" action="/_page/limit" class="row">
+        <label
+          >Requests an hour for each key
+          <input
+            name="requests_per_hour"
+            type="number"
+            min="1"
+            max="1000000000"
+            required
+            value="${parts.requestWindow.limit}"
+        /></label>
+        <button>Change</button>
+      </form>
+      ${keyUsage(parts)}
+    </div>
+  </section>`;
+}
+
+function samplesCard(): Html {
+  return html`<section class="card" id="samples">
+    <div class="head"><h2>Samples</h2></div>
+    <div class="body">
+      <p class="muted">Videos from real files, in all channels, and made-up plays of all ready videos.</p>
+      ${seedForm()}
+    </div>
+  </section>`;
+}
+
+function resetCard(): Html {
+  return html`<section class="card" id="reset">
+    <div class="head"><h2>Reset</h2></div>
+    <div class="body">
+      <p class="muted">
+        Back to how it was right after its start: videos, plays, keys, webhooks, faults, clock and journal.
+      </p>
+      ${confirmed('/_page/reset', {
+        first: 'Reset everything…',
+        question: 'All records and files are gone then.',
+        second: 'Reset the sandbox',
+      })}
+    </div>
+  </section>`;
+}

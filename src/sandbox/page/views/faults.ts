@@ -1,0 +1,140 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import type { Fault } from '../../faults/faults.ts';
+import { query } from '../../http/input.ts';
+import type { World } from '../../world.ts';
+import { badge, button, emptyState, select, table, unseen, type Html } from '../elements.ts';
+import { fieldsOf, kinds, type Field } from '../fault-form.ts';
+import { activeOf, presets, type Preset } from '../fault-presets.ts';
+import { detailsOf, hitsOf, operationOf, timeLeft } from '../fault-words.ts';
+import type { View } from '../layout.ts';
+import { optionalChoice } from '../query.ts';
+
+type FaultParts = Pick<World, 'faults' | 'clock'>;
+
+/** What is planned to go wrong: switches for the common, a form for the rest. */
+export function faults(parts: FaultParts): (context: Context) => View {
+  return (context) => {
+    const { kind } = query(context.req.raw, asked);
+    const list = parts.faults.list();
+    return {
+      title: 'Faults',
+      section: '/_page/faults',
+      changesWith: [],
+      ...(list.length > 0 && { aside: button('/_page/faults/clear', 'Switch all off', 'danger') }),
+      body: html`<section class="card" id="switches">
+          <div class="head">
+            <h2>Switches</h2>
+            <span class="muted">each for 15 minutes</span>
+          </div>
+          <ul class="switches">
+            ${presets.map((preset) => presetItem(preset, parts))}
+          </ul>
+        </section>
+        <section class="card" id="planned">
+          <div class="head"><h2>In force, asked in this order</h2></div>
+          ${list.length === 0 ? emptyState('None: everything works.') : faultTable(list, parts)}
+        </section>
+        ${newFault(kind)}`,
+    };
+  };
+}
+
+const asked = z.strictObject({ kind: optionalChoice(kinds) });
+
+function presetItem(preset: Preset, { faults, clock }: FaultParts): Html {
+  const [active] = activeOf(preset, faults);
+  const action = `/_page/faults/presets/${preset.name}?on=${active === undefined}`;
+  const label = html`${active ? 'Switch off' : 'Switch on'}${unseen(`: ${preset.label}`)}`;
+  return html`<li data-key="preset-${preset.name}">
+    <div class="text">
+      ${preset.label}
+      <span>${active ? `${hitsOf(active)}, ${timeLeft(active, clock.nowMs())}` : ''}</span>
+    </div>
+    <div class="side">${active ? badge('on', 'on') : badge('off', 'off')} ${button(action, label)}</div>
+  </li>`;
+}
+
+function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
+  return table({
+    label: 'Faults in force',
+    items: list,
+    keyOf: ({ id }) => id,
+    columns: [
+      {
+        heading: 'Fault',
+        kind: 'main',
+        cell: ({ id, rule }) => html`${badge('on', rule.kind)}<code class="under">${id}</code>`,
+      },
+      { heading: 'Operation', cell: ({ rule }) => operationOf(rule) },
+      { heading: 'Details', kind: 'minor', cell: ({ rule }) => html`<bdi>${detailsOf(rule)}</bdi>` },
+      { heading: 'Hits', kind: 'minor number', cell: hitsOf },
+      { heading: 'Time', kind: 'minor', cell: (fault) => timeLeft(fault, clock.nowMs()) },
+      {
+        heading: 'Remove',
+        cell: ({ id }) => button(`/_page/faults/${id}/remove`, html`Remove${unseen(` ${id}`)}`),
+      },
+    ],
+  });
+}
+
+/** In two steps without a script: the kind, then what can be said of it. */
+function newFault(kind: string | undefined): Html {
+  const choices = kinds.map((value) => ({ value, label: value.replaceAll('_', ' ') }));
+  return html`<section class="card" id="new-fault">
+    <div class="head"><h2>Another fault</h2></div>
+    <div class="body">
+      <form method="get" action="/_page/faults#new-fault" class="row">
+        ${select('kind', 'Kind', kind, [{ value: '', label: 'Choose…' }, ...choices])}
+        <button>Choose</button>
+      </form>
+      ${kind === undefined ? '' : ruleForm(kind)}
+    </div>
+  </section>`;
+}
+
+function ruleForm(kind: string): Html {
+  return html`<form method="post" action="/_page/faults" class="row">
+    <input type="hidden" name="kind" value="${kind}" />
+    ${fieldsOf(kind).map(input)}
+    <button class="main">Plan this fault</button>
+  </form>`;
+}
+
+function input({ name, type, choices, initial, isRequired }: Field): Html {
+  const label = LABELS[name] ?? capitalised(name.replaceAll('_', ' '));
+  const required = isRequired ? 'required' : '';
+  if (choices)
+    return select(
+      name,
+      label,
+      initial,
+      choices.map((value) => ({ value, label: value === '*' ? 'all' : value })),
+    );
+  if (type === 'object')
+    return html`<label>${label} <textarea name="${name}" rows="1" placeholder="{}"></textarea></label>`;
+  if (type === 'string')
+    return html`<label>${label} <input name="${name}" value="${initial}" ${required} autocomplete="off" /></label>`;
+  const step = type === 'integer' ? '1' : 'any';
+  return html`<label
+    >${label} <input name="${name}" type="number" step="${step}" value="${initial}" ${required}
+  /></label>`;
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  ms: 'Milliseconds',
+  of: 'Of which body',
+  nth: 'From call number',
+  times: 'How often at most',
+  probability: 'Probability (0 to 1)',
+  ttl_ms: 'For so many ms',
+  headers: 'Headers (JSON)',
+  channel_id: 'Only channel id',
+  video_id: 'Only video id',
+  seconds: 'Retry-After seconds',
+};
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,70 @@
+import { html } from 'hono/html';
+import { feedDocument } from '../../feeds/document.ts';
+import type { Finding } from '../../feeds/rules/finding.ts';
+import { verdictOf } from '../../feeds/verdict.ts';
+import type { Feed } from '../../store/feeds.ts';
+import type { World } from '../../world.ts';
+import { badge, button, emptyState, named, table, time, unseen, type Html } from '../elements.ts';
+import type { View } from '../layout.ts';
+import { counted, grouped, visibleText } from '../words.ts';
+
+type FeedParts = Pick<World, 'records' | 'links'>;
+
+export function feeds(parts: FeedParts): () => View {
+  const { records } = parts;
+  return () => {
+    const list = records.feeds.list();
+    return {
+      title: 'Feeds',
+      section: '/_page/feeds',
+      changesWith: ['feed.published', 'video.deleted', 'channel.updated'],
+      body: html`<section class="card" id="feeds">
+        ${list.length === 0 ? emptyState('The account has no feed: it was started without the demo data.') : feedTable(list, parts)}
+      </section>`,
+    };
+  };
+}
+
+function feedTable(list: readonly Feed[], parts: FeedParts): Html {
+  return table({
+    label: 'Feeds',
+    items: list,
+    keyOf: ({ id }) => id,
+    columns: [
+      {
+        heading: 'Name',
+        kind: 'main',
+        cell: ({ id, name }) =>
+          html`<a class="title" href="${feedPath(id)}">${named(name)}</a><code class="under">${id}</code>`,
+      },
+      { heading: 'Type', kind: 'minor', cell: ({ type }) => FEED_TYPES[type] },
+      {
+        heading: 'Channel',
+        kind: 'minor',
+        cell: ({ channelId }) => named(parts.records.channels.find(channelId)?.name ?? channelId),
+      },
+      { heading: 'Published', kind: 'minor', cell: publishedWhen },
+      { heading: 'Videos', kind: 'minor number', cell: ({ id }) => grouped(parts.records.feeds.count(id)) },
+      { heading: 'Verdict', cell: (feed) => verdictBadge(verdictOf(feedDocument(parts, feed).body, feed.type)) },
+      { heading: 'Publish', cell: publishButton },
+    ],
+  });
+}
+
+export const FEED_TYPES: Readonly<Record<Feed['type'], string>> = { mrss: 'MRSS', podcast: 'Podcast', ctv: 'CTV' };
+
+export function feedPath(id: string): string {
+  return `/_page/feeds/${encodeURIComponent(id)}`;
+}
+
+export function publishButton({ id, name }: Feed): Html {
+  return button(`${feedPath(id)}/publish`, html`Publish${unseen(` ${visibleText(name)}`)}`);
+}
+
+export function publishedWhen({ lastPublishedAtMs }: Feed): Html | string {
+  return lastPublishedAtMs === null ? 'never' : time(lastPublishedAtMs);
+}
+
+export function verdictBadge(findings: readonly Finding[]): Html {
+  return findings.length === 0 ? badge('ready', 'valid') : badge('failed', counted(findings.length, 'finding'));
+}

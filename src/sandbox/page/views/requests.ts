@@ -1,0 +1,104 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { keyId } from '../../admin/key-desk.ts';
+import { isWanted } from '../../admin/requests.ts';
+import { query } from '../../http/input.ts';
+import type { JournalEntry } from '../../http/journal.ts';
+import { isAboutFiles, operations } from '../../http/operations.ts';
+import type { World } from '../../world.ts';
+import { button, emptyState, pagination, select, type Html } from '../elements.ts';
+import type { View } from '../layout.ts';
+import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
+import { requestTable } from '../request-cells.ts';
+import { counted } from '../words.ts';
+
+type RequestParts = Pick<World, 'journal' | 'records' | 'links'>;
+
+/** What was asked and answered, newest first. The page itself is not in it. */
+export function requests(parts: RequestParts): (context: Context) => View {
+  return (context) => {
+    const wanted = query(context.req.raw, asked);
+    const found = parts.journal.entries().filter((entry) => isShown(entry, wanted));
+    const from = (wanted.page - 1) * PER_PAGE;
+    const entries = found.toReversed().slice(from, from + PER_PAGE);
+    const { page, ...filter } = wanted;
+    return {
+      title: 'Requests',
+      section: '/_page/requests',
+      changesWith: ['request', 'key.changed'],
+      aside: html`<div class="row middle">
+        <span class="muted">${counted(found.length, 'request')}</span>${button('/_page/requests/clear', 'Forget all')}
+      </div>`,
+      body: html`${filterForm(wanted, parts)}
+        <section class="card" id="requests">
+          ${entries.length === 0 ? nothing(parts) : requestTable('Requests, newest first', entries)}
+          ${pagination({ page, perPage: PER_PAGE, total: found.length, filter })}
+        </section>`,
+    };
+  };
+}
+
+const OPERATIONS = [...operations.map(({ name }) => name), 'uploads.put', 'unknown'] as const;
+const STATUSES = ['2xx', '3xx', '4xx', '5xx', '429', '0'] as const;
+
+const asked = z.strictObject({
+  operation: optionalChoice(OPERATIONS),
+  status: optionalChoice(STATUSES),
+  key: optionalText,
+  fault: optionalChoice(['hit']),
+  files: optionalChoice(['too']),
+  page,
+});
+
+type Asked = z.output<typeof asked>;
+
+/** Thumbnails, players and media are asked for in crowds, mostly by this very page. */
+function isShown(entry: JournalEntry, { operation, status, key, fault, files }: Asked): boolean {
+  if (files === undefined && isAboutFiles(entry.path)) return false;
+  if (fault !== undefined && entry.fault === null) return false;
+  if (key !== undefined && (entry.keyId === null || keyId(entry.keyId) !== key)) return false;
+  return isWanted(entry, { operation, status, since: undefined });
+}
+
+function filterForm({ operation, status, key, fault, files }: Asked, { records }: RequestParts): Html {
+  const all = (label: string, choices: readonly { value: string; label: string }[]) => [
+    { value: '', label },
+    ...choices,
+  ];
+  const keys = records.keys.list().map(({ id, name }) => ({ value: keyId(id), label: name }));
+  const check = (name: string, value: string, label: string, isOn: boolean) =>
+    html`<label class="check"
+      ><input type="checkbox" name="${name}" value="${value}" ${isOn ? 'checked' : ''} /> ${label}</label
+    >`;
+  return html`<form method="get" class="row" id="filter">
+    ${select(
+      'operation',
+      'Operation',
+      operation,
+      all(
+        'All',
+        OPERATIONS.map((value) => ({ value, label: value })),
+      ),
+    )}
+    ${select(
+      'status',
+      'Status',
+      status,
+      all(
+        'All',
+        STATUSES.map((value) => ({ value, label: value === '0' ? 'no answer' : value })),
+      ),
+    )}
+    ${select('key', 'Key', key, all('All', keys))} ${check('fault', 'hit', 'Hit by a fault', fault !== undefined)}
+    ${check('files', 'too', 'Files and players too', files !== undefined)}
+    <button>Show</button>
+  </form>`;
+}
+
+function nothing({ links }: RequestParts): Html {
+  return emptyState(
+    'No such request yet.',
+    `curl ${links.origin}/v1/videos -H "Authorization: Bearer $DROPCAST_API_KEY"`,
+  );
+}

@@ -1,0 +1,184 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { dayCount, periodOf } from '../../analytics/period.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { Video, VideoMedia } from '../../store/videos.ts';
+import type { World } from '../../world.ts';
+import { dailyChart } from '../charts.ts';
+import { button, confirmed, facts, named, status, type Html } from '../elements.ts';
+import type { View } from '../layout.ts';
+import { localPath, thumbnail, videoPath } from '../video-cells.ts';
+import { stepsOf, timeline } from '../video-history.ts';
+import { counted, fileSize, percent, playingTime, span, visibleLines, visibleText } from '../words.ts';
+import { feedPath } from './feeds.ts';
+
+type VideoParts = Pick<World, 'records' | 'clock' | 'links'>;
+
+/** One video with everything that is known of it. @throws ApiError 404 */
+export function video(parts: VideoParts): (context: Context) => View {
+  return (context) => {
+    const found = parts.records.videos.find(context.req.param('id') ?? '');
+    if (!found) throw new ApiError('not_found', 'There is no such video, or it was deleted.');
+    return {
+      title: visibleText(found.title),
+      heading: named(found.title),
+      section: '/_page/videos',
+      changesWith: [
+        'video.updated',
+        'video.processing',
+        'video.ready',
+        'video.failed',
+        'video.deleted',
+        'video.played',
+        'feed.published',
+      ],
+      aside: actions(found),
+      body: html`<section class="card" id="history">
+          <div class="head">
+            <h2>Status</h2>
+            ${status(found.status)}
+          </div>
+          <div class="body">${timeline(stepsOf(found, parts.clock.nowMs()))}</div>
+        </section>
+        <div class="split">
+          <div class="stack">${player(found, parts)} ${plays(found, parts)}</div>
+          <div class="stack">${details(found, parts)} ${mediaFacts(found.media)}</div>
+        </div>`,
+    };
+  };
+}
+
+function actions({ id, status: word }: Video): Html {
+  const path = videoPath(id);
+  const isUnderWay = word === 'pending' || word === 'processing';
+  return html`<div class="row middle">
+    ${isUnderWay ? button(`${path}/fail`, 'Let it fail') : ''}
+    ${confirmed(`${path}/delete`, {
+      first: 'Delete…',
+      question: 'For ever, and out of every feed and embed at once?',
+      second: 'Delete the video',
+    })}
+  </div>`;
+}
+
+function player({ id, status: word, failure, title }: Video, { links }: VideoParts): Html {
+  return html`<section class="card" id="player">
+    <div class="head">
+      <h2>${word === 'ready' ? 'Player' : 'No player'}</h2>
+      ${word === 'ready' ? html`<a href="${localPath(links.embed(id))}">Open the embed page</a>` : ''}
+    </div>
+    <div class="body">
+      ${
+        word === 'ready'
+          ? html`<iframe
+              class="player"
+              src="${localPath(links.embed(id))}"
+              title="Player of ${title}"
+              loading="lazy"
+              allow="fullscreen"
+            ></iframe>`
+          : html`<p class="muted">${noPlayerNote(word)}</p>`
+      }
+      ${
+        failure
+          ? facts([
+              ['Code', html`<code>${failure.code}</code>`],
+              ['Reason', named(failure.message)],
+            ])
+          : ''
+      }
+    </div>
+  </section>`;
+}
+
+function noPlayerNote(word: Video['status']): string {
+  if (word === 'failed') return 'The processing of this video has failed.';
+  return word === 'pending' ? 'Its file has not arrived yet.' : 'It is being processed.';
+}
+
+function details(found: Video, { records, links }: VideoParts): Html {
+  const { id, title, description, channelId, tags, sourceUrl } = found;
+  const channel = records.channels.find(channelId);
+  const feeds = records.feeds.with(id);
+  return html`<section class="card" id="details">
+    <div class="head"><h2>Fields</h2></div>
+    <div class="body">
+      ${facts([
+        ['Thumbnail', thumbnail(found, links)],
+        ['id', html`<code>${id}</code>`],
+        ['Title', named(title)],
+        ['Channel', html`<a href="/_page/videos?channel=${channelId}">${named(channel?.name ?? channelId)}</a>`],
+        [
+          'Tags',
+          tags.length === 0
+            ? '–'
+            : html`<span class="chips">${tags.map((tag) => html`<span>${named(tag)}</span>`)}</span>`,
+        ],
+        [
+          'Feeds',
+          feeds.length === 0
+            ? 'in none'
+            : html`${feeds.map((feed) => html`<a href="${feedPath(feed.id)}">${named(feed.name)}</a> `)}`,
+        ],
+        ['Source', sourceUrl === null ? null : html`<code>${named(sourceUrl)}</code>`],
+        ['Embed', html`<code>${links.embed(id)}</code>`],
+      ])}
+      ${description === null || description === '' ? '' : html`<div class="prose" tabindex="0" role="region" aria-label="Description">${prose(description)}</div>`}
+    </div>
+  </section>`;
+}
+
+function prose(text: string): Html {
+  return html`<bdi>${visibleLines(text)}</bdi>`;
+}
+
+function mediaFacts(media: VideoMedia | null): Html | '' {
+  if (!media) return '';
+  const { width, height, frameRate, bitRate, durationS } = media;
+  return html`<section class="card" id="media">
+    <div class="head"><h2>Media</h2></div>
+    <div class="body">
+      ${facts([
+        ['Length', durationS === null ? 'unknown' : `${playingTime(durationS)} (${durationS.toFixed(2)} s)`],
+        ['Container', media.container],
+        ['Type', html`<code>${media.mediaType}</code>`],
+        [
+          'Picture',
+          width === null
+            ? 'none'
+            : `${width} × ${height}${frameRate === null ? '' : `, ${Number(frameRate.toFixed(2))} fps`}`,
+        ],
+        ['Video codec', media.videoCodec],
+        ['Audio codec', media.audioCodec],
+        ['Bit rate', bitRate === null ? null : `${Math.round(bitRate / 1000)} kbit/s`],
+        ['Size', fileSize(media.sizeBytes)],
+        ['SHA-256', html`<code>${media.sha256}</code>`],
+      ])}
+    </div>
+  </section>`;
+}
+
+function plays({ id, durationS }: Video, { records, clock }: VideoParts): Html {
+  const period = periodOf({}, clock.nowMs());
+  const statistics = records.statistics.ofVideo(id, period);
+  const { views, uniqueViewers, averageWatchS, completionRate } = statistics;
+  return html`<section class="card" id="plays">
+    <div class="head">
+      <h2>Plays of the last ${dayCount(period)} days</h2>
+      <span class="muted">${counted(views, 'view')} by ${counted(uniqueViewers, 'viewer')}</span>
+    </div>
+    <div class="body">
+      ${
+        views === 0
+          ? html`<p class="muted">
+              Nobody has watched it yet${durationS === null ? '' : ': a play of the embed page counts'}.
+            </p>`
+          : html`${dailyChart(records.statistics.dailyViews({ videoId: id }, period), 'Plays per day')}
+            ${facts([
+              ['Average watch time', span(averageWatchS * 1000)],
+              ['Watched to the end', percent(completionRate)],
+            ])}`
+      }
+    </div>
+  </section>`;
+}

@@ -1,0 +1,94 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import type { Webhook } from '../../store/webhooks.ts';
+import { deliveryItem } from '../../webhooks/routes.ts';
+import { webhookEvents } from '../../webhooks/payload.ts';
+import type { World } from '../../world.ts';
+import { badge, confirmed, emptyState, named, table, time, type Html } from '../elements.ts';
+import type { View } from '../layout.ts';
+import type { ShownOnce } from '../shown-once.ts';
+
+type WebhookParts = Pick<World, 'records'>;
+
+/** The addresses that are told of events, and what became of the last deliveries; without their secrets. */
+export function webhooks({ records }: WebhookParts, shownOnce: ShownOnce): (context: Context) => View {
+  return (context) => {
+    const list = records.webhooks.list();
+    return {
+      title: 'Webhooks',
+      section: '/_page/webhooks',
+      changesWith: ['webhook.changed', 'video.ready', 'video.failed', 'feed.published'],
+      body: html`${newSecret(shownOnce.take(context.req.query('new')))} ${registration()}
+      ${list.length === 0 ? html`<section class="card" id="webhooks">${emptyState('No address is told of anything yet.')}</section>` : ''}
+      ${list.map((webhook) => deliveries(webhook, { records }))}`,
+    };
+  };
+}
+
+function newSecret(secret: string | undefined): Html | '' {
+  if (secret === undefined) return '';
+  return html`<section class="once" id="new-secret" data-keep>
+    <h2>The secret of the new webhook</h2>
+    <p><code>${secret}</code></p>
+    <p>Copy it now: it cannot be shown a second time. Receivers check signatures with it.</p>
+  </section>`;
+}
+
+function registration(): Html {
+  return html`<section class="card" id="create">
+    <div class="head"><h2>New webhook</h2></div>
+    <form class="body" method="post" action="/_page/webhooks">
+      <div class="row">
+        <label
+          >Address
+          <input name="url" type="url" required maxlength="2000" size="36" placeholder="http://127.0.0.1:9000/hook"
+        /></label>
+        <fieldset>
+          <legend>Events</legend>
+          <div class="row">
+            ${webhookEvents.map((event) => html`<label class="check"><input type="checkbox" name="events" value="${event}" checked /> ${event}</label>`)}
+          </div>
+        </fieldset>
+        <button class="main">Register</button>
+      </div>
+    </form>
+  </section>`;
+}
+
+function deliveries(webhook: Webhook, { records }: WebhookParts): Html {
+  const latest = records.webhooks.deliveries(webhook.id, MOST_SHOWN).map(deliveryItem);
+  return html`<section class="card" id="${webhook.id}">
+    <div class="head">
+      <h2><code>${named(webhook.url)}</code></h2>
+      ${confirmed(`/_page/webhooks/${webhook.id}/delete`, { first: 'Forget…', question: 'And its deliveries?', second: 'Forget the webhook' })}
+    </div>
+    <div class="body"><p class="muted">${webhook.id} · ${webhook.events.join(', ')}</p></div>
+    ${
+      latest.length === 0
+        ? emptyState('Nothing was delivered yet.')
+        : table({
+            label: `Latest deliveries to ${webhook.id}`,
+            items: latest,
+            keyOf: ({ id }) => id,
+            columns: [
+              {
+                heading: 'Delivery',
+                kind: 'main',
+                cell: ({ event, id }) => html`${event}<code class="under">${id}</code>`,
+              },
+              { heading: 'State', cell: ({ state }) => badge(STATES[state], state) },
+              { heading: 'Attempts', kind: 'number', cell: ({ attempts }) => String(attempts) },
+              {
+                heading: 'Last answer',
+                kind: 'minor',
+                cell: ({ status, error }) => html`${status ?? ''} ${error ?? ''}`,
+              },
+              { heading: 'Created', kind: 'minor', cell: ({ created_at: at }) => time(Date.parse(at)) },
+            ],
+          })
+    }
+  </section>`;
+}
+
+const MOST_SHOWN = 10;
+const STATES = { delivered: 'ready', waiting: 'processing', 'given up': 'failed' } as const;

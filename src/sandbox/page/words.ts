@@ -1,0 +1,73 @@
+/**
+ * What a client wrote, so that it can be seen and does nothing else: control characters, and those that turn the direction of the
+ * text around them, are shown by their numbers, `[U+202E]`.
+ */
+export function visibleText(text: string): string {
+  return text.replaceAll(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, numbered);
+}
+
+function numbered(character: string): string {
+  return `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`;
+}
+
+/** As `visibleText`, of several lines. */
+export function visibleLines(text: string): string {
+  return text
+    .split(/\r\n|\n/)
+    .map(visibleText)
+    .join('\n');
+}
+
+/** `1,234` */
+export function grouped(count: number): string {
+  return COUNT.format(count);
+}
+
+const COUNT = new Intl.NumberFormat('en');
+
+/** `1 video`, `1,234 videos` */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`;
+}
+
+/** `0:04`, `1:02:03`. @param seconds with fractions */
+export function playingTime(seconds: number): string {
+  const whole = Math.max(1, Math.round(seconds));
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const [first = 0, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
+  return [String(first), ...rest.map((part) => String(part).padStart(2, '0'))].join(':');
+}
+
+/** How long something took or will take: `850 ms`, `1.5 s`, `3 min 20 s`, `2 h 5 min`, `4 d 1 h`. */
+export function span(durationMs: number): string {
+  const ms = Math.max(0, durationMs); // what a restarted clock calls the future
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${Number((ms / 1000).toFixed(1))} s`;
+  const steps = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['min', 60_000],
+    ['s', 1000],
+  ] as const;
+  const first = steps.findIndex(([, size]) => ms >= size);
+  const [large, small] = steps.slice(first, first + 2);
+  if (!large || !small) return `${Math.round(ms)} ms`;
+  const rest = Math.floor((ms % large[1]) / small[1]);
+  return `${Math.floor(ms / large[1])} ${large[0]}${rest > 0 ? ` ${rest} ${small[0]}` : ''}`;
+}
+
+/** `12.3 MB`, by powers of 1000. */
+export function fileSize(bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  const unit = units[power] ?? 'byte';
+  const unitDisplay = power === 0 ? 'long' : 'short';
+  return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 }).format(
+    bytes / 1000 ** power,
+  );
+}
+
+/** `42 %`. @param fraction 0 to 1 */
+export function percent(fraction: number): string {
+  return `${Math.round(fraction * 100)} %`;
+}

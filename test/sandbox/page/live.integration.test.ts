@@ -1,0 +1,93 @@
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import { Events } from '../../../src/sandbox/events.ts';
+import { liveEvents } from '../../../src/sandbox/page/live.ts';
+import { runSandbox, until } from '../running-sandbox.ts';
+import { Visitor } from './visitor.ts';
+
+/** Reads on until the text has come. */
+async function readUntil(reader: ReadableStreamDefaultReader<string>, wanted: string): Promise<string> {
+  let text = '';
+  while (!text.includes(wanted)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`the stream ended before ${wanted}: ${text}`);
+    text += value;
+  }
+  return text;
+}
+
+test('it tells what has happened, and nothing more', async () => {
+  await using service = await runSandbox();
+  const visitor = await Visitor.enter(service.sandbox);
+  const over = new AbortController();
+  const reader = (await visitor.live(over.signal)).getReader();
+  await readUntil(reader, 'event: ready');
+  const { id } = await service.create({ title: 'A secret plan' });
+  const text = await readUntil(reader, 'video.created');
+  expect(text).toMatch(/event: changes\ndata: [\w. ]*video\.created[\w. ]*\n\n/);
+  expect(text).not.toMatch(new RegExp(`${id}|secret`));
+  over.abort();
+});
+
+test('however much happens, there are at most four messages a second', async () => {
+  await using service = await runSandbox({ requestsPerHour: 1e6 });
+  const visitor = await Visitor.enter(service.sandbox);
+  const over = new AbortController();
+  const reader = (await visitor.live(over.signal)).getReader();
+  await readUntil(reader, 'event: ready');
+  const startMs = performance.now();
+  for (let index = 0; index < 150; index += 1) await service.create();
+  await service.call('PATCH', '/channels/ch_main', { name: 'The end' });
+  const text = await readUntil(reader, 'channel.updated');
+  const messages = text.match(/event: changes/g)?.length ?? 0;
+  expect(messages).toBeLessThanOrEqual((performance.now() - startMs) / 250 + 2);
+  over.abort();
+});
+
+test('an open view keeps nothing from ending', async () => {
+  const service = await runSandbox();
+  const visitor = await Visitor.enter(service.sandbox);
+  const reader = (await visitor.live(new AbortController().signal)).getReader();
+  await readUntil(reader, 'event: ready');
+  await service.sandbox.close();
+  await expect(reader.read()).rejects.toThrow();
+});
+
+test('looking at the page is nothing that the page tells of', async () => {
+  await using service = await runSandbox();
+  const visitor = await Visitor.enter(service.sandbox);
+  const { id } = await service.upload('clip.mp4');
+  const over = new AbortController();
+  const reader = (await visitor.live(over.signal)).getReader();
+  await readUntil(reader, 'event: ready');
+  for (const path of ['/', '/_page/videos', `/_page/videos/${id}`, `/embed/${id}`, `/cdn/thumbnails/${id}.jpg`])
+    await visitor.get(path);
+  await service.call('PATCH', '/channels/ch_main', { name: 'A mark' });
+  const heard = /data: ([\w. ]*channel\.updated[\w. ]*)/.exec(await readUntil(reader, 'channel.updated'))?.[1];
+  expect(heard?.split(' ').toSorted()).not.toContain('video.played');
+  over.abort();
+});
+
+class CountedEvents extends Events {
+  listeners = 0;
+
+  override listen(listener: Parameters<Events['listen']>[0]): () => void {
+    const end = super.listen(listener);
+    this.listeners += 1;
+    return () => {
+      this.listeners -= 1;
+      end();
+    };
+  }
+}
+
+test('who goes away, or asked for the head alone, is not told for ever', async () => {
+  const events = new CountedEvents();
+  const site = new Hono().get('/live', liveEvents(events));
+  const { body } = await site.request('/live');
+  expect(events.listeners).toBe(1);
+  await body?.cancel();
+  await until(() => (events.listeners === 0 ? true : undefined));
+  expect((await site.request('/live', { method: 'HEAD' })).headers.get('content-type')).toBe('text/event-stream');
+  expect(events.listeners).toBe(0);
+});

@@ -1,0 +1,271 @@
+import type { Locator, Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { violationsOf } from '../../browser/axe.ts';
+import { complaintsOf, describeInBrowser, openBrowser, type TestBrowser } from '../../browser/browser.ts';
+import { takeScreenshot } from '../../browser/screenshot.ts';
+import { admin } from '../admin/admin-side.ts';
+import { put, readSample, runSandbox, until, type RunningSandbox } from '../running-sandbox.ts';
+
+const SAMPLES = new URL('../../media/', import.meta.url).pathname;
+
+/** Titles that the API takes, and that must be nothing but text. */
+const HOSTILE = {
+  HTML: '<img src=x onerror=alert(1)><script>alert(2)</script>',
+  quotes: `"' autofocus onfocus=alert(3) x='"></title></main>`,
+  'control characters and both directions': 'a\u0001\u001b[2J\u202egnp.\u2066 \u05d0\u05d1',
+  '500 characters': `${'W'.repeat(250)} ${'\u{1F600}'.repeat(124)}`,
+  templates: '{{7*7}} ${7*7} javascript:alert(4)',
+};
+
+let service: RunningSandbox;
+let browser: TestBrowser;
+let views: Record<string, string>;
+
+/** A page that came in by the printed address. */
+async function enter(options: Parameters<TestBrowser['newPage']>[0] = {}, { sandbox } = service): Promise<Page> {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(15_000); // below the 30 s after which a view asks by itself, whatever it was told
+  await page.goto(sandbox.pageUrl);
+  return page;
+}
+
+const at = (path: string) => new URL(path, service.sandbox.baseUrl).href;
+const isWithinTheWindow = (page: Page) => page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth');
+
+describeInBrowser('the page of the sandbox in Chromium', () => {
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([runSandbox({ requestsPerHour: 1e6, samplesDir: SAMPLES }), openBrowser()]);
+    await admin(service, 'POST /seed', { videos: 8, days: 30 });
+    for (const title of Object.values(HOSTILE))
+      await service.create({ title, description: title.repeat(15), tags: [title.slice(0, 200)] });
+    await service.call('PATCH', '/channels/ch_main', {
+      name: HOSTILE.HTML,
+      description: HOSTILE['control characters and both directions'],
+    });
+    for (const feed of ['feed_news', 'feed_main', 'feed_podcast']) await service.call('POST', `/feeds/${feed}/publish`);
+    await admin(service, 'POST /webhooks', { url: 'http://127.0.0.1:9/hook' });
+    await admin(service, 'POST /keys', { name: HOSTILE.quotes });
+    await admin(service, 'POST /faults', {
+      kind: 'status',
+      status: 503,
+      message: HOSTILE.HTML,
+      operation: 'feeds.list',
+    });
+    const { body: ready } = await service.call('GET', '/videos?status=ready');
+    const { body: all } = await service.call('GET', '/videos');
+    views = {
+      overview: '/',
+      videos: '/_page/videos',
+      ready: `/_page/videos/${ready.data[0].id}`,
+      pending: `/_page/videos/${all.data[2].id}`,
+      channels: '/_page/channels',
+      feeds: '/_page/feeds',
+      feed: '/_page/feeds/feed_main',
+      analytics: '/_page/analytics',
+      keys: '/_page/keys',
+      webhooks: '/_page/webhooks',
+      requests: '/_page/requests',
+      faults: '/_page/faults?kind=status',
+      controls: '/_page/controls',
+      missing: '/_page/videos/vid_nobody',
+    };
+  });
+  afterAll(async () => {
+    await browser[Symbol.asyncDispose]();
+    await service.sandbox.close();
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 360],
+  ] as const)(
+    '%s and %d pixels wide, no view has a violation that axe knows, nor is it wider than the window',
+    async (colorScheme, width) => {
+      const page = await enter({ colorScheme, viewport: { width, height: 800 } });
+      for (const [name, path] of Object.entries(views)) {
+        await page.goto(at(path));
+        await page.evaluate('document.querySelectorAll("details").forEach((details) => (details.open = true))');
+        expect(await violationsOf(page), name).toEqual([]);
+        expect(await isWithinTheWindow(page), name).toBe(true);
+        await takeScreenshot(page, `page-${name}-${colorScheme}-${width}`);
+      }
+      expect(complaintsOf(page).filter((text) => !text.includes('404'))).toEqual([]);
+    },
+  );
+
+  test('a stranger sees a page without violations, and nothing else', async () => {
+    const page = await browser.newPage();
+    await page.goto(at('/'));
+    expect(await page.getByRole('heading').allTextContents()).toEqual(['This is a dropcast sandbox']);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
+  test.each(Object.entries(HOSTILE))(
+    'a title of %s is text in every view, opens nothing and takes no room',
+    async (_what, title) => {
+      const page = await enter({ viewport: { width: 360, height: 700 } });
+      const { body } = await service.call('GET', '/videos?per_page=100');
+      const { id } = body.data.find((video: { title: string }) => video.title === title);
+      for (const path of ['/', '/_page/videos', `/_page/videos/${id}`]) {
+        await page.goto(at(path));
+        expect(await page.locator('main script, main [onerror], main [onfocus], main img[src="x"]').count()).toBe(0);
+        expect(await isWithinTheWindow(page)).toBe(true);
+      }
+      const shown = (await page.locator('h1').textContent()) ?? '';
+      expect(shown.trim().slice(0, 12)).toBe(
+        title
+          .replaceAll('\u0001', '[U+0001]')
+          .replaceAll('\u001b', '[U+001B]')
+          .replaceAll('\u202e', '[U+202E]')
+          .slice(0, 12),
+      );
+      expect((await page.locator('h1').boundingBox())?.height).toBeLessThan(80);
+      expect(complaintsOf(page)).toEqual([]);
+    },
+  );
+
+  test('without scripts: a key is created, a fault hits, a feed is published, a video deleted', async () => {
+    const { id } = await service.upload('clip.mp4', { title: 'Soon gone', channel_id: 'ch_news' });
+    const page = await enter({ javaScriptEnabled: false });
+    const follow = async (locator: Locator) => Promise.all([page.waitForEvent('load'), locator.click()]);
+    const open = (name: string) => follow(page.getByRole('link', { name, exact: true }));
+    const press = (name: string | RegExp) => follow(page.getByRole('button', { name }));
+
+    await open('Keys');
+    await page.getByLabel('Name').fill('Made by hand');
+    await press('Create the key');
+    const key = (await page.locator('#new-key code').textContent()) ?? '';
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await service.call('GET', '/channels', undefined, headers)).status).toBe(200);
+
+    await open('Faults');
+    await press(/Switch on\s*: A proxy/);
+    const hit = await fetch(`${service.sandbox.baseUrl}/channels`, { headers });
+    expect([hit.status, hit.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8']);
+    await page.reload();
+    expect(await page.locator('#switches').innerText()).toMatch(/hit 1 of 1 call, 1[45] min/);
+    await open('Requests');
+    expect(await page.locator('tbody tr').first().innerText()).toContain('html_502');
+    await open('Faults');
+    await press(/Switch off\s*: A proxy/);
+    expect((await service.call('GET', '/channels', undefined, headers)).status).toBe(200);
+
+    await open('Feeds');
+    await press('Publish News');
+    await follow(page.locator('#preview').getByText('Soon gone'));
+    await page.getByText('Delete…').click();
+    await press('Delete the video');
+    expect(await page.getByText('Soon gone').count()).toBe(0);
+    expect((await service.call('GET', `/videos/${id}`)).status).toBe(404);
+    expect(complaintsOf(page)).toEqual([]);
+  });
+
+  test('what a client uploads appears by itself, with the status that it comes to', async () => {
+    const page = await enter();
+    await page.goto(at('/_page/videos'));
+    await page.evaluate('document.documentElement.dataset.sameDocument = "yes"');
+    const { id, upload_url: address } = await service.create({ title: 'Out of nowhere' });
+    const row = page.locator(`tr[data-key="${id}"]`);
+    await row.getByText('pending').waitFor();
+    await put(address, await readSample('clip.mp4'));
+    await row.getByText('ready').waitFor();
+    const picture = row.locator('img.thumb');
+    await until(
+      async () => (await picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth)) || undefined,
+    );
+    expect(await page.locator('tbody tr').first().getAttribute('data-key')).toBe(id);
+    await service.call('DELETE', `/videos/${id}`);
+    await row.waitFor({ state: 'detached' });
+    expect(await page.locator('html').getAttribute('data-same-document')).toBe('yes');
+    expect(complaintsOf(page)).toEqual([]);
+  });
+
+  test('an update leaves focus, half-filled forms, open details and the place on the page as they are', async () => {
+    const page = await enter({ viewport: { width: 800, height: 300 } });
+    await page.goto(at('/_page/keys'));
+    await page.getByText('Revoke…').last().click();
+    await page.getByLabel('Name').fill('Half a na');
+    await page.evaluate('scrollTo(0, 120)');
+    const placeOf = () => page.evaluate<string>('[scrollY, document.activeElement.name].join()');
+    const before = await placeOf();
+    const { body } = await admin(service, 'POST /keys', { name: 'From elsewhere' });
+    await page.locator(`tr[data-key="${body.data.id}"]`).waitFor();
+    expect(await placeOf()).toBe(before);
+    expect(await page.getByLabel('Name').inputValue()).toBe('Half a na');
+    expect(await page.locator('details[open]').count()).toBe(1);
+  });
+
+  test('the new key stays until the page is left', async () => {
+    const page = await enter();
+    await page.goto(at('/_page/keys'));
+    await page.getByLabel('Name').fill('To be copied');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const key = await page.locator('#new-key code').textContent();
+    const { body } = await admin(service, 'POST /keys', { name: 'Meanwhile' });
+    await page.locator(`tr[data-key="${body.data.id}"]`).waitFor();
+    expect(await page.locator('#new-key code').textContent()).toBe(key);
+    await page.reload();
+    expect(await page.locator('#new-key').count()).toBe(0);
+  });
+
+  test('a running player is not disturbed by what its play changes', async () => {
+    const { id } = await service.upload('clip.mp4', { title: 'To be played' });
+    const page = await enter({ viewport: { width: 1280, height: 900 } });
+    await page.goto(at(`/_page/videos/${id}`));
+    const player = page.frameLocator('iframe.player').locator('video');
+    await player.evaluate((video: { muted: boolean; mark?: string; play(): Promise<void> }) => {
+      video.mark = 'the same';
+      video.muted = true;
+      return video.play();
+    });
+    await page.getByText('1 view by 1 viewer').waitFor();
+    expect(await player.evaluate((video: { mark?: string }) => video.mark)).toBe('the same');
+    await service.call('DELETE', `/videos/${id}`);
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+  });
+
+  test('nothing is asked while the page is hidden, and everything when it is seen again', async () => {
+    const [page, other] = [await enter(), await enter()];
+    for (const each of [page, other]) await each.goto(at('/_page/videos'));
+    const setHidden = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    const isLive = (request: Request) => request.url().endsWith('/_page/live');
+    const [ended] = await Promise.all([page.waitForEvent('requestfailed', isLive), setHidden(true)]);
+    expect(ended.failure()?.errorText).toBe('net::ERR_ABORTED');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const { id } = await service.create({ title: 'Unseen' });
+    const row = `tr[data-key="${id}"]`;
+    await other.locator(row).waitFor();
+    expect(asked.filter((path) => !path.startsWith('/cdn/'))).toEqual([]);
+    await setHidden(false);
+    await page.locator(row).waitFor();
+  });
+
+  test('a lost connection is said, and a sandbox that comes back is followed again', async () => {
+    const options = { adminToken: 'the-same-after-the-restart' };
+    const before = await runSandbox(options);
+    const { port } = before.sandbox;
+    const page = await enter({}, before);
+    await page.locator('#connection').waitFor({ state: 'attached' });
+    await before.sandbox.close();
+    await page.getByText('Connection lost').waitFor();
+    await takeScreenshot(page, 'page-connection-lost');
+    await using after = await runSandbox({ ...options, port });
+    await after.create({ title: 'After the restart' });
+    await page.getByText('After the restart').waitFor();
+    await until(async () => ((await page.locator('#connection').textContent()) === '' ? true : undefined));
+  });
+
+  test('a page of another sandbox that took the port says that it is signed out', async () => {
+    const before = await runSandbox();
+    const { port } = before.sandbox;
+    const page = await enter({}, before);
+    await before.sandbox.close();
+    await using after = await runSandbox({ port });
+    await page.getByText('Signed out').waitFor();
+    expect(after.sandbox.requests()).toEqual([]);
+  });
+});
