@@ -32,40 +32,34 @@ export function createProgram(
       writeErr: (text) => shell.stderr.write(text),
     })
     .showHelpAfterError('Run the command with --help to see what it takes.')
-    .addHelpText(
-      'after',
-      '\nThe configuration is --config PATH, else $DROPCAST_CONFIG, else ./dropcast.yaml, else /etc/dropcast/dropcast.yaml.\nExit codes: 0 fine, 1 something failed or needs a person, 2 wrong usage, 3 the daemon is not running, 78 the configuration is wrong.',
-    );
+    .configureHelp({ subcommandTerm: termOf, visibleCommands: listed })
+    .addHelpText('after', AFTER_HELP);
   const command = (usage: string, description: string): Command =>
     program.command(usage).description(description).option('-c, --config <path>', 'configuration file');
   const json = (made: Command): Command => made.option('--json', 'print JSON, {"v":1,…}');
 
+  program.commandsGroup('From folders to the service:');
   command('run', 'run the daemon in the foreground').action(async (options: Shared) =>
     (await import('./run.ts')).run(shell, options),
   );
   json(command('once', 'process what is in the folders now, show progress, and end'))
+    .summary('process what is in the folders now, and end')
     .addOption(
       new Option('--wait <time>', 'wait so long for a service that cannot be reached, like 30s or 1h')
         .argParser(duration)
         .default(120_000, '2m'),
     )
     .action(async (options: Shared & { wait: number }) => exit(await (await import('./once.ts')).once(shell, options)));
-  program
-    .command('demo')
-    .description('show the whole way with a local service and sample files; needs no account and no configuration')
-    .option('--keep', 'stay up afterwards')
-    .action(async (options: { keep?: boolean }) => {
-      const { demo } = await import('./demo.ts');
-      exit(await demo(shell, { ...options, samples: package_.samples }));
-    });
   json(command('check', 'name every problem of the configuration, folders, state and key'))
+    .summary('name every problem of configuration, folders, state, key')
     .option('--online', 'also ask the service whether key, channels and feeds exist')
     .action(async (options: Shared & { online?: boolean }) =>
       exit(await (await import('./check.ts')).check(shell, options)),
     );
-  json(command('explain <path>', 'say which rule takes a path, what would be sent, and where the file stands')).action(
-    async (path: string, options: Shared) => (await import('./explain.ts')).explain(shell, path, options),
-  );
+  json(command('explain <path>', 'say which rule takes a path, what would be sent, and where the file stands'))
+    .summary('say which rule takes a path, and where the file stands')
+    .action(async (path: string, options: Shared) => (await import('./explain.ts')).explain(shell, path, options));
+  program.commandsGroup('The daemon and its files:');
   json(command('status', 'say what is happening, and why')).action(async (options: Shared) =>
     (await import('./status.ts')).status(shell, options),
   );
@@ -75,25 +69,53 @@ export function createProgram(
     .action(async (options: Shared & { state?: string[]; limit: number }) =>
       (await import('./ls.ts')).ls(shell, options),
     );
-  json(command('show <name>', 'show everything about one file, by its id, video id, path or file name')).action(
-    async (name: string, options: Shared) => (await import('./show.ts')).show(shell, name, options),
-  );
+  json(command('show <name>', 'show everything about one file, by its id, video id, path or file name'))
+    .summary('show everything about one file')
+    .action(async (name: string, options: Shared) => (await import('./show.ts')).show(shell, name, options));
   json(
     command('retry [names...]', 'try failed, held, skipped or waiting files again, by id, video id, path or file name'),
   )
+    .summary('try failed, held, skipped or waiting files again')
     .option('-s, --state <states>', 'all files in these states, separated by commas', stateList)
     .option('--all', 'all that failed, are held or wait')
     .action(async (names: string[], options: Shared & { all?: boolean; state?: string[] }) =>
       exit(await (await import('./retry.ts')).retry(shell, names, options)),
     );
-  json(
-    command('add <paths...>', 'take files of a watched folder at once, whatever settle time and filters say'),
-  ).action(async (paths: string[], options: Shared) =>
-    exit(await (await import('./add.ts')).add(shell, paths, options)),
-  );
-  addSandboxCommands(program, shell, package_.samples);
+  json(command('add <paths...>', 'take files of a watched folder at once, whatever settle time and filters say'))
+    .summary('take files of a watched folder at once')
+    .action(async (paths: string[], options: Shared) =>
+      exit(await (await import('./add.ts')).add(shell, paths, options)),
+    );
+  program.commandsGroup('The API of the service:');
   addApiCommands(program, shell, exit);
+  program.commandsGroup('To try things out:');
+  program
+    .command('demo')
+    .description('show the whole way with a local service and sample files; needs no account and no configuration')
+    .summary('show the whole way with sample files; needs no account')
+    .option('--keep', 'stay up afterwards')
+    .action(async (options: { keep?: boolean }) => {
+      const { demo } = await import('./demo.ts');
+      exit(await demo(shell, { ...options, samples: package_.samples }));
+    });
+  addSandboxCommands(program, shell, package_.samples);
   return program;
+}
+
+const AFTER_HELP = `
+The configuration is --config PATH, else $DROPCAST_CONFIG, else
+./dropcast.yaml, else /etc/dropcast/dropcast.yaml.
+Exit codes: 0 fine, 1 something failed or needs a person, 2 wrong usage,
+3 the daemon is not running, 78 the configuration is wrong.`;
+
+/** Without the `[options]` that every command has. */
+function termOf(command: Command): string {
+  return `${command.name()} ${command.usage()}`.replaceAll(/ \[(?:options|command)\]/g, '');
+}
+
+/** All but `help`, which -h is too: the list has to fit on a screen. */
+function listed(command: Command): Command[] {
+  return command.commands.slice();
 }
 
 function stateList(text: string): string[] {

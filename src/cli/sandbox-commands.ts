@@ -10,6 +10,7 @@ export function addSandboxCommands(program: Command, shell: Shell, samples: stri
   const command = program
     .command('sandbox')
     .description('run the local video service, for trying things out')
+    .summary('run a local video service, and manage its keys')
     .enablePositionalOptions()
     .addOption(new Option('--host <address>', 'loopback address to listen on').default('127.0.0.1'))
     .option('--port <number>', 'port to listen on, 0 for any free one', wholeNumber(0, 65_535), 8787)

@@ -15,7 +15,7 @@ export interface KeysOptions extends DeskOptions {
 /** `dropcast sandbox keys list`: all keys there ever were, and how they are used. */
 export async function listKeys(shell: Shell, options: KeysOptions): Promise<void> {
   const keys = await atDesk(shell, options, async (desk) => desk.list());
-  if (options.json === true) printJson(keys, shell.stdout);
+  if (options.json === true) printJson({ keys }, shell.stdout);
   else shell.stdout.write(keyTable(keys, shell));
 }
 

@@ -73,10 +73,13 @@ A page to look at:
 Try it:
   curl${trust} -H 'Authorization: Bearer ${apiKey}' ${baseUrl}/channels
 
+With the commands of dropcast, like dropcast videos upload FILE --wait:
+  export DROPCAST_BASE_URL=${baseUrl} DROPCAST_API_KEY=${apiKey}
+
 In dropcast.yaml:
   service:
     base_url: ${baseUrl}
-    api_key: !env DROPCAST_API_KEY     # export DROPCAST_API_KEY=${apiKey}
+    api_key: !env DROPCAST_API_KEY
 ${caPath === undefined ? '' : trustHint(caPath)}
 Fill it, break it, turn its clock (this lists how):
   curl${trust} -H 'Authorization: Bearer ${adminToken}' ${adminUrl}

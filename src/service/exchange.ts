@@ -33,14 +33,17 @@ const longestAnswerBytes = 10 * 1024 * 1024;
  * @throws {ConnectionError | RequestTimeoutError} no answer
  * @throws {UnreadableAnswerError} the answer does not end
  * @throws {AbortedError} the signal
+ * @throws {TypeError} what is to be sent cannot be written as JSON
  */
 export async function exchange({ what, url, line, signal, ...rest }: Exchange): Promise<Answer> {
   throwIfAborted(signal, what);
+  // Here, and not in the library, which makes an error of the connection of what cannot be written as JSON.
+  const json = rest.json === undefined ? undefined : JSON.stringify(rest.json);
   const tooLong = new AbortController();
   try {
     const request = got(url, {
       method: rest.method,
-      headers: rest.headers,
+      headers: { ...rest.headers, ...(json !== undefined && { 'content-type': 'application/json' }) },
       agent: rest.agent,
       signal: AbortSignal.any([signal, tooLong.signal]),
       timeout: { ...connectTimeouts, ...(rest.timeoutMs !== undefined && { request: rest.timeoutMs }) },
@@ -49,7 +52,7 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
       retry: { limit: 0 },
       decompress: false,
       responseType: 'buffer',
-      ...(rest.json !== undefined && { json: rest.json }),
+      ...(json !== undefined && { body: json }),
       ...(rest.body !== undefined && { body: rest.body }),
     });
     void request.on('request', (sent: ClientRequest) => {

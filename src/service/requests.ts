@@ -1,3 +1,5 @@
+import { validateHeaderValue } from 'node:http';
+
 import { readAnswer, readNothing, readSomething } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { RejectedError } from './errors.ts';
@@ -50,8 +52,12 @@ export interface VideoFields {
   readonly sourceUrl?: string | null;
 }
 
-/** @param idempotencyKey is sent along; the service ignores it, a later one or the sandbox may not */
+/**
+ * @param idempotencyKey is sent along; the service ignores it, a later one or the sandbox may not
+ * @throws {TypeError} no header can carry it
+ */
 export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRequest<CreatedVideo> {
+  if (idempotencyKey !== undefined) validateHeaderValue('idempotency-key', idempotencyKey);
   const isImport = typeof fields.sourceUrl === 'string';
   return {
     ...asking('create video', 'POST', '/videos', (json) => {
@@ -171,9 +177,9 @@ function perhaps<T>(operation: string, path: string, read: Reader<T>): ApiReques
   return { operation, method: 'PATCH', path, isRepeatable: true, read: readIt };
 }
 
-/** An id as one segment of a path. `.` and `..` would be resolved away even when encoded, and reach another endpoint. */
+/** An id as one segment of a path. `.` and `..` would be resolved away even when encoded, and reach another endpoint; half a surrogate pair cannot be encoded. */
 function pathOf(collection: string, id: string): string {
-  if (id === '' || id === '.' || id === '..') {
+  if (id === '' || id === '.' || id === '..' || !id.isWellFormed()) {
     throw new RejectedError(`${JSON.stringify(id)} is not an id`, { code: 'invalid_id' });
   }
   return `${collection}/${encodeURIComponent(id)}`;

@@ -34,9 +34,15 @@ function atLeast(ms: number): number {
   return Math.min(Math.max(Math.ceil(ms), leastMs), Number.MAX_SAFE_INTEGER);
 }
 
-/** Stricter than `Date.parse`, which takes `-1` for a year: an HTTP date starts with the name of a day and ends in GMT. */
+/**
+ * All three forms that have to be taken (RFC 9110 5.6.7), and no more than `Date.parse`, which takes `-1` for a year: they
+ * start with the name of a day, and end in GMT, but for that of C's asctime, which means it.
+ */
 function parseHttpDate(text: string | undefined): number | undefined {
-  if (text === undefined || !/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*, .*\bGMT$/i.test(text.trim())) return undefined;
-  const time = Date.parse(text);
+  const date = text?.trim() ?? '';
+  if (!/^(?:mon|tue|wed|thu|fri|sat|sun)/i.test(date)) return undefined;
+  const isAsctime = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i.test(date);
+  if (!isAsctime && !/^[a-z]+, .*\bGMT$/i.test(date)) return undefined;
+  const time = Date.parse(isAsctime ? `${date} GMT` : date);
   return Number.isNaN(time) ? undefined : time;
 }

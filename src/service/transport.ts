@@ -1,3 +1,5 @@
+import { validateHeaderValue } from 'node:http';
+
 import type { Secret } from '../config/config.ts';
 import { isSuccess, requestIdOf, serviceError } from './answer.ts';
 import type { Answer } from './answer.ts';
@@ -52,9 +54,10 @@ export class Transport implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
-  /** @throws TypeError for a key that no header can carry */
+  /** @throws TypeError for a key or a user agent that no header can carry */
   constructor(options: TransportOptions) {
     requireHeaderValue(options.apiKey.reveal());
+    if (options.userAgent !== undefined) validateHeaderValue('user-agent', options.userAgent);
     this.#options = options;
     this.#userAgent = options.userAgent ?? 'dropcast';
     this.#agent = freshConnections(options.proxyEnv ?? process.env, options.ca);

@@ -8,14 +8,18 @@ import {
 } from './document.ts';
 import { schemaProblems, textProblems } from './schema-check.ts';
 
-/** A request to the service and its answer. */
-export interface Exchange {
+/** A request to the service. */
+export interface Sent {
   readonly method: string;
   /** Absolute, or from the path on. */
   readonly url: string;
   readonly requestHeaders: Headers;
   /** Undefined when it was not looked at, as that of an upload. */
   readonly requestBody?: string | undefined;
+}
+
+/** A request to the service and its answer. */
+export interface Exchange extends Sent {
   readonly status: number;
   readonly responseHeaders: Headers;
   readonly responseBody: string;
@@ -31,8 +35,15 @@ export function checkExchange(exchange: Exchange): string[] {
   return problems.map((problem) => `${exchange.method} ${pathOf(exchange)} ${exchange.status}: ${problem}`);
 }
 
+/** What of the request alone is not as openapi.yaml says: for a client whose other side is made up. */
+export function checkRequest(sent: Sent): string[] {
+  const operation = operationOf(sent);
+  const problems = operation ? requestProblems(operation, sent) : ['this operation is not in the contract'];
+  return problems.map((problem) => `${sent.method} ${pathOf(sent)}: ${problem}`);
+}
+
 /** The operation that the request asks for. HEAD is GET without a body (RFC 9110 section 9.3.2). */
-export function operationOf({ method, url }: Pick<Exchange, 'method' | 'url'>): Operation | undefined {
+export function operationOf({ method, url }: Pick<Sent, 'method' | 'url'>): Operation | undefined {
   const asked = method === 'HEAD' ? 'GET' : method;
   return operations.find((operation) => operation.method === asked && isAt(operation.path, pathOf({ url })));
 }
@@ -110,17 +121,17 @@ function emptyBodyProblems({ responseBody }: Exchange): string[] {
   return responseBody === '' ? [] : ['the answer has a body'];
 }
 
-function requestProblems(operation: Operation, exchange: Exchange): string[] {
-  const { requestHeaders } = exchange;
+function requestProblems(operation: Operation, sent: Sent): string[] {
+  const { requestHeaders } = sent;
   return [
     ...(operation.needsKey && !requestHeaders.has('authorization') ? ['the request has no key'] : []),
-    ...queryProblems(operation, exchange),
-    ...operation.parameters.flatMap((parameter) => parameterProblems(parameter, exchange)),
-    ...requestBodyProblems(operation, exchange),
+    ...queryProblems(operation, sent),
+    ...operation.parameters.flatMap((parameter) => parameterProblems(parameter, sent)),
+    ...requestBodyProblems(operation, sent),
   ];
 }
 
-function queryProblems({ parameters }: Operation, { url }: Exchange): string[] {
+function queryProblems({ parameters }: Operation, { url }: Sent): string[] {
   const names = [...absolute(url).searchParams.keys()];
   const known = new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
   return [
@@ -129,14 +140,14 @@ function queryProblems({ parameters }: Operation, { url }: Exchange): string[] {
   ];
 }
 
-function parameterProblems({ name, in: place, required, schema }: Parameter, exchange: Exchange): string[] {
+function parameterProblems({ name, in: place, required, schema }: Parameter, sent: Sent): string[] {
   if (place === 'path') return []; // a path with an empty part is another path
-  const given = place === 'query' ? absolute(exchange.url).searchParams.get(name) : exchange.requestHeaders.get(name);
+  const given = place === 'query' ? absolute(sent.url).searchParams.get(name) : sent.requestHeaders.get(name);
   if (given === null) return required ? [`the request has no ${name}`] : [];
   return textProblems(schema, given).map((problem) => `${name}: ${problem}`);
 }
 
-function requestBodyProblems({ body }: Operation, { requestBody, requestHeaders }: Exchange): string[] {
+function requestBodyProblems({ body }: Operation, { requestBody, requestHeaders }: Sent): string[] {
   if (requestBody === undefined || !body) return [];
   if (requestBody === '') return body.required ? ['the request has no body'] : [];
   const type = mediaTypeOf(requestHeaders);
@@ -158,7 +169,7 @@ function mediaTypeOf(headers: Headers): string {
   return headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-function pathOf({ url }: Pick<Exchange, 'url'>): string {
+function pathOf({ url }: Pick<Sent, 'url'>): string {
   return absolute(url).pathname;
 }
 

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -39,7 +39,13 @@ test('the commands and the configuration of the README work as they are written'
   const typed = (command: string) =>
     ['run', '-s', 'dropcast', '--'].concat(command.replaceAll('/srv/media', scratch.path).split(' '));
   const say = async (command: string) => (await promisify(execFile)('npm', typed(command), { cwd: root, env })).stdout;
-  expect(commands).toEqual(['check --online', 'run', 'status', 'explain /srv/media/inbox/news/evening/clip.mp4']);
+  expect(commands).toEqual([
+    'sandbox',
+    'check --online',
+    'run',
+    'status',
+    'explain /srv/media/inbox/news/evening/clip.mp4',
+  ]);
   expect(await say('check --online')).toContain('is fine');
   // A group of its own, as in a terminal: there Ctrl-C reaches npm and the daemon below it.
   const daemon = spawn('npm', typed('run'), { cwd: root, env, detached: true, stdio: 'ignore' });
@@ -52,6 +58,39 @@ test('the commands and the configuration of the README work as they are written'
     process.kill(-(daemon.pid ?? 0), 'SIGTERM');
     await ended;
   }
+});
+
+test('the sandbox of the README comes up with a page, and goes', async () => {
+  // On any free port: that of the page may be taken where the tests run.
+  const args = ['run', '-s', 'dropcast', '--', 'sandbox', '--port', '0'];
+  const service = spawn('npm', args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(service, 'exit');
+  let said = '';
+  service.stdout.on('data', (data) => (said += String(data)));
+  try {
+    await until('the sandbox runs', async () => said.includes('Ctrl-C ends it.'));
+    const [page = ''] = /^ {2}(http\S+token=\S+)$/m.exec(said)?.slice(1) ?? [];
+    expect(await (await fetch(page)).text()).toContain('</html>');
+  } finally {
+    process.kill(-(service.pid ?? 0), 'SIGTERM');
+    await ended;
+  }
+});
+
+test('the program of the README runs', async () => {
+  await using service = await runSandbox();
+  const { sandbox } = service;
+  await using scratch = await makeScratch(() => '');
+  const [code = ''] = blocks('ts');
+  const library = JSON.stringify(join(root, 'src/library.ts'));
+  const ours = code
+    .replace("'dropcast'", library)
+    .replace('https://video.example.com/v1', sandbox.baseUrl)
+    .replace("'clip.mp4'", JSON.stringify(join(root, 'test/media/clip.mp4')));
+  await writeFile(scratch.file('program.mts'), ours);
+  const env = { ...process.env, DROPCAST_API_KEY: sandbox.apiKey };
+  const { stdout } = await promisify(execFile)(process.execPath, [scratch.file('program.mts')], { env });
+  expect(stdout).toMatch(/^http\S+\/embed\/vid_\w+\n$/);
 });
 
 test('the two commands of the README are those of package.json', async () => {

@@ -117,8 +117,8 @@ describe('dropcast sandbox keys', () => {
   const list = async (args: string[], env = {}) => {
     const { stdout } = await dropcast(['sandbox', 'keys', 'list', '--json', ...args], env);
     return (
-      JSON.parse(stdout) as { items: { id: string; name: string; use_count: number; revoked_at: string | null }[] }
-    ).items;
+      JSON.parse(stdout) as { keys: { id: string; name: string; use_count: number; revoked_at: string | null }[] }
+    ).keys;
   };
 
   test.concurrent('finds the running sandbox by its folder, over TLS too, and its records when it does not run', async () => {

@@ -142,7 +142,7 @@ alongside('a service whose answers to a create request are no use', () => {
     const { why } = (await station.file('nowhere.mpg')) ?? {};
     expect(why).toContain('404');
     expect(why).not.toContain('deleted');
-    expect(await station.failures('nowhere.mpg')).toMatchObject([{ class: 'transient' }, { class: 'permanent' }]);
+    expect(await station.failures('nowhere.mpg', 2)).toMatchObject([{ class: 'transient' }, { class: 'permanent' }]);
     station.faults.api = null;
     await station.retry('nowhere.mpg');
     await station.reaches('nowhere.mpg', 'done');

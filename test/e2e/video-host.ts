@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { checkRequest } from '../contract/contract.ts';
+
 /** One video as the judge remembers it. */
 export interface HostedVideo {
   readonly id: string;
@@ -48,16 +50,24 @@ export interface VideoHost extends AsyncDisposable {
   /** Upload requests that carried the key: must stay empty, the upload host is another origin. */
   readonly leaks: string[];
   readonly deleted: string[];
+  /** What of the requests is against openapi.yaml; the end of the judge throws it. */
+  readonly offences: Set<string>;
 }
 
 /** Starts the API on one port of the loopback interface and the upload host on another. */
 export async function startVideoHost(options: HostOptions = {}): Promise<VideoHost> {
   const key = options.key ?? `key-${randomBytes(12).toString('hex')}`;
   const videos = new Map<string, HostedVideo>();
-  const host = { key, videos, requests: [], puts: [], publishes: [], leaks: [], deleted: [] } as Omit<
-    VideoHost,
-    'baseUrl' | 'uploadOrigin' | typeof Symbol.asyncDispose
-  >;
+  const host = {
+    key,
+    videos,
+    requests: [],
+    puts: [],
+    publishes: [],
+    leaks: [],
+    deleted: [],
+    offences: new Set(),
+  } as Omit<VideoHost, 'baseUrl' | 'uploadOrigin' | typeof Symbol.asyncDispose>;
   const uploads = createServer((request, response) => void takeUpload(host, options, request, response));
   uploads.on('checkContinue', (request, response: ServerResponse) => void takeUpload(host, options, request, response));
   const uploadOrigin = await listen(uploads);
@@ -72,6 +82,7 @@ export async function startVideoHost(options: HostOptions = {}): Promise<VideoHo
         server.closeAllConnections();
         await new Promise((resolve) => server.close(resolve));
       }
+      if (host.offences.size > 0) throw new Error(`against openapi.yaml:\n  ${[...host.offences].join('\n  ')}`);
     },
   };
 }
@@ -133,6 +144,7 @@ async function serveApi(
   const path = url.pathname.replace(/^\/v1/, '');
   const body = await read(request);
   host.requests.push({ method: request.method ?? '', path, at: performance.now() });
+  for (const offence of offencesOf(request, body)) host.offences.add(offence);
   if ((await options.meddle?.(request, response, body)) === true) return;
   const say = (status: number, value: unknown): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
@@ -172,6 +184,11 @@ async function serveApi(
   }
   if (request.method === 'PATCH') Object.assign(video, JSON.parse(body.toString()));
   return say(200, wrap(describe(video)));
+}
+
+function offencesOf({ method = '', url = '/', headers }: IncomingMessage, body: Buffer): readonly string[] {
+  const requestHeaders = new Headers(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  return checkRequest({ method, url, requestHeaders, requestBody: body.toString() });
 }
 
 function createVideo(body: Record<string, unknown>): HostedVideo {

@@ -1,6 +1,9 @@
 import type { Lane } from '../../src/pipeline/ports.ts';
 import type { RequestNote, VideoService, VideoServiceOptions } from '../../src/service/video-service.ts';
 import { createVideoService } from '../../src/service/video-service.ts';
+import { judgeRequests } from './sent-requests.ts';
+
+judgeRequests();
 
 export const apiKey = 'sk_live_4f9a7c21d0e84b6b';
 

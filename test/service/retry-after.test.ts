@@ -37,6 +37,22 @@ describe('Retry-After', () => {
     expect([0, 1500.2, 86_400_000].map(clampWait)).toEqual([1000, 1501, 3_600_000]);
   });
 
+  // RFC 9110 5.6.7: the form to send, that of RFC 850, and that of asctime.
+  test.each(['Fri, 20 Nov 2026 12:01:30 GMT', 'Friday, 20-Nov-26 12:01:30 GMT', 'Fri Nov 20 12:01:30 2026'])(
+    'may be the date %s',
+    (header) => {
+      expect(parseRetryAfter(header, undefined, now)).toBe(90_000);
+      expect(parseRetryAfter('60', header, now)).toBe(60_000);
+    },
+  );
+
+  test.each(['Fri Nov 20 2026', 'Fri Nov 20 12:01:30 2026 +0200', 'Fri, 20 Nov 2026 12:01:30 +0200', 'Frightening'])(
+    'may not be the date %s',
+    (header) => {
+      expect(parseRetryAfter(header, undefined, now)).toBeUndefined();
+    },
+  );
+
   test('as a date that is over asks for the shortest wait', () => {
     expect(parseRetryAfter('Fri, 20 Nov 2026 11:00:00 GMT', undefined, now)).toBe(1000);
   });

@@ -21,6 +21,7 @@ export interface FileToSend {
  * @throws {CommandError} with exit code 2 when it is not there, no regular file, or may not be read
  */
 export async function fileToSend(shell: Pick<Shell, 'cwd'>, name: string): Promise<FileToSend> {
+  if (name === '') throw new CommandError('no file to send was named: its name is empty', exitCodes.usage);
   try {
     const path = await realpath(resolve(shell.cwd, name));
     const found = await stat(path);
@@ -29,7 +30,10 @@ export async function fileToSend(shell: Pick<Shell, 'cwd'>, name: string): Promi
     const defaultTitle = renderTitle('{title}', { path: basename(name), modifiedMs: found.mtimeMs });
     return { path, sizeBytes: found.size, defaultTitle };
   } catch (error) {
-    throw error instanceof CommandError ? error : unsendable(name, errnoSentence(error));
+    if (error instanceof CommandError) throw error;
+    // Node reads arguments as UTF-8: what is none of it came as this sign, and leads nowhere.
+    const why = name.includes('\ufffd') ? 'its name is not UTF-8; rename it' : errnoSentence(error);
+    throw unsendable(name, why);
   }
 }
 

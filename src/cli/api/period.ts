@@ -31,8 +31,8 @@ export function parseDay(text: string, nowMs: number): string {
 export function periodOf({ from, to }: Period, nowMs: number): Period {
   const end = to ?? (from === undefined ? undefined : dayOf(nowMs));
   if (from !== undefined && end !== undefined && from > end) {
-    const last = to === undefined ? `today, ${end}` : end;
-    throw new CommandError(`the period begins on ${from} and ends before, on ${last}`, exitCodes.usage);
+    const last = to === undefined ? `today, ${end}` : `on ${end}`;
+    throw new CommandError(`the period begins on ${from} but ends before that, ${last}`, exitCodes.usage);
   }
   return { ...(from !== undefined && { from }), ...(end !== undefined && { to: end }) };
 }

@@ -14,10 +14,9 @@ export function addApiCommands(program: Command, shell: Shell, exit: (code: numb
     command,
     run: async (options, work) => exit(await (await import('./session.ts')).inSession(shell, options, work)),
   };
-  const group = (name: string, description: string): Command =>
-    program.command(name).description(description).helpGroup('The API of the service:');
-  addVideoCommands(group('videos', 'list, read, create, import, upload, change and delete videos'), registry);
+  const group = (name: string, description: string): Command => program.command(name).description(description);
+  addVideoCommands(group('videos', 'list, read, create, import, upload, change or delete videos'), registry);
   addChannelCommands(group('channels', 'list and change channels'), registry);
   addFeedCommands(group('feeds', 'list and publish feeds'), registry);
-  addAnalyticsCommands(group('analytics', 'views and how long they last'), registry);
+  addAnalyticsCommands(group('analytics', 'show how videos were watched'), registry);
 }

@@ -24,9 +24,19 @@ export const command: Registry['command'] = (group, usage, { does, example }) =>
     .description(does)
     .option('--json', 'print JSON, {"v":1,…}')
     .addOption(where('-c, --config <path>', 'configuration file that names it and its key'))
-    .addOption(where('--base-url <url>', 'its address, in place of a configuration; the key is then $DROPCAST_API_KEY'))
+    .addOption(
+      where(
+        '--base-url <url>',
+        'its address in place of a configuration, else $DROPCAST_BASE_URL; the key is then $DROPCAST_API_KEY',
+      ),
+    )
     .addOption(where('--ca <file>', 'certificates (PEM) to trust beside the known ones'))
-    .addHelpText('after', `\nExample:\n  $ dropcast ${example}`);
+    .addHelpText('after', `\nExample:\n  $ dropcast ${example}\n${BUDGET}`);
+
+/** Of the key, as the specification has it (api-spec section 8). */
+const BUDGET = `
+Each request counts in the hourly limit of the key, which a daemon with the same
+key lives on too: a key of its own leaves the daemon alone.`;
 
 function where(flags: string, description: string): Option {
   return new Option(flags, description).helpGroup('Where the service is:');

@@ -26,34 +26,47 @@ export interface TargetOptions {
   readonly ca?: string;
 }
 
-/** The variable that holds the key when `--base-url` says where the service is. */
+/** Where the service is, and its key, when no configuration says it. */
+const URL_VARIABLE = 'DROPCAST_BASE_URL';
 const KEY_VARIABLE = 'DROPCAST_API_KEY';
 
 /**
- * Which service is meant: `--base-url` with the key in `$DROPCAST_API_KEY`, else what the configuration of the daemon says.
+ * Which service is meant: `--base-url` with the key in `$DROPCAST_API_KEY`, else `--config`, else `$DROPCAST_BASE_URL` with that
+ * key, else what the configuration of the daemon says.
  * Folders and state directory of that configuration are not looked at.
  *
  * @throws {CommandError} 2 for a wrong address or certificate file, 78 for a wrong or missing configuration or key
  */
 export async function findTarget(shell: Shell, options: TargetOptions): Promise<Target> {
   const ca = options.ca === undefined ? null : await readCertificates(shell, options.ca);
-  const service =
-    options.baseUrl === undefined
-      ? await fromConfig(shell, options.config)
-      : await fromEnvironment(shell, options.baseUrl);
+  const address = addressOf(shell, options);
+  const service = address === null ? await fromConfig(shell, options.config) : await fromEnvironment(shell, address);
   return { ...service, ca };
+}
+
+interface Address {
+  readonly text: string;
+  /** What said it, for messages. */
+  readonly from: string;
+}
+
+/** Null when a configuration says it. An empty variable is as good as none. */
+function addressOf({ env }: Shell, { baseUrl, config }: TargetOptions): Address | null {
+  if (baseUrl !== undefined) return { text: baseUrl, from: '--base-url' };
+  const text = env[URL_VARIABLE] ?? '';
+  return config !== undefined || text === '' ? null : { text, from: `$${URL_VARIABLE}` };
 }
 
 type Service = Omit<Target, 'ca'>;
 
-async function fromEnvironment(shell: Shell, text: string): Promise<Service> {
+async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<Service> {
   const address = parseBaseUrl(text);
-  if (!address.ok) throw new CommandError(`--base-url ${address.message}`, exitCodes.usage);
+  if (!address.ok) throw new CommandError(`${from}: ${address.message}`, exitCodes.usage);
   const tag = new TaggedValue('env', KEY_VARIABLE);
   const key = await resolveApiKey(tag, { configFile: shell.cwd, mode: 0, around: shell });
   if (key.secret === null) {
     const why = key.findings.map(({ message }) => message).join('; ');
-    throw new CommandError(`--base-url needs the key of the service: ${why}`, exitCodes.badConfig);
+    throw new CommandError(`${from} needs the key of the service: ${why}`, exitCodes.badConfig);
   }
   return { baseUrl: address.value, apiKey: key.secret, keyFrom: `$${KEY_VARIABLE}`, sendKeyTo: [] };
 }
@@ -78,7 +91,7 @@ async function locate(shell: Shell, option: string | undefined): Promise<string>
   } catch (error) {
     if (!(error instanceof ConfigNotFoundError)) throw error;
     throw new CommandError(
-      `${visible(error.message)}\nName the service with --base-url URL and put its key into $${KEY_VARIABLE}; \`dropcast sandbox\` starts one on this machine to try things with`,
+      `${visible(error.message)}\nName the service with --base-url URL or $${URL_VARIABLE} and put its key into $${KEY_VARIABLE}; \`dropcast sandbox\` starts one on this machine to try things with`,
       exitCodes.badConfig,
     );
   }

@@ -4,6 +4,7 @@ import {
   RequestTimeoutError,
   ServerError,
   UnreadableAnswerError,
+  VideoFailedError,
 } from '../../service/errors.ts';
 import { visible } from '../output/visible.ts';
 
@@ -34,6 +35,21 @@ export async function makingRecord<T>(work: (onId: (id: string) => void) => Prom
     });
   } catch (error) {
     throw new UnfinishedError(leftBy(error, made), error);
+  }
+}
+
+/**
+ * Watches a video on its way, and tells, when that comes to an end before the video does, that the service goes on by itself.
+ *
+ * @throws {UnfinishedError}
+ */
+export async function watchingVideo<T>(id: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof VideoFailedError) throw error;
+    const ask = `\`dropcast videos get ${visible(id)}\``;
+    throw new UnfinishedError(`; the service goes on with the video by itself: ${ask} tells how far it is`, error);
   }
 }
 

@@ -13,7 +13,7 @@ import { videoForm } from './json-forms.ts';
 import { newVideo } from './new-video.ts';
 import type { NewVideoOptions } from './new-video.ts';
 import type { Session } from './session.ts';
-import { makingRecord } from './unfinished.ts';
+import { makingRecord, watchingVideo } from './unfinished.ts';
 import { openUploadProgress } from './upload-progress.ts';
 import type { UploadProgress } from './upload-progress.ts';
 import { statusStyle, videoDetails } from './video-text.ts';
@@ -36,10 +36,11 @@ export async function uploadVideo(session: Session, name: string, options: Uploa
     result = { uploaded, status: null, video: null };
     progress.update({ state: 'uploaded' });
     if (options.wait !== true) return;
-    const video = await follow(session, uploaded.id, (status) => {
+    const onStatus = (status: string): void => {
       result = { uploaded, status, video: null };
       progress.update({ state: stateOf(status) });
-    });
+    };
+    const video = await watchingVideo(uploaded.id, () => follow(session, uploaded.id, onStatus));
     result = { uploaded, status: video.status, video };
   } finally {
     // A video that failed has an id all the same, and somebody has to look at it.

@@ -22,7 +22,9 @@ type Bytes = Pick<FileProgress, 'sentBytes' | 'sizeBytes'>;
 function bytesParts({ sentBytes, sizeBytes }: Bytes, rate: number | null): readonly string[] {
   const amount = `${formatBytes(sentBytes)} / ${formatBytes(sizeBytes)}`;
   if (sentBytes >= sizeBytes) return [amount];
-  return [amount, formatRate(rate), `${formatDuration(etaMs(sizeBytes - sentBytes, rate))} left`];
+  const leftMs = etaMs(sizeBytes - sentBytes, rate);
+  const speed = rate === null ? [] : [formatRate(rate)];
+  return [amount, ...speed, ...(leftMs === null ? [] : [`${formatDuration(leftMs)} left`])];
 }
 
 function counts({ done, failed, held, total }: Totals): string {

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 
 import type { BodySource } from '../body-source.ts';
 import { codeOf, FileChangedError, FileUnreadableError } from '../errors.ts';
@@ -13,9 +13,10 @@ type Chunks = AsyncIterator<unknown, unknown>;
  */
 export class StreamedSource implements BodySource, AsyncDisposable {
   readonly #source: StreamSource;
-  #stream: Readable | null = null;
+  #stream: AsyncIterable<unknown> | null = null;
   #chunks: Chunks | null = null;
   #rest: Buffer = Buffer.alloc(0);
+  #isDisposed = false;
 
   constructor(source: StreamSource) {
     this.#source = source;
@@ -41,6 +42,7 @@ export class StreamedSource implements BodySource, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
     this.#close();
   }
 
@@ -58,9 +60,10 @@ export class StreamedSource implements BodySource, AsyncDisposable {
   async #pull(signal: AbortSignal): Promise<IteratorResult<unknown, unknown>> {
     try {
       // A stream that hangs does not even end when it is destroyed.
-      return await untilAborted((this.#chunks ?? this.#open()).next(), signal, 'the upload');
+      const chunks = this.#chunks ?? (await untilAborted(this.#open(), signal, 'the upload'));
+      return await untilAborted(chunks.next(), signal, 'the upload');
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || error instanceof FileUnreadableError) throw error;
       const code = codeOf(error) ?? 'read_failed';
       throw new FileUnreadableError(`${JSON.stringify(this.#source.name)} cannot be read: ${code}`, {
         code,
@@ -69,14 +72,20 @@ export class StreamedSource implements BodySource, AsyncDisposable {
     }
   }
 
-  #open(): Chunks {
-    this.#stream = this.#source.open();
-    this.#chunks = this.#stream[Symbol.asyncIterator]();
-    return this.#chunks;
+  async #open(): Promise<Chunks> {
+    const opened: unknown = await this.#source.open();
+    if (!isStream(opened)) throw this.#noBytes();
+    this.#stream = opened;
+    const chunks = opened[Symbol.asyncIterator]();
+    this.#chunks = chunks;
+    if (this.#isDisposed) this.#close();
+    return chunks;
   }
 
   #close(): void {
-    this.#stream?.destroy();
+    // Never waited for: an iterator that hangs does not end when it is told to.
+    if (this.#stream instanceof Readable) this.#stream.destroy();
+    else void this.#chunks?.return?.().catch(() => {});
     this.#stream = null;
     this.#chunks = null;
     this.#rest = Buffer.alloc(0);
@@ -85,7 +94,11 @@ export class StreamedSource implements BodySource, AsyncDisposable {
   #bytesOf(chunk: unknown): Buffer {
     if (typeof chunk === 'string') return Buffer.from(chunk);
     if (chunk instanceof Uint8Array) return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    throw new FileUnreadableError(`${JSON.stringify(this.#source.name)} gives something that is no bytes`, {
+    throw this.#noBytes();
+  }
+
+  #noBytes(): FileUnreadableError {
+    return new FileUnreadableError(`${JSON.stringify(this.#source.name)} gives something that is no bytes`, {
       code: 'not_bytes',
     });
   }
@@ -93,4 +106,8 @@ export class StreamedSource implements BodySource, AsyncDisposable {
   #changed(how: string): FileChangedError {
     return new FileChangedError(`${JSON.stringify(this.#source.name)} ${how}`, { code: 'file_changed' });
   }
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

@@ -6,7 +6,7 @@ import { codeOf, FileUnreadableError, FileVanishedError } from '../errors.ts';
 import { openChecked } from '../opened-file.ts';
 import { requireWithin } from './settings.ts';
 import { StreamedSource } from './streamed-source.ts';
-import type { UploadSource } from './video-client.ts';
+import type { StreamSource, UploadSource } from './video-client.ts';
 
 /** What an upload sends, looked at once and opened anew for each attempt. */
 export interface Sendable {
@@ -20,12 +20,20 @@ export interface Sendable {
  * Looks at what is to be sent, before anything is asked of the service.
  *
  * @throws {FileVanishedError | FileUnreadableError} there is no such file, or it is none
- * @throws {TypeError} the size of a stream is no whole number of bytes
+ * @throws {TypeError} it is neither a path nor a stream, or the size of the stream is no whole number of bytes
  */
 export async function sendableOf(source: UploadSource): Promise<Sendable> {
   if (typeof source === 'string') return await fileOf(source);
+  requireStreamSource(source);
   requireWithin('sizeBytes', source.sizeBytes, [0, Number.MAX_SAFE_INTEGER]);
   return { name: source.name, sizeBytes: source.sizeBytes, open: async () => new StreamedSource(source) };
+}
+
+/** A program without types may hand over a URL or a Buffer. */
+function requireStreamSource(source: StreamSource): void {
+  const { name, open }: Partial<StreamSource> = source ?? {};
+  if (typeof name === 'string' && typeof open === 'function') return;
+  throw new TypeError('what is to be sent must be a path, or {name, sizeBytes, open}');
 }
 
 /** A link may be named, what is sent is where it leads. Every attempt must find the very version that is there now. */

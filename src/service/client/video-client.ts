@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-
 import type { ChannelChanges, VideoChanges } from '../requests.ts';
 import type {
   AnalyticsOverview,
@@ -140,15 +138,15 @@ export interface NewVideo {
 }
 
 /**
- * A file by its path, or bytes from anywhere: `open` is called once for each attempt and must give exactly `sizeBytes` bytes.
- * The name tells the content type by its extension.
+ * A file by its path, or bytes from anywhere: `open` is called once for each attempt and must give exactly `sizeBytes` bytes,
+ * as a stream of Node, of Fetch, or anything else that `for await` takes. The name tells the content type by its extension.
  */
 export type UploadSource = string | StreamSource;
 
 export interface StreamSource {
   readonly name: string;
   readonly sizeBytes: number;
-  open(): Readable;
+  open(): AsyncIterable<Uint8Array | string> | Promise<AsyncIterable<Uint8Array | string>>;
 }
 
 export interface SendCallOptions extends RequestOptions {

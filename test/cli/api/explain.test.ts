@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { explain } from '../../../src/cli/api/explain.ts';
-import { makingRecord } from '../../../src/cli/api/unfinished.ts';
+import { makingRecord, watchingVideo } from '../../../src/cli/api/unfinished.ts';
 import {
   AbortedError,
   ConnectionError,
@@ -10,10 +10,11 @@ import {
   RejectedError,
   ServerError,
   UnauthorizedError,
+  VideoFailedError,
 } from '../../../src/service/errors.ts';
 import { fakeShell } from './fake-shell.ts';
 
-const target = { keyFrom: 'service.api_key of dropcast.yaml' };
+const target = { keyFrom: 'service.api_key of dropcast.yaml', baseUrl: 'https://video.example.com/v1' };
 
 /** What a person reads. */
 function sentence(error: unknown, shell = fakeShell()): string {
@@ -32,6 +33,51 @@ test('what the service says is one sentence, with what to do about it', () => {
   expect(sentence(new ServerError('500', { requestId: 'req_1' }))).toContain('the request req_1');
   const untrusted = new ConnectionError(false, 'no', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
   expect(sentence(untrusted)).toContain('--ca FILE');
+});
+
+test('the point at the end of what the service says is not followed by a semicolon', async () => {
+  const limited = new RateLimitedError('429: Too many requests.', { retryAfterMs: 1000 });
+  expect(sentence(limited)).toBe('429: Too many requests; ask again in 1 s');
+  expect(sentence(new RejectedError('422: No.'))).toBe('422: No.');
+  const left = await makingRecord((onId) => (onId('vid_1'), Promise.reject(new RejectedError('422: No.')))).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(sentence(left)).toMatch(/^422: No; the record vid_1 is left/);
+});
+
+test.each([
+  ['ECONNREFUSED', 'nothing listens there'],
+  ['ENOTFOUND', 'no host of this name'],
+  ['EPROTO', 'does not speak https'],
+])('a service that cannot be reached with %s: %s', (code, why) => {
+  const failed = new ConnectionError(false, `https://video.example.com cannot be reached: ${code}`, { code });
+  expect(sentence(failed)).toMatch(new RegExp(`cannot be reached: ${code}; .*${why}$`));
+});
+
+test('where nothing is at an address without a version, the version is what is missing', () => {
+  const nothing = new NotFoundError('404');
+  const explained = explain(nothing, {
+    shell: fakeShell(),
+    target: { ...target, baseUrl: 'https://video.example.com' },
+  });
+  expect((explained as Error).message).toBe('404; the address of the service has no version at its end, like /v1');
+  expect(sentence(nothing)).toBe('404');
+});
+
+test('what is no id is a mistake of whoever typed it', () => {
+  const failed = new RejectedError('".." is not an id', { code: 'invalid_id' });
+  expect(explain(failed, { shell: fakeShell(), target })).toMatchObject({ exitCode: 2 });
+});
+
+test('who stops watching a video is told that the service goes on; of one that failed there is nothing to go on with', async () => {
+  const stopped = fakeShell();
+  stopped.stop();
+  const watched = (failed: Error) =>
+    watchingVideo('vid_1', () => Promise.reject(failed)).catch((thrown: unknown) => thrown);
+  expect(sentence(await watched(new AbortedError('get video')), stopped)).toBe(
+    'stopped before the service had answered; the service goes on with the video by itself: `dropcast videos get vid_1` tells how far it is',
+  );
+  expect(sentence(await watched(new VideoFailedError('vid_1', 'damaged')))).toBe('the video "vid_1" failed: damaged');
 });
 
 test('Ctrl-C is told as such; something else that was broken off is not', () => {

@@ -68,6 +68,8 @@ describe('a period', () => {
   test('that ends before it begins is wrong usage', () => {
     const wrong = expect.objectContaining({ exitCode: 2 });
     expect(() => periodOf({ from: '2026-03-05', to: '2026-03-04' }, now)).toThrow(wrong);
-    expect(() => periodOf({ from: '2027-01-01' }, now)).toThrow('ends before, on today, 2026-03-10');
+    expect(() => periodOf({ from: '2027-01-01' }, now)).toThrow(
+      'begins on 2027-01-01 but ends before that, today, 2026-03-10',
+    );
   });
 });

@@ -21,6 +21,22 @@ async function type(...args: readonly string[]) {
   return { code, stdout: shell.out.text, stderr: shell.err.text, sentence };
 }
 
+test('all commands are listed in groups, a line each, on one screen', async () => {
+  const { stdout } = await type('--help');
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(40);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+  expect(lines.filter((line) => /^\S.*:$/.test(line))).toEqual([
+    'Options:',
+    'From folders to the service:',
+    'The daemon and its files:',
+    'The API of the service:',
+    'To try things out:',
+  ]);
+  const listed = lines.slice(lines.indexOf('From folders to the service:'), lines.indexOf('To try things out:') + 3);
+  for (const line of listed) expect(line).toMatch(/^(?:|\S.*:| {2}[a-z]+(?: [<[][a-z.]+[>\]])? +\S.*)$/);
+});
+
 test.each(['videos', 'channels', 'feeds', 'analytics'])('`dropcast %s` alone shows its help', async (group) => {
   const { code, stderr } = await type(group);
   expect(stderr).toContain(`Usage: dropcast ${group} [options] [command]`);
@@ -70,6 +86,9 @@ test.each([
   [['videos', 'import', 'https://example.com/a.mp4'], "required option '--title <text>' not specified"],
   [['videos', 'import', 'a.mp4', '--title', 'A'], 'not a web address to import from'],
   [['videos', 'upload', '/nowhere/clip.mp4'], 'cannot send /nowhere/clip.mp4: no such file'],
+  [['videos', 'upload', 'Caf\ufffd.mp4'], 'its name is not UTF-8; rename it'],
+  [['videos', 'upload', ''], 'its name is empty'],
+  [['videos', 'get', '..'], '".." is not an id'],
   [['videos', 'update', 'vid_1'], 'nothing to change'],
   [
     ['videos', 'update', 'vid_1', '--tag', 'a', '--no-tags'],

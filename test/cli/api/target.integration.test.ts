@@ -74,10 +74,24 @@ test.each(['example.com', 'http://example.com/v1', 'https://me:geheim@example.co
   '--base-url %j is wrong usage, and never repeated',
   async (baseUrl) => {
     const failed = await findTarget(shell({ DROPCAST_API_KEY: key }), { baseUrl }).catch((error: unknown) => error);
-    expect(failed).toMatchObject({ exitCode: 2, message: expect.stringMatching(/^--base-url /) });
+    expect(failed).toMatchObject({ exitCode: 2, message: expect.stringMatching(/^--base-url: /) });
     expect(String(failed)).not.toContain('geheim');
   },
 );
+
+test('$DROPCAST_BASE_URL is taken when no option says it, before every configuration that is only found', async () => {
+  const file = await config('found.yaml', 'base_url: "https://video.example.com/v1", api_key: !env DROPCAST_API_KEY');
+  const url = 'http://127.0.0.1:8787/v1';
+  const env = { DROPCAST_API_KEY: key, DROPCAST_BASE_URL: url, DROPCAST_CONFIG: file };
+  expect((await findTarget(shell(env), {})).baseUrl).toBe(url);
+  expect((await findTarget(shell(env), { config: file })).baseUrl).toBe('https://video.example.com/v1');
+  expect((await findTarget(shell(env), { baseUrl: 'https://example.com/v2' })).baseUrl).toBe('https://example.com/v2');
+  expect((await findTarget(shell({ ...env, DROPCAST_BASE_URL: '' }), {})).baseUrl).toBe('https://video.example.com/v1');
+  await expect(findTarget(shell({ ...env, DROPCAST_BASE_URL: 'geheim' }), {})).rejects.toMatchObject({
+    exitCode: 2,
+    message: '$DROPCAST_BASE_URL: not a web address; write it like https://video.example.com/v1',
+  });
+});
 
 test('with neither, it says what to do and where to try', async () => {
   const missing = findTarget(shell(), { config: 'nowhere.yaml' });

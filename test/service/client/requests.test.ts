@@ -1,6 +1,7 @@
 import nock from 'nock';
 import { describe, expect, test } from 'vitest';
 
+import type { VideoClient } from '../../../src/service/client/video-client.ts';
 import { RejectedError, UnreadableAnswerError } from '../../../src/service/errors.ts';
 import { apiKey } from '../open-service.ts';
 import { failure, openClient } from './open-client.ts';
@@ -106,7 +107,7 @@ describe('videos', () => {
     expect(await opened.client.videos.delete('vid_2')).toBeUndefined();
   });
 
-  test.each(['', '.', '..'])('none has the id %j, so nothing is asked', async (id) => {
+  test.each(['', '.', '..', '\ud800'])('none has the id %j, so nothing is asked', async (id) => {
     await using opened = openClient(base);
     const { videos, channels, feeds } = opened.client;
     for (const work of [
@@ -119,6 +120,21 @@ describe('videos', () => {
       expect(await failure(work)).toBeInstanceOf(RejectedError);
     }
     expect(opened.requests).toEqual([]);
+  });
+});
+
+describe('what cannot be sent', () => {
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+
+  test.each<[string, (client: VideoClient) => Promise<unknown>]>([
+    ['settings in a circle', ({ channels }) => channels.update('ch_1', { defaultPlayerSettings: circular })],
+    ['settings with a bigint', ({ channels }) => channels.update('ch_1', { defaultPlayerSettings: { a: 1n } })],
+    ['a key of two lines', ({ videos }) => videos.create({ title: 'T' }, { idempotencyKey: 'a\nb' })],
+  ])('is a mistake of the caller and none of the line: %s', async (_, call) => {
+    await using opened = openClient(base);
+    expect(await failure(call(opened.client))).toBeInstanceOf(TypeError);
+    expect(opened.sleeps).toEqual([]);
   });
 });
 

@@ -39,6 +39,7 @@ describe('the options of a client', () => {
     [{ baseUrl: 'https://video.example.com/v1?key=1' }, /^baseUrl must not have a query/],
     [{ apiKey: '' }, /^apiKey is empty/],
     [{ apiKey: 'sk_0123456789\r\nx: y' }, /^the API key is empty or holds characters/],
+    [{ userAgent: 'dropcast\r\nx: y' }, /user-agent/],
     [{ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647, not 0/],
     [{ timeoutMs: Number.NaN }, /^timeoutMs/],
     [{ timeoutMs: 2 ** 31 }, /^timeoutMs/],

@@ -118,6 +118,22 @@ describe('an upload', () => {
     expect(sent).toBe(sha256(Buffer.from([0xc3, 0xa4, 1, 2, 0x78])));
   });
 
+  test.each<[string, StreamSource['open']]>([
+    ['promised', async () => Readable.from(['abcd'])],
+    ['of Fetch', () => new Blob(['abcd']).stream()],
+    [
+      'of a generator',
+      async function* () {
+        yield 'abcd';
+      },
+    ],
+  ])('of a stream takes one %s', async (_, open) => {
+    await using service = await startTinyService();
+    await using opened = openClient(service.baseUrl);
+    const { sha256: sent } = await opened.client.videos.upload({ name: 'clip.mp4', sizeBytes: 4, open }, fields);
+    expect(sent).toBe(sha256(Buffer.from('abcd')));
+  });
+
   test('can be made in two steps', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
@@ -167,6 +183,13 @@ describe('before anything is asked', () => {
     ['a device', () => '/dev/null', FileUnreadableError],
     ['a stream of no length', () => streamOf(() => [], -1), TypeError],
     ['a stream of half a byte', () => streamOf(() => [], 1.5), TypeError],
+    ['a URL', () => new URL('file:///clip.mp4') as unknown as StreamSource, TypeError],
+    ['nothing', () => undefined as unknown as StreamSource, TypeError],
+    [
+      'a stream without a name',
+      () => ({ sizeBytes: 0, open: () => Readable.from([]) }) as unknown as StreamSource,
+      TypeError,
+    ],
   ])('%s is refused', async (_, source, Kind) => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
@@ -415,12 +438,47 @@ describe('a source', () => {
       },
       /"clip.mp4" cannot be read: EACCES/,
     ],
+    [
+      'cannot be opened later',
+      () => Promise.reject(Object.assign(new Error('no'), { code: 'EMFILE' })),
+      /"clip.mp4" cannot be read: EMFILE/,
+    ],
+    ['is none', () => ['abcd'] as unknown as Readable, /"clip.mp4" gives something that is no bytes/],
   ])('that %s ends the upload', async (_, open, message) => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
     const error = await failure(opened.client.videos.upload({ name: 'clip.mp4', sizeBytes: 4, open }, fields));
     expect(error).toBeInstanceOf(FileUnreadableError);
     expect(error.message).toMatch(message);
+  });
+
+  test('that is told to end, and does not, is not waited for', async () => {
+    await using service = await startTinyService();
+    await using opened = openClient(service.baseUrl);
+    const ended = Promise.withResolvers<void>();
+    const open = () => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => {}),
+        return: () => (ended.resolve(), new Promise<never>(() => {})),
+      }),
+    });
+    const options = { signal: AbortSignal.timeout(50) };
+    const source = { name: 'clip.mp4', sizeBytes: 4, open };
+    expect(await failure(opened.client.videos.upload(source, fields, options))).toBeInstanceOf(AbortedError);
+    await ended.promise;
+  });
+
+  test('that is opened after the end is closed at once', async () => {
+    await using service = await startTinyService();
+    await using opened = openClient(service.baseUrl);
+    const late = Promise.withResolvers<Readable>();
+    const source = { name: 'clip.mp4', sizeBytes: 4, open: () => late.promise };
+    const options = { signal: AbortSignal.timeout(50) };
+    expect(await failure(opened.client.videos.upload(source, fields, options))).toBeInstanceOf(AbortedError);
+    const stream = new Readable({ read: () => undefined });
+    const closed = new Promise((resolve) => stream.once('close', resolve));
+    late.resolve(stream);
+    await closed;
   });
 
   function* breaking(): Generator<Buffer> {
