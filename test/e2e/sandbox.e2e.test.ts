@@ -66,7 +66,7 @@ test.concurrent('says in one line of JSON where everything is, in about a second
   expect(await sandbox.kill('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
   expect(await readdir(tmp.path)).toEqual([]);
   // On a machine that does nothing else it is well below one second; this is for one that is busy with other tests.
-  expect(tookMs).toBeLessThan(10_000);
+  expect(tookMs).toBeLessThan(30_000);
 });
 
 test.concurrent('tells people the addresses, the key, the page and a configuration that dropcast takes', async () => {

@@ -134,11 +134,13 @@ describeInBrowser('the embed page in Chromium', () => {
     for (const page of [playing, waiting]) await page.goto(address(id));
     await play(playing);
     await playedUntil(playing, 0.5);
-    await playerOf(playing).evaluate((video: MediaElement) => video.pause());
+    await Promise.all([
+      playing.waitForResponse(reportOf(id)), // else this report could be the one that finds the video gone
+      playerOf(playing).evaluate((video: MediaElement) => video.pause()),
+    ]);
     await service.call('DELETE', `/videos/${id}`);
-    const report = playing.waitForRequest(reportOf(id));
-    for (const page of [playing, waiting]) await play(page);
-    expect((await report).postDataJSON()).toMatchObject({ ended: false }); // it does not wait for the end
+    const [report] = await Promise.all([playing.waitForRequest(reportOf(id)), play(playing), play(waiting)]);
+    expect(report.postDataJSON()).toMatchObject({ ended: false }); // it does not wait for the end
     for (const page of [playing, waiting]) {
       await page.getByRole('heading', { name: 'Video not found' }).waitFor();
       expect(await page.locator('video').count()).toBe(0);
