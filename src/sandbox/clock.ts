@@ -8,9 +8,10 @@ export class Clock {
   #aheadMs = 0;
   #frozenAtMs: number | null = null;
 
-  /** @param systemMs ms since 1970 */
-  constructor(systemMs: () => number) {
+  /** @param systemMs ms since 1970 @param latestMs of what has happened so far: if the system's clock is before it, this one is ahead */
+  constructor(systemMs: () => number, latestMs = 0) {
     this.#systemMs = systemMs;
+    this.#aheadMs = Math.max(0, latestMs - systemMs());
   }
 
   /** A function and not a method, to be handed on alone. ms since 1970. */

@@ -21,7 +21,10 @@ export interface SandboxEvent {
   readonly id: string;
 }
 
-/** Tells those who listen what has happened, after it is in the records. Listeners must not throw. */
+/**
+ * Tells those who listen what has happened, when it is in the records; what must be kept together with that is told within the same
+ * transaction. A listener throws for one reason alone: there is no room for what it has to keep.
+ */
 export class Events {
   readonly #listeners = new Set<(event: SandboxEvent) => void>();
 

@@ -16,10 +16,11 @@ export class Library {
   #era = 0;
 
   constructor(dataDir: string) {
-    this.incoming = join(dataDir, 'incoming');
-    this.#media = join(dataDir, 'media');
-    this.#thumbnails = join(dataDir, 'thumbnails');
-    this.#artwork = join(dataDir, 'artwork');
+    const [incoming, media, thumbnails, artwork] = LIBRARY_FOLDERS;
+    this.incoming = join(dataDir, incoming);
+    this.#media = join(dataDir, media);
+    this.#thumbnails = join(dataDir, thumbnails);
+    this.#artwork = join(dataDir, artwork);
   }
 
   /** Changes when all files are replaced: what was begun in an earlier era must not get a place in it. */
@@ -82,6 +83,9 @@ export class Library {
     await Promise.all([this.pathOf(videoId), ...pictures].map((path) => rm(path, { force: true })));
   }
 }
+
+/** Everything in them is the library's. */
+export const LIBRARY_FOLDERS = ['incoming', 'media', 'thumbnails', 'artwork'] as const;
 
 const PICTURE_EXTENSIONS = ['jpg', 'png'] as const;
 type PictureExtension = (typeof PICTURE_EXTENSIONS)[number];

@@ -4,7 +4,8 @@ import type { Events } from './events.ts';
 import type { Library } from './library.ts';
 import type { Probe } from './media/verdict.ts';
 import { seededFraction } from './seeded.ts';
-import type { Failure, VideoStore } from './store/videos.ts';
+import { storageTroubleOf } from './store/storage-trouble.ts';
+import type { Failure, StoredFile, VideoStore } from './store/videos.ts';
 import type { ArrivedFile } from './uploads/receive.ts';
 
 export interface LifecycleParts {
@@ -40,15 +41,34 @@ export class Lifecycle {
     this.#parts = parts;
   }
 
-  /** Finishes every video whose time has come, and sets the timer for the next. */
+  /** Finishes every video whose time has come, and sets the timer for the next. On a full disk they go on processing, until there is room. */
   advance(): void {
-    const { videos, clock, events } = this.#parts;
-    const ended = videos.finishDue(clock.nowMs());
+    const { videos, clock } = this.#parts;
     clearTimeout(this.#timer);
+    const isDone = this.#finishDue();
     const dueAtMs = videos.nextDueAtMs();
     const delayMs = dueAtMs === null ? null : clock.delayUntil(dueAtMs);
-    if (delayMs !== null) this.#timer = setTimeout(() => this.advance(), Math.min(delayMs, MAX_DELAY_MS)).unref();
-    for (const { id, status } of ended) events.emit(status === 'ready' ? 'video.ready' : 'video.failed', id);
+    if (!isDone) this.#advanceIn(RETRY_MS);
+    else if (delayMs !== null) this.#advanceIn(Math.min(delayMs, MAX_DELAY_MS));
+  }
+
+  #advanceIn(delayMs: number): void {
+    this.#timer = setTimeout(() => this.advance(), delayMs).unref();
+  }
+
+  /** @returns false when the records cannot be written at present: an error in a timer would end the process */
+  #finishDue(): boolean {
+    const { videos, clock, events } = this.#parts;
+    try {
+      videos.atOnce(() => {
+        for (const { id, status } of videos.finishDue(clock.nowMs()))
+          events.emit(status === 'ready' ? 'video.ready' : 'video.failed', id);
+      });
+      return true;
+    } catch (error) {
+      if (!storageTroubleOf(error)) throw error;
+      return false;
+    }
   }
 
   /** Changes when all records are replaced: what was begun in an earlier era must not touch a video of the same id. */
@@ -61,12 +81,16 @@ export class Lifecycle {
    * @param era when they began to arrive
    */
   async accept(videoId: string, file: ArrivedFile, era = this.#era): Promise<AcceptResult> {
-    const verdict = await this.#parts.probe(file.path);
-    const refusal = era === this.#era ? this.#refusal(videoId) : 'video deleted';
-    if (refusal) {
-      await rm(file.path, { force: true });
-      return refusal;
+    try {
+      const verdict = await this.#parts.probe(file.path);
+      const refusal = era === this.#era ? this.#refusal(videoId) : 'video deleted';
+      return refusal ?? (await this.#accept(videoId, file, verdict));
+    } finally {
+      await rm(file.path, { force: true }); // it has moved to its place, or nobody wants it
     }
+  }
+
+  async #accept(videoId: string, file: ArrivedFile, verdict: Probe): Promise<AcceptResult> {
     const kept = this.#keep(videoId, file, verdict);
     this.#accepting.set(videoId, kept);
     try {
@@ -87,28 +111,37 @@ export class Lifecycle {
 
   /** File first, record second: a crash in between leaves a pending video and a file that the next start removes. */
   async #keep(videoId: string, file: ArrivedFile, verdict: Probe): Promise<AcceptResult> {
-    const { videos, library, clock, events, fateOf } = this.#parts;
-    await library.keep(file.path, videoId);
-    const stored = { videoId, sizeBytes: file.sizeBytes, sha256: file.sha256 };
-    const fate = fateOf(videoId);
-    const outcome = typeof fate === 'object' ? { isPlayable: false as const, ...fate } : verdict;
-    const nowMs = clock.nowMs();
-    const dueAtMs = fate === 'stuck' ? Number.MAX_SAFE_INTEGER : nowMs + this.#processingMs(videoId);
-    if (!videos.startProcessing(stored, outcome, { nowMs, dueAtMs })) {
-      await library.remove(videoId); // deleted, or failed by its import, while the file moved
-      return videos.find(videoId) ? 'already complete' : 'video deleted';
+    const { videos, library, events } = this.#parts;
+    let isTaken = false;
+    try {
+      await library.keep(file.path, videoId);
+      isTaken = this.#startProcessing({ videoId, sizeBytes: file.sizeBytes, sha256: file.sha256 }, verdict);
+    } finally {
+      if (!isTaken) await library.remove(videoId); // deleted or failed while the file moved, or there is no room for the record
     }
+    if (!isTaken) return videos.find(videoId) ? 'already complete' : 'video deleted';
     events.emit('video.processing', videoId);
     this.advance();
     return 'accepted';
   }
 
+  #startProcessing(file: StoredFile, verdict: Probe): boolean {
+    const { videos, clock, fateOf } = this.#parts;
+    const fate = fateOf(file.videoId);
+    const outcome = typeof fate === 'object' ? { isPlayable: false as const, ...fate } : verdict;
+    const nowMs = clock.nowMs();
+    const dueAtMs = fate === 'stuck' ? Number.MAX_SAFE_INTEGER : nowMs + this.#processingMs(file.videoId);
+    return videos.startProcessing(file, outcome, { nowMs, dueAtMs });
+  }
+
   /** The video comes to a bad end. @returns false when it has ended already, or is gone */
   fail(videoId: string, failure: Failure): boolean {
     const { videos, clock, events } = this.#parts;
-    const isFailed = videos.fail(videoId, failure, clock.nowMs());
-    if (isFailed) events.emit('video.failed', videoId);
-    return isFailed;
+    return videos.atOnce(() => {
+      const isFailed = videos.fail(videoId, failure, clock.nowMs());
+      if (isFailed) events.emit('video.failed', videoId);
+      return isFailed;
+    });
   }
 
   /** The processing of the video ends now, whatever time it would take. */
@@ -137,3 +170,5 @@ export class Lifecycle {
 
 /** A timer longer than 2^31 ms would fire at once; a clock that jumps is noticed within this time. */
 const MAX_DELAY_MS = 60_000;
+/** Until the disk is asked again whether there is room. */
+const RETRY_MS = 1000;

@@ -10,7 +10,7 @@ export type ResetParts = Pick<
 
 /**
  * Back to how it was right after its start, the first key and the demo's channels and feeds included: from one moment to the next,
- * for whoever asks. Uploads and imports that are under way go to the end of their bytes and then into nothing.
+ * for whoever asks. Uploads that are under way go to the end of their bytes and then into nothing; imports are broken off.
  */
 export async function reset(parts: ResetParts): Promise<void> {
   const { records, settings, library, lifecycle, requestWindow, clock, journal, faults, events } = parts;

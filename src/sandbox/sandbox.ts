@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import { existsSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +7,11 @@ import { countReads } from './analytics/count-reads.ts';
 import { announce, withdrawAnnouncement } from './announcement.ts';
 import { createCdnListener } from './cdn/cdn-listener.ts';
 import { Clock } from './clock.ts';
+import { makeDataFolder, recordsIn } from './data-folder.ts';
 import { Events } from './events.ts';
 import { createFaultLayer } from './faults/fault-layer.ts';
 import { Faults } from './faults/faults.ts';
+import { ApiError } from './http/api-error.ts';
 import { nothingHere } from './http/refusals.ts';
 import { showingExchanges, type Fetch } from './http/exchanges.ts';
 import { Journal, type JournalEntry } from './http/journal.ts';
@@ -26,6 +27,7 @@ import { Pictures } from './media/pictures.ts';
 import { Prober } from './media/prober.ts';
 import { settingsFrom, type SandboxOptions, type SandboxSettings } from './options.ts';
 import { openRecords } from './records.ts';
+import { latestTimeIn } from './store/latest-time.ts';
 import { RequestWindow } from './store/request-window.ts';
 import type { StoredFile } from './store/videos.ts';
 import { certificateIn } from './tls.ts';
@@ -131,12 +133,12 @@ type Core = Awaited<ReturnType<typeof openCore>>;
 async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack) {
   const { seed, processingMs } = settings;
   const dataDir = await dataFolder(settings.dataDir, cleanup);
-  const records = openRecords(settings.dataDir === undefined ? ':memory:' : join(dataDir, 'sandbox.db'));
+  const records = openRecords(settings.dataDir === undefined ? ':memory:' : recordsIn(dataDir));
   cleanup.defer(() => records.database.close());
   const library = new Library(dataDir);
   const known = new Set(records.videos.files().map((file) => file.videoId));
   await library.open((videoId) => known.has(videoId));
-  const clock = new Clock(settings.nowMs);
+  const clock = new Clock(settings.nowMs, latestTimeIn(records.database));
   const events = new Events();
   const channelOf = (videoId: string) => records.videos.find(videoId)?.channelId ?? '';
   const faults = new Faults({ clock, events, seed, channelOf });
@@ -151,13 +153,12 @@ async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack
   const ffmpeg =
     settings.ffmpegPath === undefined ? findProgram('ffmpeg', process.env['PATH'] ?? '') : settings.ffmpegPath;
   const pictures = cleanup.use(new Pictures(library, ffmpeg));
-  return { settings, dataDir, records, library, pictures, clock, events, faults, lifecycle, inFlight };
+  return { settings, dataDir, records, library, pictures, clock, events, faults, lifecycle, prober, inFlight };
 }
 
 async function dataFolder(wanted: string | undefined, cleanup: AsyncDisposableStack): Promise<string> {
   if (wanted !== undefined) {
-    // Without `recursive`, which never comes back where nothing can be made, as below /proc (Node 26.10).
-    if (!existsSync(wanted)) mkdirSync(wanted, { mode: 0o700 });
+    makeDataFolder(wanted);
     return wanted;
   }
   const temporary = await mkdtemp(join(tmpdir(), 'dropcast-sandbox-'));
@@ -178,13 +179,14 @@ async function listenUntilClosed(
 }
 
 function buildWorld(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposableStack): World {
-  const { settings, records, library, pictures, lifecycle, clock, events } = core;
+  const { settings, records, library, pictures, lifecycle, prober, clock, events } = core;
   const { seed, uploadUrlTtlMs, requestsPerHour, adminToken, importFrom } = settings;
   const onDefect = reportDefect;
   const links = new Links(main.origin, uploads.origin, pictures.extension);
   const importer = new Importer({
     videos: records.videos,
     lifecycle,
+    events,
     incoming: library.incoming,
     importFrom,
     onDefect,
@@ -194,7 +196,11 @@ function buildWorld(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposa
   const requestWindow = new RequestWindow(records.database, requestsPerHour);
   const journal = new Journal({ nowMs: clock.nowMs, events });
   const webhooks = new Webhooks({ records, links, events, clock, seed, reach: importFrom, onDefect });
-  cleanup.defer(() => importer.close());
+  cleanup.defer(() => {
+    const closed = importer.close();
+    prober.close(new ApiError('server_error', 'The sandbox is ending.')); // imports and uploads wait for it
+    return closed;
+  });
   cleanup.defer(() => webhooks.close());
   const onClockChange = () => {
     lifecycle.advance();

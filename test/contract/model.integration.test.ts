@@ -34,6 +34,7 @@ class Step implements fc.AsyncCommand<LibraryModel, RunningSandbox> {
     this.#name = name;
     this.#of = of;
     this.run = async (model, service) => {
+      model.nowMs += 1000;
       steps.set(name, (steps.get(name) ?? 0) + 1);
       await run(model, service);
     };
@@ -133,7 +134,11 @@ const commands = [
     const { data } = (await service.call('GET', '/feeds')).body;
     const times = Object.fromEntries(data.map((feed: Json) => [feed.id, feed.last_published_at]));
     expect(times).toEqual(Object.fromEntries([...model.feeds].map(([id, feed]) => [id, feed.last_published_at])));
-    for (const { id, url } of data) expect(idsIn(await textAt(url))).toEqual(new Set(model.feeds.get(id)?.items));
+    for (const { id, url } of data) {
+      const { document, changedAtMs } = await documentAt(url);
+      expect(idsIn(document)).toEqual(new Set(model.feeds.get(id)?.items));
+      expect([id, changedAtMs]).toEqual([id, model.feeds.get(id)?.changedAtMs]);
+    }
   }),
   step(
     'update channel',
@@ -164,8 +169,11 @@ const commands = [
 const READY = { status: 'ready', duration: 4 } as const;
 const FAILED = { status: 'failed', duration: null } as const;
 
-async function textAt(url: string): Promise<string> {
-  return (await fetch(url)).text();
+/** A feed, and since when it is as it is; null for one that was never published. */
+async function documentAt(url: string): Promise<{ document: string; changedAtMs: number | null }> {
+  const response = await fetch(url);
+  const since = response.headers.get('last-modified');
+  return { document: await response.text(), changedAtMs: since === null ? null : Date.parse(since) };
 }
 
 /** The videos that a feed's document names, whatever its form. */
@@ -179,10 +187,14 @@ test(
     const runs = Math.ceil((2 * STEPS) / STEPS_OF_A_RUN); // a run has half of its greatest length on average
     await fc.assert(
       fc.asyncProperty(fc.commands(commands, { maxCommands: STEPS_OF_A_RUN, size: 'max' }), async (run) => {
-        await using service = await runSandbox({ requestsPerHour: 1_000_000, processingMs: { min: 0, max: 0 } });
+        const clock = { nowMs: () => 0 };
+        const options = { requestsPerHour: 1_000_000, processingMs: { min: 0, max: 0 }, nowMs: () => clock.nowMs() };
+        await using service = await runSandbox(options);
         const channels = (await service.call('GET', '/channels')).body.data;
         const feeds = (await service.call('GET', '/feeds')).body.data;
-        await fc.asyncModelRun(() => ({ model: new LibraryModel(channels, feeds), real: service }), run);
+        const model = new LibraryModel(channels, feeds);
+        clock.nowMs = () => model.nowMs;
+        await fc.asyncModelRun(() => ({ model, real: service }), run);
       }),
       { numRuns: runs, seed: SEED },
     );

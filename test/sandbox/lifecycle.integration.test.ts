@@ -1,19 +1,19 @@
-import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Clock } from '../../src/sandbox/clock.ts';
 import { Events } from '../../src/sandbox/events.ts';
 import { Library } from '../../src/sandbox/library.ts';
 import { Lifecycle } from '../../src/sandbox/lifecycle.ts';
+import type { Probe } from '../../src/sandbox/media/verdict.ts';
 import { ChannelStore } from '../../src/sandbox/store/channels.ts';
 import { openDatabase } from '../../src/sandbox/store/database.ts';
 import { VideoStore } from '../../src/sandbox/store/videos.ts';
 import { playable } from './playable.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-test('a video that is deleted while its file moves leaves no file behind', async () => {
-  await using folder = await temporaryFolder();
+/** A pending video `vid` and a body of it that has arrived. */
+async function arrived(folder: string, keep: (videos: VideoStore) => void = () => undefined) {
   const database = openDatabase(':memory:');
   new ChannelStore(database).add({ id: 'ch', name: 'C', slug: 'c', createdAtMs: 0 });
   const videos = new VideoStore(database);
@@ -24,16 +24,44 @@ test('a video that is deleted while its file moves leaves no file behind', async
   class SlowLibrary extends Library {
     override async keep(arrivedPath: string, videoId: string): Promise<void> {
       await super.keep(arrivedPath, videoId);
-      videos.remove(videoId);
+      keep(videos);
     }
   }
-  const library = new SlowLibrary(folder.path);
+  const library = new SlowLibrary(folder);
   await library.open(() => true);
   const path = join(library.incoming, 'body');
   await writeFile(path, 'x');
   const world = { clock: new Clock(() => 0), events: new Events(), fateOf: () => undefined };
-  const probe = async () => playable;
-  const lifecycle = new Lifecycle({ ...world, videos, library, probe, seed: 1, processingMs: { min: 0, max: 0 } });
-  expect(await lifecycle.accept('vid', { path, sizeBytes: 1, sha256: 'x' })).toBe('video deleted');
-  expect(existsSync(library.pathOf('vid'))).toBe(false);
+  const lifecycleWith = (probe: () => Promise<Probe>) =>
+    new Lifecycle({ ...world, videos, library, probe, seed: 1, processingMs: { min: 0, max: 0 } });
+  return { videos, library, lifecycleWith, file: { path, sizeBytes: 1, sha256: 'x' } };
+}
+
+const filesIn = async (folder: string) => (await readdir(folder, { recursive: true })).toSorted();
+const EMPTY = ['artwork', 'incoming', 'media', 'thumbnails'];
+
+test('a video that is deleted while its file moves leaves no file behind', async () => {
+  await using folder = await temporaryFolder();
+  const { lifecycleWith, file } = await arrived(folder.path, (videos) => void videos.remove('vid'));
+  expect(await lifecycleWith(async () => playable).accept('vid', file)).toBe('video deleted');
+  expect(await filesIn(folder.path)).toEqual(EMPTY);
+});
+
+test('a file whose record cannot be written is not kept: it would take the space that is missing', async () => {
+  await using folder = await temporaryFolder();
+  const { videos, lifecycleWith, file } = await arrived(folder.path);
+  vi.spyOn(videos, 'startProcessing').mockImplementation(() => {
+    throw new Error('database or disk is full');
+  });
+  await expect(lifecycleWith(async () => playable).accept('vid', file)).rejects.toThrow('is full');
+  expect(await filesIn(folder.path)).toEqual(EMPTY);
+  expect(videos.find('vid')?.status).toBe('pending');
+});
+
+test('a file that cannot be probed is not kept', async () => {
+  await using folder = await temporaryFolder();
+  const { lifecycleWith, file } = await arrived(folder.path);
+  const accepted = lifecycleWith(() => Promise.reject(new Error('no parser'))).accept('vid', file);
+  await expect(accepted).rejects.toThrow('no parser');
+  expect(await filesIn(folder.path)).toEqual(EMPTY);
 });

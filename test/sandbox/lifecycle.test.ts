@@ -19,10 +19,12 @@ function processing(dueAtMs: number) {
   videos.create(video, () => 'vid');
   videos.startProcessing({ videoId: 'vid', sizeBytes: 1, sha256: 'x' }, playable, { nowMs: 0, dueAtMs });
   const probe = async () => playable;
+  const events = new Events();
   const parts = { videos, library: new Library('/nowhere'), probe, seed: 1, processingMs: { min: 0, max: 0 } };
   return {
     videos,
-    lifecycle: new Lifecycle({ ...parts, clock: new Clock(Date.now), events: new Events(), fateOf: () => undefined }),
+    events,
+    lifecycle: new Lifecycle({ ...parts, clock: new Clock(Date.now), events, fateOf: () => undefined }),
   };
 }
 
@@ -52,3 +54,35 @@ test('after close nothing moves, and no timer is left', () => {
   vi.advanceTimersByTime(1000);
   expect(videos.find('vid')?.status).toBe('processing');
 });
+
+test('on a full disk what is due stays due, whoever asks, and ends when there is room again', () => {
+  const { videos, lifecycle } = processing(500);
+  const finish = vi.spyOn(videos, 'finishDue').mockImplementation(() => {
+    throw FULL;
+  });
+  lifecycle.advance();
+  vi.advanceTimersByTime(10_000); // an error in a timer would end the process
+  expect(videos.find('vid')?.status).toBe('processing');
+  expect(finish.mock.calls.length).toBeLessThan(20);
+  finish.mockRestore();
+  vi.advanceTimersByTime(1000);
+  expect(videos.find('vid')?.status).toBe('ready');
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('a video does not become ready when there is no room to tell of it', () => {
+  const { videos, events, lifecycle } = processing(0);
+  let isFull = true;
+  const told: string[] = [];
+  events.listen(({ type }) => {
+    if (isFull) throw FULL;
+    told.push(type);
+  });
+  lifecycle.advance();
+  expect(videos.find('vid')?.status).toBe('processing');
+  isFull = false;
+  vi.advanceTimersByTime(1000);
+  expect([videos.find('vid')?.status, told]).toEqual(['ready', ['video.ready']]);
+});
+
+const FULL = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });

@@ -12,12 +12,13 @@ import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { certificateIn } from '../../src/sandbox/tls.ts';
+import { findChromium } from '../browser/browser.ts';
 import { runSandbox } from './running-sandbox.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const DAY_MS = 86_400_000;
 const nowMs = Date.now();
-const CHROMIUM = '/usr/bin/chromium';
+const executablePath = findChromium();
 const run = promisify(execFile);
 
 describe('the certificate in the folder', () => {
@@ -116,11 +117,14 @@ describe('over TLS (5)', () => {
     expect((await run('curl', ['-sS', '--cacert', ca, sandbox.baseUrl])).stdout).toContain('unauthorized');
   });
 
-  test.skipIf(!existsSync(CHROMIUM))(
+  test.skipIf(executablePath === undefined)(
     'Chromium finds nothing wrong but that it does not know the authority',
     async () => {
       const visit = async (args: string[]) => {
-        await using browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...args] });
+        await using browser = await chromium.launch({
+          executablePath: executablePath ?? '',
+          args: ['--no-sandbox', ...args],
+        });
         const page = await browser.newPage();
         return (await page.goto(`${sandbox.baseUrl}/channels`))?.status();
       };

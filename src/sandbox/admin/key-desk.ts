@@ -37,11 +37,16 @@ export class KeyDesk {
   /** From now on the key is refused. One that is revoked already stays so. @returns undefined for an id that no key has */
   revoke(id: string): KeyView | undefined {
     const { keys, clock, events } = this.#parts;
-    const number = Number(/^key_(\d{1,15})$/.exec(id)?.[1] ?? 0);
+    const number = isKeyId(id) ? Number(id.slice('key_'.length)) : 0;
     if (keys.revoke(number, clock.nowMs())) events.emit('key.changed', id);
     const key = keys.get(number);
     return key && keyView(key);
   }
+}
+
+/** Whether it could be one: `key_` and a number. */
+export function isKeyId(id: string): boolean {
+  return /^key_\d{1,15}$/.test(id);
 }
 
 /** Of the number that the journal notes. */

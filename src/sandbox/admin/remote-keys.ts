@@ -3,7 +3,7 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import type { KeyView } from './key-desk.ts';
+import { isKeyId, type KeyView } from './key-desk.ts';
 
 export interface AdminAddress {
   /** `http://127.0.0.1:PORT/_sandbox` */
@@ -43,6 +43,7 @@ export class RemoteKeys {
   }
 
   async revoke(id: string): Promise<KeyView | undefined> {
+    if (!isKeyId(id)) return undefined; // `..` would ask for another address
     try {
       return await this.#ask(keyForm, { method: 'DELETE', path: `/keys/${encodeURIComponent(id)}` });
     } catch (error) {

@@ -21,8 +21,9 @@ export function seedEndpoint(parts: SeedParts): Endpoint {
     says: 'Makes {"videos": 0 to 1000} (20) from real files, with their end at once, and made-up plays of {"days": 0 to 366} (30).',
     handler: async (context) => {
       const { videos, days } = await jsonBodyIfAny(context.req.raw, wish);
-      await addVideos(videos, context.req.raw.signal, parts);
-      return context.json({ data: { videos, plays: addPlays(days, parts) } }, 201);
+      const visit = { hasGone: context.req.raw.signal, era: parts.lifecycle.era };
+      await addVideos(videos, visit, parts);
+      return context.json({ data: { videos, plays: await addPlays(days, visit, parts) } }, 201);
     },
   };
 }
@@ -35,16 +36,15 @@ const wish = z.strictObject({ videos: upTo(1000).default(20), days: upTo(366).de
  * Each through the door that uploads use, so that it is what its bytes are: a damaged sample becomes a failed video. Ends early
  * when who asked has gone. @throws ApiError 409 when a reset or an import comes in between
  */
-async function addVideos(count: number, hasGone: AbortSignal, parts: SeedParts): Promise<void> {
+async function addVideos(count: number, { hasGone, era }: Visit, parts: SeedParts): Promise<void> {
   const { settings, records, library, lifecycle, admission } = parts;
-  const { era } = lifecycle;
   const samples = await openSamples(settings.samplesDir);
   const first = records.videos.count({});
   for (let index = first; index < first + count && !hasGone.aborted; index += 1) {
     const file = await receiveFile(Readable.from([await samples.bytes(index)]), library.incoming);
     if (lifecycle.era !== era) {
-      await rm(file.path);
-      throw new ApiError('conflict', 'All records were replaced meanwhile.');
+      await rm(file.path, { force: true });
+      throw replacedMeanwhile();
     }
     const { id } = admission.admit(fieldsOf(index, parts));
     await lifecycle.accept(id, file, era);
@@ -52,11 +52,25 @@ async function addVideos(count: number, hasGone: AbortSignal, parts: SeedParts):
   }
 }
 
-function addPlays(days: number, { settings, records, clock, events }: SeedParts): number {
+async function addPlays(days: number, { hasGone, era }: Visit, parts: SeedParts): Promise<number> {
+  const { settings, records, lifecycle, clock, events } = parts;
   if (days === 0) return 0;
-  const plays = seedHistory({ records, nowMs: clock.nowMs(), seed: settings.seed, days });
+  const isWanted = () => !hasGone.aborted && lifecycle.era === era;
+  const plays = await seedHistory({ records, nowMs: clock.nowMs(), seed: settings.seed, days, isWanted });
+  if (lifecycle.era !== era) throw replacedMeanwhile();
   if (plays > 0) events.emit('video.played', '');
   return plays;
+}
+
+/** Who asked, and what the records were then. */
+interface Visit {
+  readonly hasGone: AbortSignal;
+  /** Of the lifecycle. */
+  readonly era: number;
+}
+
+function replacedMeanwhile(): ApiError {
+  return new ApiError('conflict', 'All records were replaced meanwhile.');
 }
 
 function fieldsOf(index: number, { settings, records }: Pick<SeedParts, 'settings' | 'records'>): NewVideoFields {

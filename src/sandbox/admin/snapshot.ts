@@ -1,17 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ApiError } from '../http/api-error.ts';
 import { jsonBody, query } from '../http/input.ts';
-import { isoTime } from '../http/wire.ts';
-import { inTransaction, SCHEMA_VERSION } from '../store/database.ts';
-import { eraseTables, fillTables, readTables } from '../store/tables.ts';
-import type { StoredFile } from '../store/videos.ts';
+import { inTransaction } from '../store/database.ts';
+import { latestTimeIn } from '../store/latest-time.ts';
+import { eraseTables, fillTables } from '../store/tables.ts';
 import type { World } from '../world.ts';
 import type { Endpoint } from './endpoint.ts';
 import { refusal, requireFittingTables, snapshotDocument, type SnapshotDocument } from './snapshot-document.ts';
+import { exportStream } from './snapshot-export.ts';
 
 type SnapshotParts = Pick<World, 'records' | 'library' | 'lifecycle' | 'importer' | 'clock' | 'events'>;
 
@@ -24,8 +23,9 @@ export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
       says: 'Gives all records as one JSON document (hashes of the keys only); ?media=true with the files, up to 64 MiB of them.',
       handler: async (context) => {
         const { media } = query(context.req.raw, exportQuery);
-        const document = await exported(parts, media === 'true');
-        return context.json(document, 200, { 'Cache-Control': 'no-store' });
+        const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
+        if (context.req.method === 'HEAD') return context.body(null, 200, headers); // a stream that nobody takes would stay
+        return context.body(await exportStream(parts, media === 'true'), 200, headers);
       },
     },
     {
@@ -41,43 +41,18 @@ export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
 }
 
 const exportQuery = z.strictObject({ media: z.enum(['true', 'false'], 'must be true or false').default('false') });
-const MAX_MEDIA_BYTES = 64 * 1024 * 1024;
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
-
-async function exported({ records, library, lifecycle, clock }: SnapshotParts, isWithMedia: boolean) {
-  lifecycle.advance();
-  const head = { v: 1, schema: SCHEMA_VERSION, exported_at: isoTime(clock.nowMs()) };
-  const document = { ...head, ...readTables(records.database) };
-  return isWithMedia ? { ...document, media: await mediaOf(records.videos.files(), library) } : document;
-}
-
-async function mediaOf(
-  files: readonly StoredFile[],
-  library: SnapshotParts['library'],
-): Promise<Record<string, string>> {
-  const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  if (totalBytes > MAX_MEDIA_BYTES)
-    throw new ApiError(
-      'conflict',
-      `The files have ${totalBytes} bytes, and a document takes ${MAX_MEDIA_BYTES}: stop the sandbox and copy its data folder instead.`,
-    );
-  const media: Record<string, string> = {};
-  for (const { videoId } of files) {
-    const path = library.pathOf(videoId);
-    if (existsSync(path)) media[videoId] = await readFile(path, 'base64');
-  }
-  return media;
-}
 
 /** Looks at everything first, then replaces everything in one moment: a refused document changes nothing. */
 async function imported(parts: SnapshotParts, document: SnapshotDocument) {
-  const { records, library, lifecycle, importer, events } = parts;
+  const { records, library, lifecycle, importer, clock, events } = parts;
   requireFittingTables(document, records.database);
   const brought = await unpacked(document, library.incoming);
   try {
     const { files, kept, space } = await lifecycle.startAnew(() => replaceAll(parts, document, brought));
+    clock.advance(Math.max(0, latestTimeIn(records.database) - clock.nowMs()));
+    events.emit('reset', ''); // which ends the imports of before
     importer.resume();
-    events.emit('reset', '');
     await space;
     return {
       videos: document.tables['videos']?.length ?? 0,

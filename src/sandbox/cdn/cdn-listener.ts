@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerRefusal } from '../http/answer.ts';
-import { ApiError, toApiError } from '../http/api-error.ts';
+import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
 import type { RawListener } from '../http/server.ts';
 import type { Library } from '../library.ts';
 import type { Lifecycle } from '../lifecycle.ts';
@@ -107,7 +107,9 @@ async function pictureFor(asked: AskedFile | undefined, parts: CdnParts): Promis
 async function thumbnailOf(videoId: string, parts: CdnParts): Promise<Picture | undefined> {
   const media = readyMedia(videoId, parts);
   if (!media) return undefined;
+  const { era } = parts.library;
   const picture = await parts.pictures.thumbnail(videoId, media);
+  if (era !== parts.library.era) return undefined; // what is there under this id now is another video's
   if (readyMedia(videoId, parts)) return picture;
   await parts.library.remove(videoId); // deleted while its picture was made
   return undefined;
@@ -120,7 +122,7 @@ function readyMedia(videoId: string, { records, lifecycle }: CdnParts): VideoMed
 
 function refuse(response: ServerResponse, error: unknown, onDefect: (error: unknown) => void): void {
   const refusal = toApiError(error);
-  if (refusal.code === 'server_error') onDefect(error);
+  if (isDefect(error)) onDefect(error);
   if (response.headersSent) response.destroy();
   else answerRefusal(response, refusal);
 }

@@ -1,5 +1,5 @@
 import type { Exchange } from '../http/exchange.ts';
-import { operationOf } from '../http/operations.ts';
+import { isOfApi, operationOf } from '../http/operations.ts';
 import type { Layer } from '../http/server.ts';
 import type { World } from '../world.ts';
 import { BodyValve } from './body-valve.ts';
@@ -12,7 +12,7 @@ export function createFaultLayer(parts: Pick<World, 'faults' | 'records' | 'cloc
   return async (arrived, proceed) => {
     const { method = '', url = '' } = arrived.request;
     const operation = operationOf(method, url.split('?', 1)[0] ?? '');
-    const interest = operation === 'unknown' ? 'none' : faults.interestIn(operation);
+    const interest = isOfApi(operation) ? faults.interestIn(operation) : 'none';
     if (interest === 'none') return proceed(arrived);
     const valve = new BodyValve(arrived.request); // before the first byte: nothing may be awaited above
     const isChannelInBody = interest === 'the channel' && operation === 'videos.create' && hasBody(arrived.request);

@@ -27,13 +27,12 @@ export function stallBody(
   valve.allow(afterBytes);
 }
 
-/** The connection is reset after so many bytes. A shorter body is not affected. */
+/** The connection is reset after so many bytes, at least one. A shorter body is not affected. */
 export function resetBody(
   { request }: Exchange,
   valve: BodyValve,
   { after_bytes: afterBytes }: FaultOf<'reset'>,
 ): void {
   valve.onSpent = () => reset(request);
-  if (afterBytes === 0) reset(request);
-  else valve.allow(afterBytes);
+  valve.allow(afterBytes);
 }

@@ -4,6 +4,7 @@ import type { BodyValve } from './body-valve.ts';
 import { answerPartly, loseAnswer, sendLate } from './broken-answer.ts';
 import { changedAnswer } from './changed-answer.ts';
 import type { FaultRule } from './fault-rule.ts';
+import { reset } from './cut.ts';
 import { resetBody, slowRead, stallBody } from './hampered-body.ts';
 import { holdAnswer, sendAnswer, type HeldAnswer } from './held-answer.ts';
 
@@ -37,6 +38,7 @@ export async function suffer(rule: FaultRule | undefined, meeting: Meeting): Pro
       return proceed();
     case 'reset':
       if (rule.of === 'answer') return withAnswer(meeting, (answer) => answerPartly(exchange, answer, rule));
+      if (rule.after_bytes === 0) return reset(exchange.request); // before anything is read, so nothing is done
       resetBody(exchange, valve, rule);
       return proceed();
     case 'delay':

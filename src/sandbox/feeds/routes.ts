@@ -18,9 +18,10 @@ export function createFeedRoutes({ records, links }: Pick<World, 'records' | 'li
   routes.use('/feeds/:file', etag({ retainedHeaders: [...RETAINED_304_HEADERS, ...ALSO_RETAINED] }));
   routes.get('/feeds/:file', (context) => {
     const feed = feedAt(context, { records, links });
-    const { contentType, body } = feedDocument({ records, links }, feed, askedOf(context.req.raw, feed));
+    const asked = askedOf(context.req.raw, feed);
     const headers = { 'Cache-Control': 'no-cache', ...lastModified(feed) };
     if (isUnchanged(context, feed)) return context.body(null, 304, headers);
+    const { contentType, body } = feedDocument({ records, links }, feed, asked);
     return context.body(body, 200, {
       ...headers,
       'Content-Type': contentType,

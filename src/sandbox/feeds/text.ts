@@ -24,13 +24,12 @@ export function clipped(text: string, maxCharacters: number): string {
  * text would be bold there, and `<script>` worse, if it were escaped for XML alone.
  */
 export function htmlOf(text: string, maxBytes: number): string {
-  const characters = Array.from(withoutIllegalCharacters(text).replaceAll(/\r\n?/g, '\n').trim(), asHtml);
-  const whole = characters.join('');
+  const plain = withoutIllegalCharacters(text).replaceAll(/\r\n?/g, '\n').trim();
+  const whole = plain.replaceAll(/[&<>"\n]/g, asHtml);
   if (Buffer.byteLength(whole) <= maxBytes) return whole;
-  const room = maxBytes - Buffer.byteLength('…');
-  let bytes = 0;
-  const end = characters.findIndex((character) => (bytes += Buffer.byteLength(character)) > room);
-  return `${characters.slice(0, end).join('').trimEnd()}…`;
+  const bytes = Buffer.from(whole.slice(0, maxBytes)).subarray(0, maxBytes - Buffer.byteLength('…'));
+  const kept = new TextDecoder().decode(bytes, { stream: true }); // leaves out half a character at the end
+  return `${kept.replace(/(?:&[^;]*|<[^>]*)$/, '').trimEnd()}…`;
 }
 
 function asHtml(character: string): string {

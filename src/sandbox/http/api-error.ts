@@ -1,4 +1,5 @@
 import type { ErrorAnswer } from '../../contract/types.gen.ts';
+import { storageTroubleOf } from '../store/storage-trouble.ts';
 
 /**
  * A refusal with the error body of api-spec section 7. Its codes and statuses are given there; those for
@@ -61,8 +62,13 @@ export function codeOfStatus(status: number): ErrorCode {
 /** The refusal that any error becomes: nothing inside the server shows through. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new ApiError('insufficient_storage', 'The sandbox has no disk space left.');
+  const trouble = storageTroubleOf(error);
+  if (trouble?.isFull) return new ApiError('insufficient_storage', 'The sandbox has no disk space left.');
+  if (trouble) return new ApiError('server_error', `The sandbox cannot use its data folder (${trouble.what}).`);
   return new ApiError('server_error', 'The sandbox failed on this request.');
+}
+
+/** Whether the error is a fault of the sandbox itself, and neither a refusal nor one of the place where it keeps its data. */
+export function isDefect(error: unknown): boolean {
+  return !(error instanceof ApiError) && storageTroubleOf(error) === undefined;
 }

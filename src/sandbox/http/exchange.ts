@@ -22,18 +22,19 @@ export interface EarlyAnswer {
   readonly body: string;
 }
 
-export function answerEarly({ request, response, awaitsContinue }: Exchange, answer: EarlyAnswer): void {
+export function answerEarly({ response, awaitsContinue }: Exchange, answer: EarlyAnswer): void {
   // Who waits for 100 Continue has sent no body, so the connection can end at once; whether he sends it now, nobody knows.
   const connection = awaitsContinue ? { Connection: 'close' } : {};
   answerJson(response, answer.status, answer.body, { ...answer.headers, ...connection });
-  lingerThenCut(request);
 }
 
 /**
+ * For a request that is answered although its body has not been read to the end, which may never come.
+ *
  * Closing a socket with unread bytes sends a reset, which can destroy the answer on its way to the client
  * (RFC 9112 section 9.6). So what the client still sends is thrown away for a while before the cut.
  */
-function lingerThenCut(request: IncomingMessage): void {
+export function lingerThenCut(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();
   const timer = setTimeout(() => request.destroy(), LINGER_MS).unref();

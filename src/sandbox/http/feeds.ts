@@ -1,6 +1,7 @@
 import type { FeedList } from '../../contract/types.gen.ts';
 import { podcastGuid } from '../feeds/podcast-guid.ts';
 import type { Channel } from '../store/channels.ts';
+import { inTransaction } from '../store/database.ts';
 import type { Feed } from '../store/feeds.ts';
 import type { World } from '../world.ts';
 import type { Handler } from './handler.ts';
@@ -28,8 +29,11 @@ export function publishFeed({ records, lifecycle, clock, events, links }: Publis
     lifecycle.advance();
     const atMs = clock.nowMs();
     const time = { atMs, podcastGuid: podcastGuid(links.feed(feed.id, feed.type)) };
-    const itemCount = records.feeds.publish(feed, channel, time);
-    events.emit('feed.published', feed.id);
+    const itemCount = inTransaction(records.database, () => {
+      const published = records.feeds.publish(feed, channel, time);
+      events.emit('feed.published', feed.id);
+      return published;
+    });
     return context.json(publishResult(feed.id, atMs, itemCount));
   };
 }

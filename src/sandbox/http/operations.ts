@@ -15,11 +15,29 @@ export const operations = [
 
 export type OperationName = (typeof operations)[number]['name'];
 
+/** What is not of the API, and has a name for the journal alone. */
+export const openOperations = [
+  { name: 'feeds.read', method: 'GET', path: '/feeds/:file' },
+  { name: 'media.read', method: 'GET', path: '/cdn/videos/:file' },
+  { name: 'thumbnails.read', method: 'GET', path: '/cdn/thumbnails/:file' },
+  { name: 'artwork.read', method: 'GET', path: '/cdn/artwork/:file' },
+  { name: 'embed.show', method: 'GET', path: '/embed/:id' },
+  { name: 'embed.play', method: 'POST', path: '/embed/:id/plays' },
+  { name: 'embed.report', method: 'POST', path: '/embed/:id/plays/:play' },
+  { name: 'contract.read', method: 'GET', path: '/openapi.yaml' },
+] as const;
+
 /** @returns the operation's name, `uploads.put`, or `unknown`. HEAD is GET without a body (RFC 9110 section 9.3.2). */
 export function operationOf(method: string, path: string): string {
   if (isUploadPath(path)) return method === 'PUT' ? 'uploads.put' : 'unknown';
   const asked = method === 'HEAD' ? 'GET' : method;
-  return operations.find((operation) => operation.method === asked && isAt(operation.path, path))?.name ?? 'unknown';
+  const all = [...operations, ...openOperations];
+  return all.find((operation) => operation.method === asked && isAt(operation.path, path))?.name ?? 'unknown';
+}
+
+/** Whether a planned fault may hit it: an operation of the API, or an upload. */
+export function isOfApi(operation: string): boolean {
+  return operation === 'uploads.put' || operations.some(({ name }) => name === operation);
 }
 
 /** @returns the methods that the path has, HEAD and OPTIONS included; none for a path that does not exist. */

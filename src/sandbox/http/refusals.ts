@@ -1,10 +1,10 @@
-import { ApiError, toApiError } from './api-error.ts';
+import { ApiError, isDefect, toApiError } from './api-error.ts';
 import { methodsAt } from './operations.ts';
 
 /** @returns the refusal as an answer; errors that are no refusals are reported and become `server_error`. */
 export function errorResponse(error: unknown, onDefect: (error: unknown) => void): Response {
   const refusal = toApiError(error);
-  if (refusal.code === 'server_error') onDefect(error);
+  if (isDefect(error)) onDefect(error);
   const headers = { 'Content-Type': 'application/json', ...refusal.headers };
   return new Response(refusal.body, { status: refusal.status, headers });
 }

@@ -5,13 +5,13 @@ import { createServer as createHttpsServer, type ServerOptions } from 'node:http
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { InFlight } from '../in-flight.ts';
-import { isLoopbackHost } from '../loopback.ts';
 import { answerRefusal } from './answer.ts';
 import { errorResponse } from './refusals.ts';
 import { ApiError } from './api-error.ts';
-import type { Exchange } from './exchange.ts';
+import { lingerThenCut, type Exchange } from './exchange.ts';
 import type { Journal } from './journal.ts';
 import { refusePlainHttp } from './plain-http.ts';
+import { straightenTarget } from './request-target.ts';
 
 /** What one port serves. */
 export interface PortParts {
@@ -99,8 +99,10 @@ function dispatcher({ journal, inFlight, raw, fetch, layer, onDefect }: PortPart
     return api(request, response);
   };
   return (request, response, awaitsContinue) => {
+    const isForThisMachine = straightenTarget(request);
     journal.follow(request, response);
-    if (!isForThisMachine(request.headers.host))
+    response.once('finish', () => lingerThenCut(request));
+    if (!isForThisMachine)
       return answerRefusal(
         response,
         new ApiError('misdirected_request', 'The Host header must name this machine.'),
@@ -108,12 +110,6 @@ function dispatcher({ journal, inFlight, raw, fetch, layer, onDefect }: PortPart
       );
     inFlight.track(layer({ request, response, awaitsContinue }, answer));
   };
-}
-
-/** A web page that lets its own name point to 127.0.0.1 (DNS rebinding) still sends its own name. */
-function isForThisMachine(host: string | undefined): boolean {
-  const url = URL.parse(`http://${host ?? ''}`);
-  return url !== null && isLoopbackHost(url.hostname);
 }
 
 /** What the HTTP parser could not read. Node's own answer has no body. */

@@ -10,9 +10,14 @@ import { damaged, type Probe } from './verdict.ts';
 /**
  * Decides what uploaded bytes are: a whole media file, or why not. Reads little of the file and decodes nothing. The parser
  * (MediaInfo, 2.6 MB of WASM) is loaded for the first file, in some 80 ms; then a file takes 2 to 30 ms. One at a time.
+ *
+ * What a cut goes unnoticed in, of 200 cuts at random places each: 0 of MP4, QuickTime, Matroska, WebM, WAV, AVI and AIFF; at
+ * most 4 of MPEG-PS, MP3, MPEG-TS, M2TS and MXF (behind a whole pack, frame or packet, or in the padding at the end); nearly all
+ * of FLAC, Ogg, FLV, ASF and ADTS, which do not tell their length.
  */
 export class Prober implements AsyncDisposable {
   readonly #timeoutMs: number;
+  readonly #closing = new AbortController();
   #thread: Promise<Worker> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -28,13 +33,20 @@ export class Prober implements AsyncDisposable {
     return verdict;
   }
 
+  /** From now on nothing is probed any more: what waits or runs is rejected with the reason, as nobody may take it for a verdict. */
+  close(reason: Error): void {
+    this.#closing.abort(reason);
+  }
+
   async #probe(path: string): Promise<Probe> {
+    this.#closing.signal.throwIfAborted();
     const { size } = await stat(path);
     if (size === 0) return { isPlayable: false, code: 'empty_file', message: 'The uploaded file is empty.' };
     this.#thread ??= startThread();
     const thread = await this.#thread;
     const answer = await this.#ask(thread, path);
     if (answer.kind === 'report') return verdictOf(answer.report);
+    this.#closing.signal.throwIfAborted();
     await this.#endThread(); // after a trap or in an endless loop its memory is in no known state
     return damaged('The file cannot be analysed.');
   }
@@ -42,7 +54,7 @@ export class Prober implements AsyncDisposable {
   /** @returns an error too when the thread has died or is silent for too long */
   async #ask(thread: Worker, path: string): Promise<ThreadAnswer> {
     const ended = new AbortController();
-    const { signal } = ended;
+    const signal = AbortSignal.any([ended.signal, this.#closing.signal]);
     // oxlint-disable-next-line require-post-message-target-origin -- a thread is no window and has no origin
     thread.postMessage(path);
     try {
@@ -65,6 +77,7 @@ export class Prober implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.close(new Error('the prober is closed'));
     await this.#last;
     await this.#endThread();
   }

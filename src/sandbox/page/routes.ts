@@ -1,7 +1,7 @@
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { ApiError, toApiError } from '../http/api-error.ts';
+import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
 import type { World } from '../world.ts';
 import { act, actions } from './actions.ts';
 import { askService } from './ask-service.ts';
@@ -83,7 +83,7 @@ const MAX_FORM_BYTES = 64 * 1024;
 
 function problem(error: unknown, context: Context, { onDefect }: Pick<World, 'onDefect'>) {
   const refusal = toApiError(error);
-  if (refusal.code === 'server_error') onDefect(error);
+  if (isDefect(error)) onDefect(error);
   if (refusal.code === 'unauthorized') return showPage(context, strangerPage(), 401);
   return showPage(
     context,

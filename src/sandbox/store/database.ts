@@ -1,9 +1,10 @@
+import { closeSync, fchmodSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/** The data folder cannot be used: another sandbox holds it, or a newer one wrote it. */
+/** The data folder cannot be used: another sandbox holds it, another version wrote it, or it is not for a sandbox to have. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
-  readonly reason: 'in use' | 'another version';
+  readonly reason: 'in use' | 'another version' | 'unusable';
 
   constructor(reason: DataFolderError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -11,29 +12,47 @@ export class DataFolderError extends Error {
   }
 }
 
-/** Opens or creates the records. One process at a time. @throws DataFolderError */
+/** Opens or creates the records, for their owner alone. One process at a time. @throws DataFolderError */
 export function openDatabase(path: string): DatabaseSync {
+  try {
+    if (path !== ':memory:') makePrivate(path);
+    return openPrepared(path);
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof DataFolderError) throw error;
+    if (/locked/.test(error.message))
+      throw new DataFolderError('in use', `${path} is in use by another sandbox`, { cause: error });
+    throw new DataFolderError('unusable', `${path} cannot be used: ${error.message}`, { cause: error });
+  }
+}
+
+/** The secrets of webhooks are in it. SQLite gives the files that it puts beside it the same mode. */
+function makePrivate(path: string): void {
+  const file = openSync(path, 'a', 0o600);
+  fchmodSync(file, 0o600);
+  closeSync(file);
+}
+
+function openPrepared(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
   try {
     prepareSchema(database, path);
     return database;
   } catch (error) {
     database.close();
-    if (error instanceof Error && /locked/.test(error.message))
-      throw new DataFolderError('in use', `${path} is in use by another sandbox`, { cause: error });
     throw error;
   }
 }
 
-/** Runs the work as one transaction: all of it or nothing. */
+/** Runs the work as one transaction: all of it or nothing. Within another it is a part of that. */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  if (database.isTransaction) return work();
   database.exec('BEGIN IMMEDIATE');
   try {
     const result = work();
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    database.exec('ROLLBACK');
+    if (database.isTransaction) database.exec('ROLLBACK'); // on a full disk SQLite has done it by itself
     throw error;
   }
 }
@@ -47,7 +66,7 @@ function prepareSchema(database: DatabaseSync, path: string): void {
     if (version !== 0)
       throw new DataFolderError(
         'another version',
-        `${path} has the records of another version of the sandbox (${String(version)})`,
+        `${path} has the records of another version of the sandbox (form ${String(version)}, this one knows ${SCHEMA_VERSION}): start it with another folder, or remove this one to begin anew`,
       );
     database.exec(SCHEMA);
   });

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { number, text, type Row } from './columns.ts';
 
 /** How a play was noticed: by the reports of an embed page, by reads of the media file, or made up by `seedHistory`. */
@@ -21,20 +21,19 @@ export type WatchProgress = Pick<Play, 'watchedS' | 'isComplete'>;
 /** Who watched which video when, and how far. */
 export class PlayStore {
   readonly #database: DatabaseSync;
+  readonly #insert: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#insert = database.prepare(
+      `INSERT INTO plays (id, video_id, viewer, source, started_at_ms, watched_s, is_complete)
+       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+    );
   }
 
   /** @returns false when there is a play with this id already; it stays as it is. */
-  add(play: Play): boolean {
-    const result = this.#database
-      .prepare(
-        `INSERT INTO plays (id, video_id, viewer, source, started_at_ms, watched_s, is_complete)
-         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-      )
-      .run(play.id, play.videoId, play.viewer, play.source, play.startedAtMs, play.watchedS, play.isComplete ? 1 : 0);
-    return result.changes > 0;
+  add({ id, videoId, viewer, source, startedAtMs, watchedS, isComplete }: Play): boolean {
+    return this.#insert.run(id, videoId, viewer, source, startedAtMs, watchedS, isComplete ? 1 : 0).changes > 0;
   }
 
   find(id: string): Play | undefined {

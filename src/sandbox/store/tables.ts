@@ -7,14 +7,14 @@ export interface Tables {
   readonly sequences: Readonly<Record<string, number>>;
 }
 
-export function readTables(database: DatabaseSync): Tables {
-  const rowsOf = (table: string) => database.prepare(`SELECT * FROM ${table}`).all();
-  return {
-    tables: Object.fromEntries(tableNames(database).map((table) => [table, rowsOf(table)])),
-    sequences: Object.fromEntries(
-      rowsOf('sqlite_sequence').map((row) => [text(row, 'name'), Number(row['seq'])] as const),
-    ),
-  };
+/** One after the other: a table may be larger than the memory. @param table one of `tableNames` */
+export function rowsOf(database: DatabaseSync, table: string): NodeJS.Iterator<Row> {
+  return database.prepare(`SELECT * FROM ${table}`).iterate();
+}
+
+export function readSequences(database: DatabaseSync): Tables['sequences'] {
+  const rows = [...rowsOf(database, 'sqlite_sequence')];
+  return Object.fromEntries(rows.map((row) => [text(row, 'name'), Number(row['seq'])] as const));
 }
 
 /** Within a transaction: what refers to rows of another table may be taken before them. */

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Container, MediaFacts, Probe } from '../media/verdict.ts';
+import { inTransaction } from './database.ts';
 import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 
 export type VideoStatus = 'pending' | 'processing' | 'ready' | 'failed';
@@ -142,6 +143,11 @@ export class VideoStore {
     return result.changes > 0;
   }
 
+  /** For changes that belong together, with what follows from them in other tables. */
+  atOnce<T>(work: () => T): T {
+    return inTransaction(this.#database, work);
+  }
+
   /** pending or processing → failed. @returns false when it has come to its end, or is gone. */
   fail(id: string, failure: Failure, nowMs: number): boolean {
     const result = this.#database
@@ -186,7 +192,10 @@ export class VideoStore {
   }
 
   files(): StoredFile[] {
-    const rows = this.#database.prepare('SELECT * FROM videos WHERE file_sha256 IS NOT NULL ORDER BY number').all();
+    // Not `*`: of 100,000 videos all texts would be in memory at once.
+    const rows = this.#database
+      .prepare('SELECT id, file_size_bytes, file_sha256 FROM videos WHERE file_sha256 IS NOT NULL ORDER BY number')
+      .all();
     return rows.map((row) => ({
       videoId: text(row, 'id'),
       sizeBytes: number(row, 'file_size_bytes'),

@@ -1,14 +1,18 @@
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
+import type { Events, SandboxEvent } from '../events.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { isLoopbackHost } from '../loopback.ts';
+import { Slots } from '../media/slots.ts';
+import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { VideoStore } from '../store/videos.ts';
 import { receiveFile } from './receive.ts';
 
 export interface ImportParts {
   readonly videos: VideoStore;
   readonly lifecycle: Lifecycle;
+  readonly events: Events;
   readonly incoming: string;
   readonly importFrom: 'loopback' | 'anywhere';
   readonly onDefect: (error: unknown) => void;
@@ -18,17 +22,22 @@ export interface ImportParts {
 class ImportError extends Error {}
 
 /**
- * Fetches videos from their source_url (api-spec sections 1 and 2.1). Only from this machine, unless it
+ * Fetches videos from their source_url (api-spec sections 1 and 2.1), a few at a time. Only from this machine, unless it
  * was allowed: the sandbox must not be a way to reach other hosts. Redirects are followed under the same rule.
  */
 export class Importer {
   readonly #parts: ImportParts;
-  readonly #stop = new AbortController();
+  readonly #slots = new Slots(AT_ONCE);
   readonly #running: InFlight;
+  /** What ends each import that is under way or waiting, by its video. */
+  readonly #stops = new Map<string, AbortController>();
+  readonly #endListening: () => void;
+  #isClosed = false;
 
   constructor(parts: ImportParts) {
     this.#parts = parts;
     this.#running = new InFlight(parts.onDefect);
+    this.#endListening = parts.events.listen((event) => this.#hear(event));
   }
 
   /** Takes up what an earlier process did not finish. */
@@ -38,28 +47,55 @@ export class Importer {
   }
 
   start(videoId: string, sourceUrl: string): void {
-    this.#running.track(this.#import(videoId, sourceUrl));
+    if (this.#isClosed) return; // the port is still open for a moment
+    const stop = new AbortController();
+    this.#stops.set(videoId, stop);
+    const { era } = this.#parts.lifecycle;
+    const isOver = () => this.#stops.get(videoId) === stop && this.#stops.delete(videoId);
+    const work = this.#slots.run(() => this.#import(videoId, sourceUrl, { signal: stop.signal, era }));
+    this.#running.track(work.finally(isOver));
   }
 
   /** Breaks off what is running; it stays pending, for `resume`. */
   async close(): Promise<void> {
-    this.#stop.abort();
+    this.#isClosed = true;
+    this.#endListening();
+    this.#stopAll();
     await this.#running.settled();
   }
 
-  async #import(videoId: string, sourceUrl: string): Promise<void> {
+  /** A source without end would fill the disk for a video that is gone, or has got its file by an upload. */
+  #hear({ type, id }: SandboxEvent): void {
+    if (type === 'video.deleted' || type === 'video.processing') this.#stops.get(id)?.abort();
+    if (type === 'reset') this.#stopAll();
+  }
+
+  #stopAll(): void {
+    for (const stop of this.#stops.values()) stop.abort();
+  }
+
+  async #import(videoId: string, sourceUrl: string, { signal, era }: Begun): Promise<void> {
     const { lifecycle, incoming, importFrom } = this.#parts;
-    const { era } = lifecycle;
     try {
-      const body = await fetchFrom(new URL(sourceUrl), { importFrom, signal: this.#stop.signal });
+      signal.throwIfAborted();
+      const body = await fetchFrom(new URL(sourceUrl), { importFrom, signal });
       await lifecycle.accept(videoId, await receiveFile(body, incoming), era);
     } catch (error) {
-      if (this.#stop.signal.aborted || era !== lifecycle.era) return;
+      if (signal.aborted || era !== lifecycle.era) return;
       lifecycle.fail(videoId, { code: 'import_failed', message: reasonOf(error) });
     }
   }
 }
 
+/** When an import was asked for, and what ends it. */
+interface Begun {
+  readonly signal: AbortSignal;
+  /** Of the lifecycle. */
+  readonly era: number;
+}
+
+/** A thousand sources at once would take a thousand connections and files. */
+const AT_ONCE = 16;
 const MAX_REDIRECTS = 5;
 const IDLE_MS = 30_000;
 
@@ -92,6 +128,7 @@ function requested(url: URL, signal: AbortSignal): Promise<IncomingMessage> {
 
 function reasonOf(error: unknown): string {
   if (error instanceof ImportError) return error.message;
+  if (storageTroubleOf(error)?.isFull) return 'The sandbox has no disk space left.';
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   return `source_url could not be read: ${code}.`;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { UploadReceipt } from '../../contract/types.gen.ts';
 import { answerJson } from '../http/answer.ts';
-import { ApiError, toApiError } from '../http/api-error.ts';
+import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
 import { refuseEarly, type Exchange } from '../http/exchange.ts';
 import type { RawListener } from '../http/server.ts';
 import type { AcceptResult, Lifecycle } from '../lifecycle.ts';
@@ -82,7 +82,6 @@ function requireAccepted(result: AcceptResult): void {
 }
 
 function refuse(exchange: Exchange, error: unknown, onDefect: UploadParts['onDefect']): void {
-  const refusal = toApiError(error);
-  if (refusal.code === 'server_error') onDefect(error);
-  refuseEarly(exchange, refusal);
+  if (isDefect(error)) onDefect(error);
+  refuseEarly(exchange, toApiError(error));
 }

@@ -1,9 +1,11 @@
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Events, SandboxEvent } from '../events.ts';
 import type { Links } from '../http/links.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Records } from '../records.ts';
 import { seededToken } from '../seeded.ts';
+import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { Attempt, Delivery, Webhook } from '../store/webhooks.ts';
 import { isWebhookEvent, payloadOf, type WebhookEvent } from './payload.ts';
 import { post, type Outcome } from './post.ts';
@@ -71,24 +73,29 @@ export class Webhooks {
     return webhooks.findDelivery(webhookId, deliveryId);
   }
 
+  /** @throws when there is no room for the delivery: then what it tells of must not happen either */
   #hear(event: SandboxEvent): void {
-    const { records, clock, seed, onDefect } = this.#parts;
-    const { type } = event;
-    if (type === 'reset') return this.#startAnew();
-    if (!isWebhookEvent(type)) return;
+    if (event.type === 'reset') return this.#startAnew();
+    if (!isWebhookEvent(event.type)) return;
     try {
-      const wanting = records.webhooks.list().filter(({ events }) => events.includes(type));
-      if (wanting.length === 0) return;
-      const createdAtMs = clock.nowMs();
-      const body = payloadOf(event, createdAtMs, this.#parts);
-      if (body === undefined) return;
-      const idOf = (number: number) => `msg_${seededToken(seed, ['delivery', number], 16)}`;
-      for (const { id } of wanting)
-        records.webhooks.addDelivery({ webhookId: id, event: type, body, createdAtMs }, idOf);
-      this.#advance();
+      this.#note(event);
     } catch (error) {
-      onDefect(error); // who caused the event has done its work
+      if (storageTroubleOf(error)) throw error;
+      this.#parts.onDefect(error); // who caused the event has done its work
     }
+    this.#advanceIn(0); // and not now: whoever caused it is in the middle of a transaction
+  }
+
+  #note(event: SandboxEvent): void {
+    const { records, clock, seed } = this.#parts;
+    const { type } = event;
+    const wanting = records.webhooks.list().filter(({ events }) => events.some((wanted) => wanted === type));
+    if (wanting.length === 0) return;
+    const createdAtMs = clock.nowMs();
+    const body = payloadOf(event, createdAtMs, this.#parts);
+    if (body === undefined) return;
+    const idOf = (number: number) => `msg_${seededToken(seed, ['delivery', number], 16)}`;
+    for (const { id } of wanting) records.webhooks.addDelivery({ webhookId: id, event: type, body, createdAtMs }, idOf);
   }
 
   /** What is being sent has no delivery any more; imported ones may be due. */
@@ -107,7 +114,12 @@ export class Webhooks {
     for (const head of waiting) if ((head.dueAtMs ?? 0) <= nowMs) this.#running.track(this.#attempt(head));
     const later = waiting.flatMap(({ dueAtMs }) => (dueAtMs !== null && dueAtMs > nowMs ? dueAtMs : []));
     const delayMs = later.length === 0 ? null : clock.delayUntil(Math.min(...later));
-    if (delayMs !== null) this.#timer = setTimeout(() => this.#advance(), Math.min(delayMs, MAX_DELAY_MS)).unref();
+    if (delayMs !== null) this.#advanceIn(Math.min(delayMs, MAX_DELAY_MS));
+  }
+
+  #advanceIn(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#advance(), delayMs).unref();
   }
 
   async #attempt(delivery: Delivery): Promise<void> {
@@ -122,12 +134,19 @@ export class Webhooks {
       const attempt = attemptOf(outcome, delivery.attempts + 1, clock.nowMs());
       if (era === this.#era) records.webhooks.noteAttempt(delivery.id, attempt);
     } catch (error) {
-      if (!this.#stop.signal.aborted) throw error;
+      if (this.#stop.signal.aborted) return;
+      if (!storageTroubleOf(error)) throw error;
+      await this.#pause(); // it cannot be noted, so it is sent once more: not in a circle without a break
     } finally {
       this.#busy.delete(webhook.id);
     }
     this.#parts.events.emit('webhook.changed', webhook.id);
     this.#advance();
+  }
+
+  /** On the real time: space on a disk does not come back by the sandbox's clock. */
+  async #pause(): Promise<void> {
+    await setTimeoutPromise(PAUSE_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 }
 
@@ -140,6 +159,9 @@ export function attemptOf({ status, error }: Outcome, number: number, nowMs: num
 
 /** assumed: of an attempt. */
 const PATIENCE_MS = 10_000;
+
+/** Until a full disk is tried again. */
+const PAUSE_MS = 2_000;
 
 /** assumed: after the last of them it is given up. */
 const RETRY_AFTER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000];

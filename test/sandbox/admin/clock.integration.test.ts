@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { put, readSample, runSandbox } from '../running-sandbox.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { admin } from './admin-side.ts';
 
 const HOUR_MS = 3_600_000;
@@ -76,4 +77,35 @@ test('it drives the expiry of upload addresses', async () => {
   expect((await put(early.upload_url, await readSample('interview.mp3'))).status).toBe(200);
   await admin(service, 'POST /clock/advance', { ms: 1 });
   expect((await put(late.upload_url, await readSample('interview.mp3'))).status).toBe(403);
+});
+
+test('after a restart it does not stand before what has happened, so that the rate limit lets requests through again', async () => {
+  await using folder = await temporaryFolder();
+  const dataDir = folder.path;
+  const day = 86_400_000;
+  {
+    await using service = await runSandbox({ dataDir });
+    await admin(service, 'POST /clock/advance', { by: '30d' });
+    await service.create();
+  }
+  await using service = await runSandbox({ dataDir, requestsPerHour: 2 });
+  const nowMs = async () => Date.parse((await admin(service, 'GET /clock')).body.data.now);
+  expect(await nowMs()).toBeGreaterThan(Date.now() + 29.9 * day);
+  expect((await service.call('GET', '/videos')).status).toBe(200);
+  const refused = await service.call('GET', '/videos');
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(3600);
+  await admin(service, 'POST /reset');
+  expect(await nowMs()).toBeLessThan(Date.now() + day);
+});
+
+test('an imported snapshot of a sandbox whose clock was ahead takes the clock along', async () => {
+  await using ahead = await runSandbox();
+  await admin(ahead, 'POST /clock/advance', { by: '30d' });
+  await ahead.create();
+  const { body: snapshot } = await admin(ahead, 'GET /export');
+  await using service = await runSandbox();
+  await admin(service, 'POST /import', snapshot);
+  const { now } = (await admin(service, 'GET /clock')).body.data;
+  expect(Date.parse(now)).toBeGreaterThanOrEqual(snapshot.tables.videos[0].created_at_ms);
 });

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { RemoteKeys } from '../../../src/sandbox/admin/remote-keys.ts';
 import { runSandbox, type RunningSandbox } from '../running-sandbox.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { admin } from './admin-side.ts';
@@ -68,6 +69,16 @@ test.each(['key_99', 'key_0', '1', 'key_-1', 'key_1e0', '%2f..%2f', 'key_9999999
   async (id) => {
     await using service = await runSandbox();
     expect((await admin(service, `DELETE /keys/${id}`)).status).toBe(404);
+    expect((await service.call('GET', '/videos')).status).toBe(200);
+  },
+);
+
+test.each(['..', '.', '', '../state', 'key_99', '%2e%2e'])(
+  'asked from another process, revoking %j is no key either',
+  async (id) => {
+    await using service = await runSandbox();
+    const { adminUrl, adminToken: token } = service.sandbox;
+    expect(await new RemoteKeys({ adminUrl, token }).revoke(id)).toBeUndefined();
     expect((await service.call('GET', '/videos')).status).toBe(200);
   },
 );

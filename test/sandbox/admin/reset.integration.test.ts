@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { put, readSample, runSandbox, until } from '../running-sandbox.ts';
+import { standIn } from '../media/programs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { admin } from './admin-side.ts';
 
@@ -66,27 +67,25 @@ test('an upload that was under way does not bring its video back, nor its bytes 
   expect((await put(second.upload_url, bytes)).status).toBe(200);
 });
 
-test.each(['its bytes', 'its failure'])(
-  'an import that was under way does not bring %s into a new video of the same id',
-  async (what) => {
-    const waiting: ServerResponse[] = [];
-    const origin = createServer((_request, response) => waiting.push(response)).listen(0, '127.0.0.1');
-    await once(origin, 'listening');
-    await using folder = await temporaryFolder();
-    await using service = await runSandbox({ dataDir: folder.path });
-    const source_url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}/clip.mp4`;
-    const { id } = await service.create({ source_url });
-    const response = await until(() => waiting[0]);
-    await admin(service, 'POST /reset');
-    expect((await service.create()).id).toBe(id);
-    if (what === 'its bytes') response.end(await readSample('clip.mp4'));
-    else response.writeHead(404).end();
-    await once(response, 'close');
-    await until(async () => ((await readdir(join(folder.path, 'incoming'))).length === 0 ? true : undefined));
-    expect((await service.call('GET', `/videos/${id}`)).body.data.status).toBe('pending');
-    origin.close();
-  },
-);
+test('an import that was under way is broken off, and a new video of the same id knows nothing of it', async () => {
+  const waiting: ServerResponse[] = [];
+  const origin = createServer((_request, response) => waiting.push(response)).listen(0, '127.0.0.1');
+  await once(origin, 'listening');
+  await using folder = await temporaryFolder();
+  await using service = await runSandbox({ dataDir: folder.path });
+  const source_url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}/clip.mp4`;
+  const { id } = await service.create({ source_url });
+  const response = await until(() => waiting[0]);
+  const isClosed = once(response, 'close');
+  response.write((await readSample('clip.mp4')).subarray(0, 20_000));
+  await until(async () => ((await readdir(join(folder.path, 'incoming'))).length === 1 ? true : undefined));
+  await admin(service, 'POST /reset');
+  expect((await service.create()).id).toBe(id);
+  await isClosed;
+  await until(async () => ((await readdir(join(folder.path, 'incoming'))).length === 0 ? true : undefined));
+  expect((await service.call('GET', `/videos/${id}`)).body.data.status).toBe('pending');
+  origin.close();
+});
 
 test('resets at the same time, with uploads and creates between them, leave whole records', async () => {
   await using folder = await temporaryFolder();
@@ -124,6 +123,25 @@ test('a picture that was being made is not of a new video of the same id', async
   await writeFile(go, '');
   await asked;
   expect(await readdir(join(dataDir, 'thumbnails'))).toEqual([]);
+});
+
+test('a picture that was being made takes no file from a new video of the same id', async () => {
+  await using folder = await temporaryFolder();
+  const go = join(folder.path, 'go');
+  const ffmpegPath = await standIn(folder.path, `while [ ! -e '${go}' ]; do sleep 0.02; done`);
+  const dataDir = join(folder.path, 'data');
+  await using service = await runSandbox({ dataDir, ffmpegPath });
+  const { id, thumbnail_url: url } = await service.upload('clip.mp4');
+  const asked = fetch(url);
+  await until(() => (service.sandbox.requests().some(({ path }) => path.startsWith('/cdn/')) ? true : undefined));
+  await admin(service, 'POST /reset');
+  await admin(service, 'POST /faults', { kind: 'stuck_processing' });
+  const again = await service.create();
+  await put(again.upload_url, await readSample('camera.mov'));
+  expect([again.id, (await service.call('GET', `/videos/${id}`)).body.data.status]).toEqual([id, 'processing']);
+  await writeFile(go, '');
+  expect((await asked).status).toBe(404);
+  expect(await readdir(join(dataDir, 'media'))).toEqual([id]);
 });
 
 test('a webhook that was being sent is not taken for one of a new delivery of the same id', async () => {

@@ -57,6 +57,19 @@ test('a reset in between ends it', async () => {
   expect(service.sandbox.files()).toEqual([]);
 });
 
+test('requests are answered while the plays of a year are made, and a reset ends that too', async () => {
+  await using service = await runSandbox({ requestsPerHour: 100_000 });
+  await admin(service, 'POST /seed', { videos: 12, days: 0 });
+  let isDone = false;
+  const seeding = admin(service, 'POST /seed', { videos: 0, days: 366 }).finally(() => (isDone = true));
+  const views = async () => (await service.call('GET', '/analytics/overview')).body.data.total_views as number;
+  await expect.poll(views, { interval: 1 }).toBeGreaterThan(0);
+  expect(isDone).toBe(false);
+  await admin(service, 'POST /reset');
+  expect((await seeding).status).toBe(409);
+  expect(await views()).toBe(0);
+});
+
 test('closing in between ends it', async () => {
   await using folder = await temporaryFolder();
   await using service = await runSandbox({ dataDir: folder.path });

@@ -161,3 +161,30 @@ test('a file that is gone from the folder is missing in the document, and nothin
   await rm(join(folder.path, 'media', id));
   expect((await exported(service, '?media=true')).media).toEqual({});
 });
+
+test('an export that is broken off, or asked for by HEAD, leaves nothing behind', async () => {
+  await using folder = await temporaryFolder();
+  await using service = await runSandbox({ dataDir: folder.path });
+  await admin(service, 'POST /seed', { videos: 4, days: 366 });
+  const { adminUrl, adminToken } = service.sandbox;
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const stop = new AbortController();
+  const incoming = () => readdir(join(folder.path, 'incoming'));
+  const { body } = await fetch(`${adminUrl}/export?media=true`, { headers, signal: stop.signal });
+  await body?.getReader().read();
+  expect(await incoming()).not.toEqual([]);
+  stop.abort();
+  await expect.poll(incoming).toEqual([]);
+  expect((await fetch(`${adminUrl}/export`, { method: 'HEAD', headers })).status).toBe(200);
+  expect(await incoming()).toEqual([]);
+});
+
+test('what is changed while a snapshot is read is not in it', async () => {
+  await using service = await runSandbox();
+  await admin(service, 'POST /seed', { videos: 4, days: 366 });
+  const { adminUrl, adminToken } = service.sandbox;
+  const response = await fetch(`${adminUrl}/export`, { headers: { authorization: `Bearer ${adminToken}` } });
+  await service.create({ title: 'Too late' });
+  const { tables } = (await response.json()) as Json;
+  expect(tables.videos).toHaveLength(4);
+});

@@ -177,7 +177,7 @@ describe('what is not there is 404 in the error form', () => {
     '/cdn/videos/....//sandbox.db',
     '/cdn/videos/%00.mp4',
     '/cdn/videos/VIDEO.mp4%00.mp4',
-    '/cdn/videos/VIDEO%2emp4',
+    '/cdn/videos/VIDEO%252emp4',
     '/cdn/videos/%',
     '/cdn/videos//etc/passwd.mp4',
     '/cdn/videos/..\\sandbox.mp4',

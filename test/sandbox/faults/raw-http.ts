@@ -8,7 +8,11 @@ export interface RawExchange {
 }
 
 /** Sends bytes and listens until the other side ends the connection, or `until` says that enough has come. */
-export function talk(port: number, sent: string, until: (text: string) => boolean = () => false): Promise<RawExchange> {
+export function talk(
+  port: number,
+  sent: string | Buffer,
+  until: (text: string) => boolean = () => false,
+): Promise<RawExchange> {
   return new Promise((resolve) => {
     let text = '';
     let end = 'closed';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { methodsAt, operationOf, withoutSecrets } from '../../../src/sandbox/http/operations.ts';
+import { isOfApi, methodsAt, operationOf, withoutSecrets } from '../../../src/sandbox/http/operations.ts';
 
 test.each([
   ['GET', '/v1/videos', 'videos.list'],
@@ -9,8 +9,23 @@ test.each([
   ['GET', '/uploads/vid_1/token', 'unknown'],
   ['GET', '/v1/videos/', 'unknown'],
   ['PUT', '/v1/videos', 'unknown'],
+  ['GET', '/feeds/feed_main.xml', 'feeds.read'],
+  ['HEAD', '/cdn/videos/vid_1.mp4', 'media.read'],
+  ['GET', '/cdn/thumbnails/vid_1.jpg', 'thumbnails.read'],
+  ['GET', '/cdn/artwork/ch_main.jpg', 'artwork.read'],
+  ['GET', '/embed/vid_1', 'embed.show'],
+  ['POST', '/embed/vid_1/plays', 'embed.play'],
+  ['POST', '/embed/vid_1/plays/play_1', 'embed.report'],
+  ['GET', '/openapi.yaml', 'contract.read'],
 ])('%s %s is %s', (method, path, operation) => {
   expect(operationOf(method, path)).toBe(operation);
+});
+
+test('only the API and uploads can be hit by faults', () => {
+  expect(['videos.list', 'uploads.put', 'feeds.read', 'embed.play', 'unknown'].filter(isOfApi)).toEqual([
+    'videos.list',
+    'uploads.put',
+  ]);
 });
 
 test('a path knows its methods', () => {

@@ -221,6 +221,21 @@ describe('the prober', () => {
     expect(await prober.probe(path)).toMatchObject({ code: 'unsupported_format' });
   });
 
+  test('when it is closed, what runs and what waits gets no verdict, and that at once', async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'slow');
+    await writeFile(path, Buffer.alloc(100_000_000, 'G'));
+    const closing = new Prober();
+    const asked = Promise.allSettled([closing.probe(path), probeSample('clip.mp4', closing)]);
+    await new Promise((resolve) => setTimeout(resolve, 150)); // some way into the file; sooner or later is the same
+    const startMs = performance.now();
+    closing.close(new Error('the end'));
+    for (const { status, reason } of (await asked) as PromiseRejectedResult[])
+      expect([status, String(reason)]).toEqual(['rejected', 'Error: the end']);
+    await closing[Symbol.asyncDispose]();
+    expect(performance.now() - startMs).toBeLessThan(1000);
+  });
+
   test('says that a file cannot be read, and takes the next one', async () => {
     await expect(prober.probe('/nowhere/file')).rejects.toThrow('ENOENT');
     expect(await probeSample('clip.mp4')).toMatchObject({ isPlayable: true });

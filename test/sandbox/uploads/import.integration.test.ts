@@ -1,7 +1,15 @@
-import { createServer, type RequestListener } from 'node:http';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { put, readSample, runSandbox } from '../running-sandbox.ts';
+import { Events } from '../../../src/sandbox/events.ts';
+import type { Lifecycle } from '../../../src/sandbox/lifecycle.ts';
+import type { VideoStore } from '../../../src/sandbox/store/videos.ts';
+import { Importer } from '../../../src/sandbox/uploads/import.ts';
+import { put, readSample, runSandbox, until } from '../running-sandbox.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 async function serving(listener: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer(listener);
@@ -58,5 +66,64 @@ describe('source_url (1, 2.1)', () => {
     const { id, upload_url } = await service.create({ source_url: source.url });
     expect((await put(upload_url, await readSample('clip.mp4'))).status).toBe(200);
     expect((await service.ended(id)).status).toBe('ready');
+  });
+
+  test('an import is let go when the PUT was taken, and does the video no harm', async () => {
+    const waiting: ServerResponse[] = [];
+    await using source = await serving((_request, response) => waiting.push(response));
+    await using service = await runSandbox({ processingMs: { min: 300, max: 300 } });
+    const { id, upload_url } = await service.create({ source_url: source.url });
+    const response = await until(() => waiting[0]);
+    const isLetGo = once(response, 'close');
+    expect((await put(upload_url, await readSample('clip.mp4'))).status).toBe(200);
+    await isLetGo;
+    expect((await service.ended(id)).status).toBe('ready');
+  });
+
+  test('3 a source without end is let go when its video is deleted', async () => {
+    const waiting: ServerResponse[] = [];
+    await using source = await serving((_request, response) => waiting.push(response));
+    await using folder = await temporaryFolder();
+    await using service = await runSandbox({ dataDir: folder.path });
+    const { id } = await service.create({ source_url: source.url });
+    const response = await until(() => waiting[0]);
+    const isLetGo = once(response, 'close');
+    response.write('some');
+    await service.call('DELETE', `/videos/${id}`);
+    await isLetGo;
+    await until(async () => ((await readdir(join(folder.path, 'incoming'))).length === 0 ? true : undefined));
+  });
+
+  test('nothing is fetched any more once it is closed', async () => {
+    let asked = 0;
+    await using source = await serving((_request, response) => {
+      asked += 1;
+      response.end();
+    });
+    const lifecycle = { era: 0 } as Lifecycle;
+    const parts = { videos: {} as VideoStore, lifecycle, events: new Events(), incoming: '/nowhere' };
+    const importer = new Importer({
+      ...parts,
+      importFrom: 'loopback',
+      onDefect: (error) => expect.fail(String(error)),
+    });
+    await importer.close();
+    importer.start('vid', source.url);
+    await importer.close();
+    expect(asked).toBe(0);
+  });
+
+  test('a few are fetched at a time, and the others after them', async () => {
+    const waiting: ServerResponse[] = [];
+    await using source = await serving((_request, response) => waiting.push(response));
+    await using service = await runSandbox();
+    const created = await Promise.all(Array.from({ length: 40 }, () => service.create({ source_url: source.url })));
+    await until(() => (waiting.length >= 16 ? true : undefined));
+    await service.call('GET', '/videos');
+    expect(waiting).toHaveLength(16);
+    await service.call('DELETE', `/videos/${created[39]?.id}`);
+    for (let index = 0; index < 39; index += 1) (await until(() => waiting[index])).writeHead(404).end();
+    for (const { id } of created.slice(0, 39)) expect((await service.ended(id)).status).toBe('failed');
+    expect(waiting).toHaveLength(39);
   });
 });

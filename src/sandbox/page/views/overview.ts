@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { periodOf } from '../../analytics/period.ts';
 import type { EventType } from '../../events.ts';
+import { isOfApi } from '../../http/operations.ts';
 import type { VideoStatus } from '../../store/videos.ts';
 import type { World } from '../../world.ts';
 import { dailyChart } from '../charts.ts';
@@ -124,7 +125,7 @@ function activeFaults({ faults, clock }: OverviewParts): Html {
 function latestRequests({ journal, links }: OverviewParts): Html {
   const entries = journal
     .entries()
-    .filter(({ operation }) => operation !== 'unknown')
+    .filter(({ operation }) => isOfApi(operation))
     .slice(-6)
     .toReversed();
   return html`<section class="card" id="requests">

@@ -5,7 +5,7 @@ import { keyId } from '../../admin/key-desk.ts';
 import { isWanted } from '../../admin/requests.ts';
 import { query } from '../../http/input.ts';
 import type { JournalEntry } from '../../http/journal.ts';
-import { isAboutFiles, operations } from '../../http/operations.ts';
+import { isAboutFiles, openOperations, operations } from '../../http/operations.ts';
 import type { World } from '../../world.ts';
 import { button, emptyState, pagination, select, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
@@ -39,7 +39,8 @@ export function requests(parts: RequestParts): (context: Context) => View {
   };
 }
 
-const OPERATIONS = [...operations.map(({ name }) => name), 'uploads.put', 'unknown'] as const;
+const NAMES = [...operations, ...openOperations].map(({ name }) => name);
+const OPERATIONS = [...NAMES, 'uploads.put', 'unknown'] as const;
 const STATUSES = ['2xx', '3xx', '4xx', '5xx', '429', '0'] as const;
 
 const asked = z.strictObject({

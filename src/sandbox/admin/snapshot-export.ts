@@ -1,0 +1,94 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ApiError } from '../http/api-error.ts';
+import { isoTime } from '../http/wire.ts';
+import { SCHEMA_VERSION } from '../store/database.ts';
+import { readSequences, rowsOf, tableNames } from '../store/tables.ts';
+import type { StoredFile } from '../store/videos.ts';
+import type { World } from '../world.ts';
+
+export type ExportParts = Pick<World, 'records' | 'library' | 'lifecycle' | 'clock'>;
+
+/**
+ * The document as a stream. It is of one moment, and the service goes on meanwhile: the records are copied first (0.5 s for
+ * 800,000 plays; `backup` of node:sqlite would not stop the service at all, but fails as soon as something is written), and read
+ * from the copy as fast as they are taken. A stream that is cancelled leaves nothing behind.
+ * @throws ApiError 409 when the files are too many for a document, and the error of the disk that has no room for the copy
+ */
+export async function exportStream(parts: ExportParts, isWithMedia: boolean): Promise<ReadableStream> {
+  parts.lifecycle.advance();
+  if (isWithMedia) requireFewFiles(parts.records.videos.files());
+  const pieces = documentPieces(parts, isWithMedia);
+  const first = await pieces.next(); // makes the copy
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(first.value ?? '')),
+    pull: async (controller) => {
+      const { value } = await pieces.next();
+      if (value === undefined) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: async () => void (await pieces.return(undefined)),
+  });
+}
+
+const MAX_MEDIA_BYTES = 64 * 1024 * 1024;
+const ROWS_OF_A_PIECE = 500;
+
+function requireFewFiles(files: readonly StoredFile[]): void {
+  const totalBytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (totalBytes <= MAX_MEDIA_BYTES) return;
+  throw new ApiError(
+    'conflict',
+    `The files have ${totalBytes} bytes, and a document takes ${MAX_MEDIA_BYTES}: stop the sandbox and copy its data folder instead.`,
+  );
+}
+
+async function* documentPieces(parts: ExportParts, isWithMedia: boolean): AsyncGenerator<string, undefined> {
+  const { records, library, clock } = parts;
+  const path = join(library.incoming, randomUUID());
+  const files = isWithMedia ? records.videos.files() : undefined;
+  try {
+    const exportedAt = isoTime(clock.nowMs());
+    records.database.prepare('VACUUM INTO ?').run(path);
+    using copy = new DatabaseSync(path);
+    yield `{"v":1,"schema":${SCHEMA_VERSION},"exported_at":"${exportedAt}","tables":{`;
+    yield* tablePieces(copy);
+    yield `},"sequences":${JSON.stringify(readSequences(copy))}`;
+    if (files) yield* mediaPieces(files, library);
+    yield '}';
+    return undefined;
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+function* tablePieces(copy: DatabaseSync): Generator<string> {
+  for (const [index, table] of tableNames(copy).entries()) {
+    yield `${index === 0 ? '' : ','}${JSON.stringify(table)}:[`;
+    let piece: string[] = [];
+    let separator = '';
+    for (const row of rowsOf(copy, table)) {
+      piece.push(JSON.stringify(row));
+      if (piece.length < ROWS_OF_A_PIECE) continue;
+      yield separator + piece.join(',');
+      piece = [];
+      separator = ',';
+    }
+    yield `${piece.length === 0 ? '' : separator}${piece.join(',')}]`;
+  }
+}
+
+/** A file that was deleted or replaced since is left out: its record came too early to know. */
+async function* mediaPieces(files: readonly StoredFile[], library: ExportParts['library']): AsyncGenerator<string> {
+  let separator = ',"media":{';
+  for (const { videoId, sha256 } of files) {
+    const bytes = await readFile(library.pathOf(videoId)).catch(() => undefined);
+    if (!bytes || createHash('sha256').update(bytes).digest('hex') !== sha256) continue;
+    yield `${separator}${JSON.stringify(videoId)}:"${bytes.toString('base64')}"`;
+    separator = ',';
+  }
+  yield separator === ',' ? '}' : `${separator}}`;
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import { isLoopbackHost } from '../loopback.ts';
+
+/**
+ * Gives the request's target one form, so that routes, journal and planned faults see the same: a whole address
+ * (RFC 9112 section 3.2.2) becomes its path and query, dot segments go, and `%76` is `v` (RFC 3986 section 6.2.2).
+ * @returns whether it is for this machine. A web page that lets its own name point to 127.0.0.1 (DNS rebinding) still sends its own name.
+ */
+export function straightenTarget(request: IncomingMessage): boolean {
+  const [host = '', ...others] = request.headersDistinct['host'] ?? [];
+  const target = targetOf(request.url ?? '');
+  if (target) request.url = target.path;
+  return others.length === 0 && isForThisMachine(host) && isForThisMachine(target?.host ?? host);
+}
+
+interface Target {
+  /** Of a whole address. */
+  readonly host?: string;
+  /** With the query. */
+  readonly path: string;
+}
+
+/** @returns undefined for what is no path and no address of http, which whoever answers refuses */
+function targetOf(target: string): Target | undefined {
+  if (target.includes('\\')) return undefined; // which URL takes for a slash
+  const url = URL.parse(target.startsWith('/') ? `http://localhost${target}` : target);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined;
+  const path = url.pathname.replaceAll(/%[0-9a-f]{2}/gi, plainly) + url.search;
+  return target.startsWith('/') ? { path } : { host: url.host, path };
+}
+
+/** Letters, digits, `-`, `.`, `_` and `~` mean the same with and without encoding, and nothing else does. */
+function plainly(encoded: string): string {
+  const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+  return /[\w.~-]/.test(character) ? character : encoded;
+}
+
+function isForThisMachine(host: string): boolean {
+  const url = URL.parse(`http://${host}`);
+  return url !== null && isLoopbackHost(url.hostname);
+}

@@ -1,0 +1,33 @@
+/** What the place of the data cannot do at present: no defect, and over when its owner has put it right. */
+export interface StorageTrouble {
+  readonly isFull: boolean;
+  /** What the system or SQLite calls it, for a sentence: no path in it. */
+  readonly what: string;
+}
+
+/** @returns undefined for an error that is about something else */
+export function storageTroubleOf(error: unknown): StorageTrouble | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  if (error.code === 'ERR_SQLITE_ERROR') return troubleOfDatabase(error);
+  const what = String(error.code);
+  return SYSTEM_TROUBLES.has(what) ? { isFull: what === 'ENOSPC' || what === 'EDQUOT', what } : undefined;
+}
+
+const SYSTEM_TROUBLES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EIO', 'ENOENT', 'ENOTDIR', 'ESTALE']);
+
+/** By the primary result code, the low byte of the one that node:sqlite gives (https://sqlite.org/rescode.html). */
+function troubleOfDatabase(error: Error): StorageTrouble | undefined {
+  const result = 'errcode' in error ? Number(error.errcode) & 0xff : 0;
+  return DATABASE_TROUBLES.has(result)
+    ? { isFull: result === SQLITE_FULL, what: `SQLite: ${error.message}` }
+    : undefined;
+}
+
+const SQLITE_FULL = 13;
+const DATABASE_TROUBLES = new Set([
+  SQLITE_FULL,
+  8, // READONLY
+  10, // IOERR
+  11, // CORRUPT
+  14, // CANTOPEN
+]);

@@ -1,0 +1,87 @@
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { SCHEMA_VERSION } from '../../src/sandbox/store/database.ts';
+import { runSandbox } from './running-sandbox.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const refused = (dataDir: string) => expect(startSandbox({ dataDir })).rejects;
+
+test.each(['incoming', 'media', 'thumbnails', 'artwork'])(
+  "a folder with somebody else's files in %s is refused, and they stay",
+  async (name) => {
+    await using folder = await temporaryFolder();
+    await mkdir(join(folder.path, name));
+    await writeFile(join(folder.path, name, 'wedding.mp4'), 'the only copy');
+    await refused(folder.path).toMatchObject({
+      name: 'DataFolderError',
+      message: expect.stringContaining(`has a folder ${name} with files in it`),
+    });
+    expect(await readFile(join(folder.path, name, 'wedding.mp4'), 'utf8')).toBe('the only copy');
+    expect(await readdir(folder.path)).toEqual([name]);
+  },
+);
+
+test('other files, and empty folders of these names, are no hindrance', async () => {
+  await using folder = await temporaryFolder();
+  await mkdir(join(folder.path, 'media'));
+  await writeFile(join(folder.path, 'notes.txt'), 'mine');
+  await using service = await runSandbox({ dataDir: folder.path });
+  expect((await service.upload('clip.mp4')).status).toBe('ready');
+  expect(await readFile(join(folder.path, 'notes.txt'), 'utf8')).toBe('mine');
+});
+
+test('the records are for their owner alone, also those that an earlier version left open', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'sandbox.db');
+  const modes = async () =>
+    Promise.all([path, `${path}-wal`].map(async (file) => ((await stat(file)).mode & 0o777).toString(8)));
+  {
+    await using service = await runSandbox({ dataDir: folder.path });
+    await service.create();
+    expect(await modes()).toEqual(['600', '600']);
+  }
+  await chmod(path, 0o644);
+  await using service = await runSandbox({ dataDir: folder.path });
+  await service.create();
+  expect(await modes()).toEqual(['600', '600']);
+});
+
+test('records of another version are refused with what to do', async () => {
+  await using folder = await temporaryFolder();
+  const database = new DatabaseSync(join(folder.path, 'sandbox.db'));
+  database.exec('PRAGMA user_version = 1');
+  database.close();
+  await refused(folder.path).toMatchObject({
+    reason: 'another version',
+    message: expect.stringMatching(
+      new RegExp(
+        `sandbox.db has the records of another version .*form 1, this one knows ${SCHEMA_VERSION}.*another folder`,
+      ),
+    ),
+  });
+});
+
+test.each<[string, (folder: string) => string | Promise<string>, string]>([
+  ['below a folder that is not there', (folder) => join(folder, 'a', 'b'), 'there is no folder'],
+  ['below a file', async (folder) => join(await written(folder, 'file', ''), 'data'), 'cannot be the data folder'],
+  ['that is a file', (folder) => written(folder, 'file', ''), 'ENOTDIR'],
+  [
+    'whose records are none',
+    async (folder) => (await written(folder, 'sandbox.db', 'x'.repeat(5000)), folder),
+    'not a database',
+  ],
+  ['whose records are a folder', async (folder) => (await mkdir(join(folder, 'sandbox.db')), folder), 'EISDIR'],
+])('a data folder %s is refused in a sentence that names it', async (_what, make, why) => {
+  await using folder = await temporaryFolder();
+  const wanted = await make(folder.path);
+  await refused(wanted).toMatchObject({ name: 'DataFolderError', message: expect.stringContaining(why) });
+  await refused(wanted).toMatchObject({ message: expect.stringContaining(wanted) });
+});
+
+async function written(folder: string, name: string, content: string): Promise<string> {
+  await writeFile(join(folder, name), content);
+  return join(folder, name);
+}
