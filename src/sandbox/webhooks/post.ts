@@ -7,8 +7,6 @@ import { signatureOf } from './signature.ts';
 export interface PostOptions {
   /** Where webhooks may lead: the rule of imports. */
   readonly reach: 'loopback' | 'anywhere';
-  /** By the sandbox's clock. */
-  readonly nowMs: number;
   /** For a whole attempt, in real time. */
   readonly patienceMs: number;
   readonly signal: AbortSignal;
@@ -27,7 +25,7 @@ export async function post(delivery: Delivery, webhook: Webhook, options: PostOp
   try {
     const inTime = AbortSignal.any([options.signal, AbortSignal.timeout(options.patienceMs)]);
     const status = await statusOf(url, delivery.body, {
-      headers: headersOf(delivery, webhook.secret, options.nowMs),
+      headers: headersOf(delivery, webhook.secret),
       signal: inTime,
     });
     return { status, error: status >= 200 && status < 300 ? null : `The address answered with status ${status}.` };
@@ -42,8 +40,9 @@ export function mayReach(url: URL, reach: PostOptions['reach']): boolean {
   return reach === 'anywhere' || isLoopbackHost(url.hostname);
 }
 
-function headersOf({ id, body }: Delivery, secret: string, nowMs: number): Record<string, string | number> {
-  const timestampS = Math.floor(nowMs / 1000);
+/** The timestamp is real time, unlike all else: a receiver compares it with its own clock, which nobody can put forward. */
+function headersOf({ id, body }: Delivery, secret: string): Record<string, string | number> {
+  const timestampS = Math.floor(Date.now() / 1000);
   return {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),

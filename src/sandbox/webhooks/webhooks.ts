@@ -129,7 +129,7 @@ export class Webhooks {
     this.#busy.add(webhook.id);
     const era = this.#era;
     try {
-      const options = { reach, nowMs: clock.nowMs(), patienceMs: PATIENCE_MS, signal: this.#stop.signal };
+      const options = { reach, patienceMs: PATIENCE_MS, signal: this.#stop.signal };
       const outcome = await post(delivery, webhook, options);
       const attempt = attemptOf(outcome, delivery.attempts + 1, clock.nowMs());
       if (era === this.#era) records.webhooks.noteAttempt(delivery.id, attempt);
