@@ -66,6 +66,7 @@ describe('GET /videos (4.1)', () => {
     '?page=99999999999999999999',
     '?per_page=0',
     '?per_page=1e2',
+    '?channel_id=',
     '?sort=title',
     '?page=1&page=2',
   ])('refuses %s with 422 invalid_request', async (query) => {

@@ -85,7 +85,7 @@ export function deleteVideo({ admission, library }: Pick<World, 'admission' | 'l
 const listQuery = z.strictObject({
   page: pageNumber(999_999_999).default(1),
   per_page: pageNumber(100).default(25),
-  channel_id: z.string().optional(),
+  channel_id: z.string().min(1, 'must not be empty').optional(),
   status: z.enum(['processing', 'ready', 'failed'], 'must be processing, ready or failed').optional(),
 });
 
