@@ -50,7 +50,10 @@ export async function demo(
   await watchUntilIdle(daemon, progress, shell, { since: 0, offlineMs: Infinity });
   const { files } = await filesOf(daemon.ledger, daemon, { states: [], limit: 1_000 });
   shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
-  if (options.keep === true && !shell.stopping.aborted) await stayUp(shell, { inbox, sandbox });
+  if (!shell.stopping.aborted) {
+    if (options.keep === true) await stayUp(shell, { inbox, sandbox });
+    else shell.stderr.write('To look at the service afterwards, keep it up: npm run demo -- --keep\n');
+  }
   await drain(daemon, shell);
   const isFine = files.length === drops.length && files.every(isPublished);
   return isFine ? exitCodes.fine : exitCodes.failed;

@@ -18,7 +18,7 @@ import {
 import type { ErrorFacts, ServiceError } from './errors.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import type { Scrub } from './scrub.ts';
-import { parseJson, readError } from './wire.ts';
+import { parseJson, readError } from './answer-body.ts';
 import type { Reader } from './wire.ts';
 
 /** An answer as it came over the wire, no matter from which library. */

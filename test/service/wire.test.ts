@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
+import { readError } from '../../src/service/answer-body.ts';
 import { createScrub, scrubAddresses } from '../../src/service/scrub.ts';
 import {
   readChannels,
   readCreated,
-  readError,
   readFeeds,
   readPublished,
   readVideo,

@@ -1,6 +1,6 @@
 import { VideoFailedError } from '../errors.ts';
 import type { Scrub } from '../scrub.ts';
-import { plain } from '../wire.ts';
+import { plain } from '../answer-body.ts';
 import type { Video } from '../wire.ts';
 
 /** The error for a video whose status is `failed`, with the reason as it may be printed. */

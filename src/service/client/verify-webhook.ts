@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { WebhookSignatureError } from '../errors.ts';
-import { parseJson } from '../wire.ts';
+import { parseJson } from '../answer-body.ts';
 import { readEvent } from './webhook-event.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 

@@ -1,7 +1,7 @@
 import { RateLimitedError, ServiceError, WaitTimeoutError } from '../errors.ts';
 import { getVideo } from '../requests.ts';
 import type { Scrub } from '../scrub.ts';
-import { plain } from '../wire.ts';
+import { plain } from '../answer-body.ts';
 import type { Video } from '../wire.ts';
 import type { AskingOptions, Caller } from './caller.ts';
 import { failedVideo } from './failed-video.ts';
