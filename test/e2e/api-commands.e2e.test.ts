@@ -321,9 +321,12 @@ alongside('on the shell', () => {
   });
 
   test.skipIf(!hasScript)('an upload on a terminal is shown live', async () => {
-    await slowDownNextUpload();
-    const command = `stty cols 90 rows 20; "$NODE" src/main.ts videos upload test/media/clip.mp4 -c "$CONFIG"`;
-    const { stdout, code } = await inShell(onTerminal(command));
+    // Of its own: a test beside this one would be slowed down in its place.
+    const slow = await startSandboxProcess();
+    await using _ = slow.process;
+    await slowDownUploads(slow.admin);
+    const command = `stty cols 90 rows 20; "$NODE" src/main.ts videos upload test/media/clip.mp4 --base-url ${slow.baseUrl}`;
+    const { stdout, code } = await inShell(onTerminal(command), { DROPCAST_API_KEY: slow.key });
     expect(code).toBe(0);
     expect(stdout).toContain('clip.mp4  \u{1B}[36muploading');
     expect(stdout).toMatch(/clip\.mp4 {2}uploaded\s/);
@@ -332,9 +335,8 @@ alongside('on the shell', () => {
 });
 
 /** A sample goes in one frame of the display else. */
-async function slowDownNextUpload(): Promise<void> {
-  const { url, token } = sandbox.admin;
-  const fault = { kind: 'slow_read', operation: 'uploads.put', bytes_per_second: 30_000, times: 1 };
+async function slowDownUploads({ url, token }: SandboxProcess['admin']): Promise<void> {
+  const fault = { kind: 'slow_read', operation: 'uploads.put', bytes_per_second: 30_000 };
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const answer = await fetch(`${url}/faults`, { method: 'POST', headers, body: JSON.stringify(fault) });
   expect(answer.status).toBe(201);
