@@ -44,22 +44,12 @@ import {
 import type { UploadError } from '../../src/service/errors.ts';
 import { uploadFile } from '../../src/service/upload.ts';
 import type { Uploaded, UploadOptions } from '../../src/service/upload.ts';
+import { content, sha256 } from './bytes.ts';
 import { selfSigned } from './certificate.ts';
 import { listening, startHost, takeAll, tempFolder, versionOf } from './upload-host.ts';
 
 const mib = 1024 * 1024;
 const token = 'tok_5f0c1be2aa77';
-
-/** Of all different bytes, so that a piece sent twice or out of order shows in the hash. */
-function content(bytes: number): Buffer {
-  const buffer = Buffer.alloc(bytes);
-  for (let at = 0; at + 4 <= bytes; at += 4) buffer.writeUInt32LE(at, at);
-  return buffer;
-}
-
-function sha256(buffer: Buffer): string {
-  return createHash('sha256').update(buffer).digest('hex');
-}
 
 type Given = Partial<UploadOptions> & Pick<UploadOptions, 'url' | 'root' | 'path' | 'expected'>;
 

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Container, MediaFacts, Probe } from '../media/verdict.ts';
 import { inTransaction } from './database.ts';
 import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
+import { KnownLists, type KnownList, type Place } from './known-lists.ts';
 
 export type VideoStatus = 'pending' | 'processing' | 'ready' | 'failed';
 
@@ -61,9 +62,11 @@ export interface VideoFilter {
 /** The video records. Nothing here knows time: due times come in as values. */
 export class VideoStore {
   readonly #database: DatabaseSync;
+  readonly #lists: KnownLists;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    this.#lists = new KnownLists(database);
   }
 
   /** Adds a pending video. `idOf` gets its number, which is never used twice, even after a delete. */
@@ -94,18 +97,30 @@ export class VideoStore {
 
   /** One page, newest first, and how many the filter selects in all. */
   page(filter: VideoFilter, page: number, perPage: number): { videos: Video[]; total: number } {
-    const { where, values } = conditionOf(filter);
+    const list = this.#list(filter);
+    const offset = (page - 1) * perPage;
+    const before = list.startAfter(offset);
+    const { where, values } = conditionOf(filter, before);
     // The inner query reads an index only: rows with long texts before the page are never touched.
     const newest = `SELECT number FROM videos${where} ORDER BY created_at_ms DESC, number DESC LIMIT ? OFFSET ?`;
     const rows = this.#database
       .prepare(`SELECT * FROM videos WHERE number IN (${newest}) ORDER BY created_at_ms DESC, number DESC`)
-      .all(...values, perPage, (page - 1) * perPage);
-    return { videos: rows.map(toVideo), total: this.count(filter) };
+      .all(...values, perPage, before ? 0 : offset);
+    const last = rows.at(-1);
+    if (last) list.remember(offset + rows.length, placeOf(last));
+    return { videos: rows.map(toVideo), total: list.total };
   }
 
   count(filter: VideoFilter): number {
-    const { where, values } = conditionOf(filter);
-    return number(this.#database.prepare(`SELECT COUNT(*) AS total FROM videos${where}`).get(...values) ?? {}, 'total');
+    return this.#list(filter).total;
+  }
+
+  #list(filter: VideoFilter): KnownList {
+    return this.#lists.get(JSON.stringify([filter.channelId, filter.status]), () => {
+      const { where, values } = conditionOf(filter);
+      const row = this.#database.prepare(`SELECT COUNT(*) AS total FROM videos${where}`).get(...values);
+      return number(row ?? {}, 'total');
+    });
   }
 
   /** @returns the video after the change, undefined when there is none. */
@@ -204,13 +219,15 @@ export class VideoStore {
   }
 }
 
-function conditionOf(filter: VideoFilter): { where: string; values: string[] } {
-  const conditions = [
+/** @param before the video that comes before all that are wanted */
+function conditionOf(filter: VideoFilter, before: Place | null = null): { where: string; values: (string | number)[] } {
+  const conditions: (readonly [string, ...(string | number)[]])[] = [
     ...(filter.channelId === undefined ? [] : [['channel_id = ?', filter.channelId] as const]),
     ...(filter.status === undefined ? [] : [['status = ?', filter.status] as const]),
+    ...(before === null ? [] : [['(created_at_ms, number) < (?, ?)', before.createdAtMs, before.number] as const]),
   ];
   const where = conditions.map(([condition]) => condition).join(' AND ');
-  return { where: where && ` WHERE ${where}`, values: conditions.map(([, value]) => value) };
+  return { where: where && ` WHERE ${where}`, values: conditions.flatMap(([, ...values]) => values) };
 }
 
 function outcomeColumns(probe: Probe): Record<keyof MediaFacts | 'code' | 'message', string | number | null> {
@@ -231,6 +248,10 @@ const NO_MEDIA: Record<keyof MediaFacts, null> = {
   bitRate: null,
   frameRate: null,
 };
+
+function placeOf(row: Row): Place {
+  return { createdAtMs: number(row, 'created_at_ms'), number: number(row, 'number') };
+}
 
 function toVideo(row: Row): Video {
   const status = text(row, 'status') as VideoStatus;

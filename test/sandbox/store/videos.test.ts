@@ -1,19 +1,30 @@
+import type { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ChannelStore } from '../../../src/sandbox/store/channels.ts';
 import { inTransaction, openDatabase } from '../../../src/sandbox/store/database.ts';
+import type { VideoFilter } from '../../../src/sandbox/store/videos.ts';
 import { VideoStore } from '../../../src/sandbox/store/videos.ts';
 import { playable } from '../playable.ts';
 
-function storeWith(count: number): VideoStore {
+function recordsWith(count: number): { videos: VideoStore; database: DatabaseSync } {
   const database = openDatabase(':memory:');
-  new ChannelStore(database).add({ id: 'ch', name: 'C', slug: 'c', createdAtMs: 0 });
+  for (const id of ['ch', 'other']) new ChannelStore(database).add({ id, name: id, slug: id, createdAtMs: 0 });
   const videos = new VideoStore(database);
-  const video = { title: 'T', description: 'd'.repeat(2000), channelId: 'ch', tags: [], sourceUrl: null };
   inTransaction(database, () => {
-    for (let index = 0; index < count; index += 1)
-      videos.create({ ...video, createdAtMs: index }, (number) => `vid_${number}`);
+    for (let index = 0; index < count; index += 1) create(videos, index);
   });
-  return videos;
+  return { videos, database };
+}
+
+function storeWith(count: number): VideoStore {
+  return recordsWith(count).videos;
+}
+
+function create(videos: VideoStore, createdAtMs: number): void {
+  const channelId = createdAtMs % 3 === 2 ? 'other' : 'ch';
+  const video = { title: 'T', description: 'd'.repeat(2000), channelId, tags: [], sourceUrl: null, createdAtMs };
+  videos.create(video, (number) => `vid_${number}`);
 }
 
 test('of 10,000 videos the last page is read as fast as the first', () => {
@@ -22,7 +33,7 @@ test('of 10,000 videos the last page is read as fast as the first', () => {
     Math.min(
       ...Array.from({ length: 15 }, () => {
         const startMs = performance.now();
-        videos.page({ channelId: 'ch' }, page, 100);
+        videos.page({}, page, 100);
         return performance.now() - startMs;
       }),
     );
@@ -38,6 +49,47 @@ test('videos created in the same millisecond keep their order', () => {
   const video = { title: 'T', description: null, channelId: 'ch', tags: [], sourceUrl: null, createdAtMs: 5 };
   for (let index = 0; index < 5; index += 1) videos.create(video, (number) => `vid_${number}`);
   expect(videos.page({}, 1, 5).videos.map(({ id }) => id)).toEqual(['vid_5', 'vid_4', 'vid_3', 'vid_2', 'vid_1']);
+});
+
+test('whatever was read before, a page holds what is in the records', () => {
+  const filters = [{}, { status: 'failed' }, { channelId: 'ch' }, { channelId: 'other', status: 'pending' }] as const;
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ read: fc.constantFrom(...filters), page: fc.integer({ min: 1, max: 7 }) }) },
+    fc.record({ create: fc.integer({ min: 0, max: 30 }) }),
+    fc.record({ remove: fc.integer({ min: 1, max: 25 }) }),
+    fc.record({ fail: fc.integer({ min: 1, max: 25 }), isTakenBack: fc.boolean() }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 5 }), (steps, perPage) => {
+      const { videos, database } = recordsWith(12);
+      const check = (filter: VideoFilter, page: number): void => {
+        const rows = database
+          .prepare('SELECT id, channel_id, status FROM videos ORDER BY created_at_ms DESC, number DESC')
+          .all()
+          .filter(({ channel_id: channel }) => filter.channelId === undefined || channel === filter.channelId)
+          .filter(({ status }) => filter.status === undefined || status === filter.status);
+        const read = videos.page(filter, page, perPage);
+        const wanted = rows.slice((page - 1) * perPage, page * perPage);
+        expect(read.videos.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id));
+        expect([read.total, videos.count(filter)]).toEqual([rows.length, rows.length]);
+      };
+      for (const each of steps) {
+        if ('read' in each) check(each.read, each.page);
+        else if ('create' in each) create(videos, each.create);
+        else if ('remove' in each) videos.remove(`vid_${each.remove}`);
+        else if (!each.isTakenBack) videos.fail(`vid_${each.fail}`, { code: 'c', message: 'm' }, 0);
+        else
+          expect(() =>
+            inTransaction(database, () => {
+              videos.fail(`vid_${each.fail}`, { code: 'c', message: 'm' }, 0);
+              for (const filter of filters) check(filter, 1);
+              throw new Error('taken back');
+            }),
+          ).toThrow('taken back');
+      }
+      for (const filter of filters) for (let page = 1; page <= 6; page += 1) check(filter, page);
+    }),
+  );
 });
 
 test('only a pending video starts processing', () => {

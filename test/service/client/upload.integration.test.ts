@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -21,6 +20,7 @@ import {
 import type { StreamSource } from '../../../src/service/client/video-client.ts';
 import { startHost, takeAll, tempFolder } from '../upload-host.ts';
 import type { Handler } from '../upload-host.ts';
+import { content, sha256 } from '../bytes.ts';
 import { failure, openClient } from './open-client.ts';
 import { losesAnswer, resets, startTinyService } from './tiny-service.ts';
 
@@ -28,16 +28,6 @@ const mib = 1024 * 1024;
 const fields = { title: 'T' };
 const create = 'POST /v1/videos';
 const look = 'GET /v1/videos/vid_1';
-
-function content(bytes: number): Buffer {
-  const buffer = Buffer.alloc(bytes);
-  for (let at = 0; at + 4 <= bytes; at += 4) buffer.writeUInt32LE(at, at);
-  return buffer;
-}
-
-function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
 
 interface CountedSource extends StreamSource {
   readonly opened: Readable[];

@@ -1,0 +1,67 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** What is known of one list of videos. */
+export interface KnownList {
+  readonly total: number;
+  /** @returns the video after which come those behind the first so many; null when nobody has read so far. */
+  startAfter(count: number): Place | null;
+  /** The first so many videos of the list end with this one. */
+  remember(count: number, last: Place): void;
+}
+
+/** Where a video stands: lists are in the order of these. */
+export interface Place {
+  readonly createdAtMs: number;
+  readonly number: number;
+}
+
+/** Lists remembered at a time, as a caller may ask for as many as there are names, and places in each. */
+const MOST_LISTS = 50;
+const MOST_PLACES = 2_000;
+
+/**
+ * How long each list of videos is and where the pages that were read ended, while no video comes, goes or changes its place. SQLite
+ * walks over all rows that it counts and that OFFSET passes; with this, pages that are read one after the other take the same time
+ * each. The database itself tells of changes, whoever makes them.
+ */
+export class KnownLists {
+  readonly #database: DatabaseSync;
+  readonly #lists = new Map<string, KnownList>();
+
+  /** @param database with the table `videos` */
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    database.function('forget_lists', () => {
+      this.#lists.clear();
+      return null;
+    });
+    for (const change of ['INSERT', 'DELETE', 'UPDATE OF status, channel_id, created_at_ms'])
+      database.exec(
+        `CREATE TEMP TRIGGER forget_lists_${change.slice(0, 6)} AFTER ${change} ON main.videos BEGIN SELECT forget_lists(); END`,
+      );
+  }
+
+  /** The list of this name, counted when it is not known. */
+  get(name: string, count: () => number): KnownList {
+    const known = this.#lists.get(name);
+    if (known) return known;
+    const list = createList(count());
+    // What a transaction sees may be taken back, and that fires no trigger.
+    if (this.#database.isTransaction) return list;
+    if (this.#lists.size >= MOST_LISTS) this.#lists.clear();
+    this.#lists.set(name, list);
+    return list;
+  }
+}
+
+function createList(total: number): KnownList {
+  const places = new Map<number, Place>();
+  return {
+    total,
+    startAfter: (count) => places.get(count) ?? null,
+    remember: (count, last) => {
+      if (places.size >= MOST_PLACES) places.clear();
+      places.set(count, last);
+    },
+  };
+}
