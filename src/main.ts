@@ -17,12 +17,22 @@ async function main(): Promise<void> {
   let onReload: (() => void) | null = null;
   const hangUp = (): void => (onReload ?? stop)();
   // A reader that goes away (`| head`) ends the output, not the program; a full disk is a failure.
-  let isOutputLost = false;
-  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => (isOutputLost ||= code !== 'EPIPE'));
+  let outputLost: NodeJS.ErrnoException | null = null;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') outputLost ??= error;
+  });
   process.stderr.on('error', () => undefined);
   process.on('exit', () => {
-    if (isOutputLost) process.exitCode ||= exitCodes.failed;
+    if (outputLost === null) return;
+    process.exitCode ||= exitCodes.failed;
+    process.stderr.write(`the output could not be written: ${outputLost.message}\n`);
   });
+  const cwd = workingDirectory();
+  if (cwd === null) {
+    process.stderr.write('the current directory is no longer there: go to another one\n');
+    process.exitCode = exitCodes.failed;
+    return;
+  }
   const shell: Shell = {
     get stdin() {
       return process.stdin;
@@ -30,7 +40,7 @@ async function main(): Promise<void> {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
-    cwd: process.cwd(),
+    cwd,
     home: homedir(),
     takeOverSignals: () => process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', hangUp),
     stopping: stopping.signal,
@@ -50,6 +60,15 @@ async function main(): Promise<void> {
     await createProgram(shell, { version, samples }, setExitCode).parseAsync(process.argv);
   } catch (error) {
     process.exitCode = report(error, shell);
+  }
+}
+
+/** Null when somebody has removed it. */
+function workingDirectory(): string | null {
+  try {
+    return process.cwd();
+  } catch {
+    return null;
   }
 }
 

@@ -30,7 +30,7 @@ export async function ls(shell: Shell, options: LsOptions): Promise<void> {
   if (options.json === true) printJson(view, shell.stdout);
   else if (view.files.length + view.settling.length === 0) shell.stderr.write('No such files.\n');
   else shell.stdout.write(fileTable(view.files, shell, view.settling));
-  if (view.files.length === options.limit) {
+  if (view.files.length + view.settling.length === options.limit) {
     shell.stderr.write(`These are the newest ${options.limit}; there may be more: see --limit.\n`);
   }
 }

@@ -75,7 +75,7 @@ function describe({ file, history, suspects }: ShowView): string {
   ];
   const lines = rows.flatMap(([label, value]) => (value === null ? [] : [`${label.padEnd(13)}${visible(value)}`]));
   const past = history.map(({ at, state, note }) =>
-    `  ${new Date(at).toISOString()}  ${state.padEnd(16)}${visible(note ?? '')}`.trimEnd(),
+    `  ${new Date(at).toISOString()}  ${state.padEnd(17)}${visible(note ?? '')}`.trimEnd(),
   );
   return `${lines.join('\n')}\n\nhistory\n${past.join('\n')}\n`;
 }

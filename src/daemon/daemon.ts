@@ -129,7 +129,8 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     intake: () => intake,
     ledger,
     logger,
-    wake: () => conductor.wake(),
+    broke: (error) => conductor.broke('intake', error),
+    tookIn: () => conductor.tookIn(),
     back: (folder) => conductor.folderBack(folder),
   });
   stack.use(folders);

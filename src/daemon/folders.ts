@@ -15,7 +15,9 @@ import type {
   WatchCounts,
   WatchSink,
 } from '../watch/sighting.ts';
+import type { Route } from '../routing/plan.ts';
 import { versionOf } from '../watch/observation.ts';
+import { isThere } from './local-files.ts';
 import { createRouter, folderOf } from './router.ts';
 import type { FolderRouter } from './router.ts';
 
@@ -61,23 +63,37 @@ class BusyError extends Error {
   override readonly name = 'BusyError';
 }
 
+/** Thrown to the watcher so that it looks again: the file or its folder has gone away. */
+class AwayError extends Error {
+  override readonly name = 'AwayError';
+}
+
 export function createFolders(options: {
   readonly config: Config;
   readonly intake: () => Intake;
   readonly ledger: LedgerView & Pick<IntakeStore, 'atPath' | 'unrouted'>;
   readonly logger: Logger;
+  /** A file could not be taken in: a mistake of ours, or the machine is at its limits. */
+  readonly broke: (error: unknown) => void;
   /** A file came in or moved on. */
-  readonly wake: () => void;
+  readonly tookIn: () => void;
   /** A folder that was away is back. */
   readonly back: (folder: string) => void;
 }): Folders {
-  const { ledger, logger, wake } = options;
+  const { ledger, logger, tookIn } = options;
   const watched = new Map<string, Watched>();
   let folders = options.config.folders;
 
   const take = async (router: FolderRouter, file: CompleteFile): Promise<Accepted> => {
     const arrival = await arrivalOf(router, file);
-    const accepted = await options.intake().accept(arrival);
+    if (arrival === null) throw new AwayError(file.path);
+    const accepted = await options
+      .intake()
+      .accept(arrival)
+      .catch((error: unknown) => {
+        options.broke(error);
+        throw error;
+      });
     if (accepted === 'busy') return accepted;
     if (accepted !== 'known') {
       const { flaw, route } = arrival;
@@ -85,14 +101,16 @@ export function createFolders(options: {
       const fields = { path: `${file.folder}/${file.path}`, as: accepted, size: file.version.size };
       if (why === null) logger.info('A file came in', fields);
       else logger.warn('A file came in and is held', { ...fields, why });
-      wake();
+      tookIn();
     }
     return accepted;
   };
 
   const reroute = async (router: FolderRouter, facts: Facts): Promise<Accepted> => {
-    const accepted = await options.intake().reroute(facts, await router.route(facts.path, facts.version));
-    if (accepted === 'rerouted') wake();
+    const route = await routeOf(router, facts);
+    if (route === null) return 'known';
+    const accepted = await options.intake().reroute(facts, route);
+    if (accepted === 'rerouted') tookIn();
     return accepted;
   };
 
@@ -252,18 +270,27 @@ function statusOf({ router, watcher, state, isScanned }: Watched): FolderStatus 
   return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
 }
 
-async function arrivalOf(router: FolderRouter, file: CompleteFile): Promise<Arrival> {
+/** Where a file goes; null when it is not there: what was not found beside it then proves nothing. */
+async function routeOf(router: FolderRouter, file: Pick<CompleteFile, 'path' | 'version'>): Promise<Route | null> {
+  const route = await router.route(file.path, file.version);
+  return (await isThere(router.folder.path, file.path)) ? route : null;
+}
+
+async function arrivalOf(router: FolderRouter, file: CompleteFile): Promise<Arrival | null> {
   const { onDuplicate, onChange, afterReady } = router.folder;
   const link = file.kind === 'link' ? await router.sourceUrl(file.path) : null;
-  return {
-    folder: file.folder,
-    path: file.path,
-    version: file.version,
-    flaw: file.flaw ?? (link?.ok === false ? link.why : null),
-    sourceUrl: link?.ok === true ? link.url : null,
-    route: await router.route(file.path, file.version),
-    onDuplicate,
-    onChange,
-    afterReady,
-  };
+  const route = await routeOf(router, file);
+  return (
+    route && {
+      folder: file.folder,
+      path: file.path,
+      version: file.version,
+      flaw: file.flaw ?? (link?.ok === false ? link.why : null),
+      sourceUrl: link?.ok === true ? link.url : null,
+      route,
+      onDuplicate,
+      onChange,
+      afterReady,
+    }
+  );
 }

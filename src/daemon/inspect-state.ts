@@ -1,7 +1,8 @@
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openExistingLedger } from '../ledger/ledger.ts';
 import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
-import { sizeOfUsableFile } from '../ledger/usable.ts';
+import { sizeOfUsableFile, stateDirectory } from '../ledger/usable.ts';
 import { callDaemon } from './control-client.ts';
 
 /**
@@ -11,6 +12,7 @@ import { callDaemon } from './control-client.ts';
 export async function inspectState(stateDir: string, socketPath: string): Promise<readonly string[]> {
   if (await isRunning(socketPath)) return [];
   const found = [
+    await fullDisk(stateDir),
     await refusalOf(() => tryLedger(stateDir)),
     ...(await Promise.all(logs.map((name) => refusalOf(() => sizeOfUsableFile(join(stateDir, name)))))),
   ];
@@ -19,6 +21,16 @@ export async function inspectState(stateDir: string, socketPath: string): Promis
 }
 
 const logs = ['receipts.jsonl', 'failures.jsonl'] as const;
+
+/** Enough for the ledger and its log to begin with. */
+const leastFreeBytes = 1024 * 1024;
+
+/** A daemon that is started on a full disk could not write down what it does. */
+async function fullDisk(stateDir: string): Promise<string | null> {
+  const disk = await statfs(stateDir).catch(() => null);
+  if (disk === null || disk.bavail * disk.bsize >= leastFreeBytes) return null;
+  return `the disk of ${stateDirectory(stateDir)} is full: ${disk.bavail * disk.bsize} bytes are free`;
+}
 
 async function isRunning(socketPath: string): Promise<boolean> {
   try {

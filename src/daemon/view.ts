@@ -152,8 +152,11 @@ function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null 
   if (!workStates.includes(state)) return null;
   const pause = conductor.pause();
   if (pause !== null) return `everything waits: ${pause.why}`;
-  if (state === 'queued')
-    return gate.snapshot().waiting > 0 ? 'waits for the hourly request budget' : 'waits for its turn';
+  if (state === 'queued') {
+    const { waiting, blockedUntil } = gate.snapshot();
+    if (waiting === 0) return 'waits for its turn';
+    return blockedUntil > Date.now() ? 'the service limits requests (429)' : 'waits for the hourly request budget';
+  }
   if (state === 'awaiting upload') return 'waits for an upload slot';
   return state === 'awaiting publish' ? 'published together with what becomes ready with it' : null;
 }
@@ -196,27 +199,23 @@ export async function filesOf(
   filter: { readonly states: readonly string[]; readonly since?: number; readonly limit: number },
 ): Promise<FilesView> {
   const wanted = filter.states.length === 0 ? null : filter.states.map(storedState);
+  const isSettlingWanted = wanted === null || filter.states.includes('settling');
+  const settling = isSettlingWanted ? (daemon?.folders.settling() ?? []).slice(0, filter.limit) : [];
+  const limit = filter.limit - settling.length;
   // Which rows are being worked on the ledger does not know: of such states all are looked at, then the first are taken.
   const isLive = filter.states.some((state) => liveStates.has(state));
   const rows = await ledger.list({
     ...(wanted !== null && { states: wanted }),
     ...(filter.since !== undefined && { since: filter.since }),
-    limit: isLive ? mostRows : filter.limit,
+    limit: isLive ? mostRows : limit,
     newestFirst: true,
   });
   const files = rows.map((facts) => viewOf(daemon, facts));
   const isWanted = ({ state }: FileView): boolean => wanted === null || filter.states.includes(state);
-  const isSettlingWanted = wanted === null || filter.states.includes('settling');
   return {
     v: 1,
-    files: files.filter(isWanted).slice(0, filter.limit),
-    settling: isSettlingWanted
-      ? (daemon?.folders.settling() ?? []).map(({ folder, path, size, why }) => ({
-          path: `${folder}/${path}`,
-          size,
-          why,
-        }))
-      : [],
+    files: files.filter(isWanted).slice(0, limit),
+    settling: settling.map(({ folder, path, size, why }) => ({ path: `${folder}/${path}`, size, why })),
   };
 }
 

@@ -59,6 +59,20 @@ export function afterProbe(pause: Pause, failure: Failure, now: number): Breaker
   return { ...closed, pause: { ...pause, kind, why: failure.message, code: failure.code, probes, nextProbeAt } };
 }
 
+/**
+ * Pure: the breaker after the ledger could be written to. If that was what everything waits for, the service is asked soon; not at
+ * once, because the last bytes of a disk let one write through and refuse the next.
+ */
+export function afterWrite(state: BreakerState, now: number): BreakerState {
+  const { pause } = state;
+  if (pause === null || !pause.code.startsWith('SQLITE_')) return state;
+  const soon = Math.max(now, pause.since + leastPauseMs * 2 ** Math.min(pause.probes, 5));
+  return soon < pause.nextProbeAt ? { ...state, pause: { ...pause, nextProbeAt: soon } } : state;
+}
+
+/** Of a pause that ends because the ledger can be written to again. */
+const leastPauseMs = 10_000;
+
 function opened({ probes }: BreakerState, kind: Pause['kind'], failure: Failure, now: number): BreakerState {
   const { message: why, code } = failure;
   const nextProbeAt = now + probeDelayMs(kind, probes);

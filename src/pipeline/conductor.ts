@@ -3,7 +3,7 @@ import type { AftercareStore } from './aftercare.ts';
 import { createAlarm, createJobs } from './alarm.ts';
 import { backoffMs } from './backoff.ts';
 import type { RetryPolicy } from './backoff.ts';
-import { afterFailure, afterProbe, afterRelease, afterSuccess, closed, folderAway } from './breaker.ts';
+import { afterFailure, afterProbe, afterRelease, afterSuccess, afterWrite, closed, folderAway } from './breaker.ts';
 import type { BreakerState, Pause } from './breaker.ts';
 import { rememberingHashes } from './duplicates.ts';
 import type { Facts } from './facts.ts';
@@ -52,6 +52,8 @@ export interface Conductor {
   start(): void;
   /** Something changed: look now instead of at the next tick. */
   wake(): void;
+  /** A file was taken in or moved on: the ledger can be written to (again). */
+  tookIn(): void;
   apply(id: string, event: FileEvent): Promise<Applied>;
   /** Why everything waits, or null. */
   pause(): Pause | null;
@@ -59,6 +61,8 @@ export interface Conductor {
   probeNow(): void;
   /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
   ring(): void;
+  /** Work beside it broke: when the machine is at its limits, everything waits. */
+  broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
   folderBack(folder: string): void;
   uploads(): readonly LiveUpload[];
@@ -101,7 +105,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   /** Work of our own broke: a mistake of ours, unless the machine is at its limits. */
   const broke = (work: string, error: unknown): void => {
     const failure = failureOfMachine(error);
-    if (failure === null) logger.error('A background job broke', { job: work, err: error });
+    if (failure === null) logger.error('Work of our own broke', { work, err: error });
     else note(work, failure);
   };
 
@@ -260,6 +264,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop = run();
     },
     wake: wakeUp.ring,
+    tookIn: () => {
+      breaker = afterWrite(breaker, clock.now());
+      wakeUp.ring();
+    },
     apply: async (id, event) => {
       const applied = await runner.apply(id, event);
       wakeUp.ring();
@@ -274,6 +282,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       sweeper.ring();
       wakeUp.ring();
     },
+    broke,
     folderBack: (folder) => {
       foldersBack.add(folder);
       wakeUp.ring();

@@ -92,6 +92,8 @@ const machineSetup = setup({
     rearm: assign({
       facts: ({ context: { facts, policy } }) => ({ ...facts, ...rearmed(facts, policy.now()) }),
     }),
+    /** One end follows another: why and when are those of the last. */
+    reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
       facts: ({ context: { facts, policy } }, { end }: { end: End }) => ({
         ...facts,
@@ -267,7 +269,7 @@ export const fileMachine = machineSetup.createMachine({
       entry: end('failed'),
       on: {
         RETRY: { target: 'route', actions: 'rearm' },
-        FILE_CHANGED: 'superseded',
+        FILE_CHANGED: { target: 'superseded', actions: 'reopen' },
       },
     },
     held: {
@@ -275,8 +277,8 @@ export const fileMachine = machineSetup.createMachine({
       entry: end('held'),
       on: {
         RETRY: { guard: 'isRouted', target: 'route', actions: 'rearm' },
-        FILE_GONE: { guard: 'isStillHere', target: 'vanished' },
-        FILE_CHANGED: 'superseded',
+        FILE_GONE: { guard: 'isStillHere', target: 'vanished', actions: 'reopen' },
+        FILE_CHANGED: { target: 'superseded', actions: 'reopen' },
       },
     },
     skipped: {

@@ -1,4 +1,5 @@
-import { isSameVersion, newFacts, stateOf } from './facts.ts';
+import { rearmed } from './endings.ts';
+import { isSameVersion, newFacts, stateOf, suspectsOf } from './facts.ts';
 import type { Amendment, Facts, FileVersion } from './facts.ts';
 import type { Failure } from './failure.ts';
 import type { Clock, FileStore, IntakeStore, LocalFiles } from './ports.ts';
@@ -58,11 +59,12 @@ export function createIntake(world: IntakeWorld): Intake {
     await store.insert(factsOf(arrival, world.newId(), world.clock.now()));
   };
 
-  const returned = async (facts: Facts, route: Route): Promise<Accepted> => {
+  const met = async (facts: Facts, arrival: Arrival): Promise<Accepted> => {
     // What was sent keeps its metadata when the file is renamed or put away; only a sidecar changes it, by `reroute`.
-    if (stateOf(facts) !== 'vanished') return wasSent(facts) ? 'known' : reroute(facts, route);
-    const applied = await runner.apply(facts.id, { type: 'RETRY' });
-    return applied === 'busy' ? 'busy' : 'returned';
+    if (stateOf(facts) !== 'vanished') return wasSent(facts) ? 'known' : reroute(facts, arrival.route);
+    const at = world.clock.now();
+    const change = (now: Facts): Facts => (stateOf(now) === 'vanished' ? returned(now, arrival, at) : now);
+    return patch(facts, change, 'the file is there again', 'returned');
   };
 
   const renamed = (facts: Facts, { folder, path, version }: Arrival): Promise<Accepted> =>
@@ -93,7 +95,7 @@ export function createIntake(world: IntakeWorld): Intake {
     const result = await renamed(facts, arrival);
     const now = result === 'renamed' ? await store.load(facts.id) : null;
     if (now === null) return result;
-    return (await returned(now, arrival.route)) === 'busy' ? 'busy' : 'renamed';
+    return (await met(now, arrival)) === 'busy' ? 'busy' : 'renamed';
   };
 
   const changed = async (facts: Facts, arrival: Arrival): Promise<Accepted> => {
@@ -123,9 +125,9 @@ export function createIntake(world: IntakeWorld): Intake {
 
   const take = async (arrival: Arrival): Promise<Accepted> => {
     const here = await store.atPath(arrival.folder, arrival.path);
-    if (here !== null && isSameVersion(here.version, arrival.version)) return returned(here, arrival.route);
+    if (here !== null && isSameVersion(here.version, arrival.version)) return met(here, arrival);
     const same = await store.atLocation(arrival.version);
-    if (same !== null && isAt(same, arrival)) return returned(same, arrival.route);
+    if (same !== null && isAt(same, arrival)) return met(same, arrival);
     if (same !== null && (isSamePlace(same, arrival) || !(await world.exists(same.folder, same.path))))
       return moved(same, here, arrival);
     if (here !== null && isOnDisk(here)) return changed(here, arrival);
@@ -182,6 +184,35 @@ function factsOf(arrival: Arrival, id: string, now: number): Facts {
   if (why === null) return facts;
   const lastFailure = arrival.flaw === null ? null : flawed(arrival.flaw);
   return { ...facts, end: 'held', why, endedAt: now, lastFailure };
+}
+
+/**
+ * Pure: what a file that had vanished is when it comes back. It is judged as if it came now, for whoever put it back may have mended
+ * it, its sidecar or the rules; but what waits for a decision of a person still does.
+ */
+function returned(facts: Facts, { route, flaw, sourceUrl }: Arrival, now: number): Facts {
+  const { lastFailure } = facts;
+  if (lastFailure?.kind === 'gone' || lastFailure?.kind === 'unclear')
+    return { ...facts, end: 'held', why: lastFailure.message, endedAt: now };
+  // A create request without an answer concerns this file no more than any other suspect: it begins anew.
+  const isUnbound = facts.videoId === null && facts.sourceUrl === null;
+  const again: Facts = {
+    ...facts,
+    ...rearmed(facts, now),
+    ...(isUnbound && { intent: null, suspects: suspectsOf(facts) }),
+    sourceUrl,
+  };
+  const plan = route.kind === 'take' ? route.plan : null;
+  const why = flaw ?? (route.kind === 'held' && !wasSent(again) ? route.why : null);
+  if (why !== null) {
+    const left = wasSent(again) ? again.plan : plan;
+    return { ...again, plan: left, end: 'held', why, endedAt: now, lastFailure: flaw === null ? null : flawed(flaw) };
+  }
+  if (plan === null || again.plan === null) return { ...again, plan: plan ?? again.plan };
+  // The record is empty, and the channel of a video cannot be changed (api-spec 4.1): it is deleted and made anew.
+  if (again.videoId !== null && plan.channel !== again.plan.channel)
+    return { ...again, plan, amendment: null, dying: true };
+  return { ...again, ...rerouted(again, route, now) };
 }
 
 const flawedCode = 'flawed';

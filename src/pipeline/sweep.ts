@@ -15,6 +15,9 @@ export interface SweepResult {
 /** Videos no list page showed are asked for by id, so many per sweep; the others wait for the next one. */
 const mostById = 5;
 
+/** So many reasons are asked for per sweep: when all fail, the budget is worth more than to hear of each why. */
+const mostReasons = 20;
+
 /**
  * Asks for the state of all files in processing with as few requests as possible: pages of the list from the end where the
  * newest videos are, then single videos by id. Which end that is, is learnt from `created_at`.
@@ -33,6 +36,8 @@ export async function sweep(
     const failure = await sweepPages(wanted, library, signal, result);
     if (failure !== null) return { ...result, failure };
   }
+  const failure = await askReasons(library, signal, result);
+  if (failure !== null) return { ...result, failure };
   for (const id of inTurn([...wanted], round)) {
     const answer = await library.get(id, signal);
     result.requests += 1;
@@ -41,6 +46,24 @@ export async function sweep(
     else return { ...result, failure: answer.failure };
   }
   return { ...result, failure: null };
+}
+
+/** A list need not say why a video failed. */
+async function askReasons(
+  library: VideoLibrary,
+  signal: AbortSignal,
+  result: { seen: Map<string, RemoteVideo>; requests: number },
+): Promise<Failure | null> {
+  const failed = [...result.seen.values()].filter(
+    ({ status, message }) => status === 'failed' && message === undefined,
+  );
+  for (const { id } of failed.slice(0, mostReasons)) {
+    const answer = await library.get(id, signal);
+    result.requests += 1;
+    if (answer.ok) result.seen.set(id, answer.value);
+    else if (answer.failure.kind !== 'gone') return answer.failure;
+  }
+  return null;
 }
 
 function inTurn(ids: readonly string[], round: number): readonly string[] {

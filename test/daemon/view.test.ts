@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { filesOf } from '../../src/daemon/view.ts';
+import { filesOf, viewOf } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/ledger.ts';
 import type { Facts } from '../../src/pipeline/facts.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';
@@ -28,4 +28,24 @@ test.for([
 ])('a limit of $limit counts files that are $states, not rows of the ledger', async ({ states, limit, ids }) => {
   const { files } = await filesOf(ledger, daemon, { states, limit });
   expect(files.map(({ id }) => id)).toEqual(ids);
+});
+
+test('a limit counts what settles too', async () => {
+  const settling = [1, 2, 3].map((n) => ({ folder: '/inbox', path: `${n}.mp4`, size: n, why: 'unchanged for 1 s' }));
+  const busy = { ...daemon, folders: { settling: () => settling } } as unknown as Daemon;
+  const counts = async (limit: number) => {
+    const view = await filesOf(ledger, busy, { states: [], limit });
+    return [view.settling.length, view.files.length];
+  };
+  expect(await counts(2)).toEqual([2, 0]);
+  expect(await counts(4)).toEqual([3, 1]);
+});
+
+test.for([
+  { gate: { waiting: 0, blockedUntil: 0 }, why: 'waits for its turn' },
+  { gate: { waiting: 1, blockedUntil: 0 }, why: 'waits for the hourly request budget' },
+  { gate: { waiting: 1, blockedUntil: Date.now() + 60_000 }, why: 'the service limits requests (429)' },
+])('a queued file says: $why', ({ gate, why }) => {
+  const limited = { ...daemon, gate: { snapshot: () => gate } } as unknown as Daemon;
+  expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toBe(why);
 });

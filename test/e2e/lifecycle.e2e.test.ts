@@ -4,6 +4,7 @@ import { once as eventOf } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
@@ -215,9 +216,21 @@ test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a fai
   const full = openSync('/dev/full', 'w');
   const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-  const child = spawn(node, [main, '--version'], { stdio: ['ignore', full, 'ignore'] });
+  const child = spawn(node, [main, '--version'], { stdio: ['ignore', full, 'pipe'] });
   closeSync(full);
+  const said = child.stderr === null ? null : text(child.stderr);
   expect(await eventOf(child, 'close')).toEqual([1, null]);
+  expect(await said).toMatch(/^the output could not be written: .*ENOSPC.*\n$/);
+});
+
+test.runIf(process.platform === 'linux')('in a directory that was removed it says so', async () => {
+  await using scratch = await makeScratch(() => '');
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const line = `mkdir gone && cd gone && rmdir ../gone && '${root}/node_modules/.bin/node' '${root}/src/main.ts' --version`;
+  const child = spawn('bash', ['--norc', '-c', line], { cwd: scratch.path, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said = text(child.stderr);
+  expect(await eventOf(child, 'close')).toEqual([1, null]);
+  expect(await said).toBe('the current directory is no longer there: go to another one\n');
 });
 
 alongside('limits and surroundings', () => {

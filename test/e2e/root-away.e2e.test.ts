@@ -1,4 +1,5 @@
-import { rename } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from './dropcast-process.ts';
 import { expectUploadedOnce, startStation } from './station.ts';
@@ -52,4 +53,53 @@ test('files wait while their folder is away, and go on by themselves when it is 
   await rename(away, inbox);
   await until('all are done', async () => (await counts())['done'] === titles.length);
   for (const title of titles) expectUploadedOnce(station, title);
+});
+
+test('what a broken sidecar holds stays held while the folder is away, and when it is back', async () => {
+  await using station = await startStation({ folders });
+  await station.drop('clip.json', '{');
+  await station.drop('clip.mpg');
+  expect((await station.reaches('clip.mpg', 'held')).why).toContain('sidecar "clip.json"');
+  const inbox = station.scratch.file('inbox');
+  const away = station.scratch.file('away');
+  await rename(inbox, away);
+  const folder = async () => (await station.status()).folders[0];
+  await until('it is missed', async () => (await folder())?.state === 'frozen');
+  // Held files are looked at again as often as the folder is.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  expect((await station.file('clip.mpg'))?.state).toBe('held');
+  await rename(away, inbox);
+  await until('it is back', async () => (await folder())?.state === 'watching');
+  await station.drop('after.mpg');
+  await station.reaches('after.mpg', 'done');
+  expect((await station.file('clip.mpg'))?.state).toBe('held');
+  expect(station.videos('clip')).toEqual([]);
+  await station.drop('clip.json', '{ "title": "Mended" }');
+  await station.reaches('clip.mpg', 'done');
+  expectUploadedOnce(station, 'Mended');
+});
+
+test('a file that goes and comes back is judged anew, by the rules and its sidecar', async () => {
+  await using station = await startStation({
+    folders: (path) => folders(path).replace('match: "**"', 'match: "{in,out}/**"'),
+  });
+  await station.drop('elsewhere/free.mpg');
+  await station.drop('in/sidecar.json', '{');
+  await station.drop('in/sidecar.mpg');
+  const names = ['elsewhere/free.mpg', 'in/sidecar.mpg'];
+  const why = ['no rule', 'sidecar "sidecar.json"'];
+  const away = station.scratch.file('away');
+  await mkdir(away);
+  for (const round of [1, 2]) {
+    for (const [index, name] of names.entries())
+      expect((await station.reaches(name, 'held')).why, `${name}, round ${round}`).toContain(why[index]);
+    for (const name of names) await rename(station.scratch.file('inbox', name), join(away, basename(name)));
+    for (const name of names) await station.reaches(name, 'vanished');
+    for (const name of names) await rename(join(away, basename(name)), station.scratch.file('inbox', name));
+  }
+  for (const name of names) await station.reaches(name, 'held');
+  expect(station.host.puts).toEqual([]);
+  await station.drop('in/sidecar.json', '{ "title": "Mended" }');
+  await station.reaches('in/sidecar.mpg', 'done');
+  expectUploadedOnce(station, 'Mended');
 });

@@ -168,6 +168,10 @@ alongside('a state directory that cannot be written', () => {
       await dropcast(['run', '--config', scratch.config]),
       `${join(state, 'ledger.db')} cannot be used: the disk is full`,
     );
+    expect(await dropcast(['check', '--config', scratch.config])).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/state_dir: the disk of the state directory \S+ is full: \d+ bytes are free/),
+    });
   });
 
   const isRoot = process.getuid?.() === 0;

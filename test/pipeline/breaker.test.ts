@@ -4,6 +4,7 @@ import {
   afterProbe,
   afterRelease,
   afterSuccess,
+  afterWrite,
   closed,
   folderAway,
 } from '../../src/pipeline/breaker.ts';
@@ -35,6 +36,26 @@ describe('the breaker opens', () => {
     const four = ['a', 'b', 'a', 'b'].map((file) => [file, fiveHundred] as const);
     expect(after(four).pause).toBeNull();
     expect(pauseOf(after([...four, ['a', failure('transient', { inDoubt: true })]])).kind).toBe('offline');
+  });
+});
+
+describe('a write to the ledger', () => {
+  const full = failure('suspended', { code: 'SQLITE_FULL' });
+
+  test('has the service asked soon when a full disk was the reason, later each time', () => {
+    const first = after([['a', full]]);
+    expect(pauseOf(afterWrite(first, 1_000)).nextProbeAt).toBe(10_000);
+    expect(pauseOf(afterWrite(first, 60_000)).nextProbeAt).toBe(60_000);
+    const second = after([['a', full]], afterRelease(pauseOf(first)));
+    expect(pauseOf(afterWrite(second, 1_000)).nextProbeAt).toBe(20_000);
+    expect(pauseOf(afterWrite(first, 290_000)).nextProbeAt).toBe(290_000);
+    expect(afterWrite(first, 400_000)).toEqual(first);
+  });
+
+  test('says nothing about another reason', () => {
+    const refused = after([['a', failure('suspended', { code: 'unauthorized' })]]);
+    expect(afterWrite(refused, 1_000)).toEqual(refused);
+    expect(afterWrite(closed, 1_000)).toEqual(closed);
   });
 });
 

@@ -321,6 +321,14 @@ describe('a ledger that takes no writes', () => {
   const full = (): Error =>
     Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
 
+  test('pauses everything when a file cannot be taken in, with the reason', async () => {
+    const { conductor } = open([]);
+    conductor.broke('intake', new Error('a mistake of ours'));
+    expect(conductor.pause()).toBeNull();
+    conductor.broke('intake', full());
+    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: 'the disk of the state directory is full' });
+  });
+
   test('pauses everything instead of asking the service again and again', async () => {
     const { conductor, store, service, logger, clock, until } = open(files(5));
     const { save } = store;

@@ -239,6 +239,70 @@ describe('an arrival', () => {
   });
 });
 
+describe('a vanished file that comes back', () => {
+  const vanished = (other: Partial<Facts> = {}): Facts =>
+    someFacts({ end: 'vanished', why: 'the file is no longer there', endedAt: 3, ...other });
+  const back = async (facts: Facts, other: Partial<Arrival> = {}): Promise<Facts> => {
+    const { store, intake } = open([facts]);
+    expect(await intake.accept(arrival(other))).toBe('returned');
+    expect(store.rows).toHaveLength(1);
+    return store.row();
+  };
+  const elsewherePlan = { ...somePlan, title: 'Another', channel: 'ch_other' };
+  const otherChannel: Route = { kind: 'take', plan: elsewherePlan };
+
+  test('is held as before when no rule takes it, and goes on when one does', async () => {
+    const held = vanished({ plan: null });
+    expect(await back(held, { route: nowhere })).toMatchObject({ end: 'held', why: 'no rule matches', plan: null });
+    expect(await back(held)).toMatchObject({ end: null, why: null, endedAt: null, plan: somePlan });
+  });
+
+  test('follows the sidecar and the rules of now as long as nothing was sent', async () => {
+    expect(await back(vanished(), { route: otherChannel })).toMatchObject({ end: null, plan: elsewherePlan });
+    expect(await back(vanished(), { route: nowhere })).toMatchObject({ end: 'held', plan: null });
+    const asked = vanished({ intent: 'tok_1', suspects: ['tok_0'] });
+    expect(await back(asked, { route: otherChannel })).toMatchObject({
+      plan: elsewherePlan,
+      intent: null,
+      suspects: ['tok_0', 'tok_1'],
+      amendment: null,
+    });
+  });
+
+  test('goes on with its record, and what is new of its metadata is sent', async () => {
+    expect(await back(vanished(created))).toMatchObject({ ...created, end: null, amendment: null, dying: false });
+    const other = await back(vanished(created), { route: elsewhere });
+    expect(other).toMatchObject({ ...created, end: null, amendment: { title: 'Another' }, dying: false });
+    expect(await back(vanished(created), { route: nowhere })).toMatchObject({ end: null, plan: somePlan });
+  });
+
+  test('gets another record for another channel', async () => {
+    const facts = await back(vanished({ ...created, amendment: { title: 'Old' } }), { route: otherChannel });
+    expect(facts).toMatchObject({ end: null, dying: true, plan: elsewherePlan, amendment: null, videoId: 'vid_1' });
+  });
+
+  test('is held when it is flawed now, and goes on when it no longer is', async () => {
+    const flaw = 'moov is missing';
+    for (const facts of [vanished(), vanished(created)])
+      expect(await back(facts, { flaw })).toMatchObject({ end: 'held', why: flaw, lastFailure: { message: flaw } });
+    const mended = await back(vanished({ lastFailure: failure('permanent', { code: 'flawed' }) }));
+    expect(mended).toMatchObject({ end: null, lastFailure: null });
+  });
+
+  test.each(['gone', 'unclear'] as const)('still waits for a person when it was %s', async (kind) => {
+    const facts = await back(vanished({ ...created, lastFailure: failure(kind) }));
+    expect(facts).toMatchObject({ end: 'held', why: `it was ${kind}`, videoId: 'vid_1' });
+  });
+
+  test('says itself why it was away, whatever it was before', async () => {
+    const { store, intake } = open([someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 3 })]);
+    await intake.gone('/inbox', 'clip.mp4');
+    expect(store.row()).toMatchObject({ end: 'vanished', why: 'the file is no longer there' });
+    await intake.accept(arrival({ route: nowhere }));
+    expect(store.row()).toMatchObject({ end: 'held', why: 'no rule matches' });
+  });
+});
+
 describe('a path that is gone', () => {
   test.each([
     [queued, 'vanished'],

@@ -107,6 +107,26 @@ describe('a sweep', () => {
     expect(seen.size).toBe(70);
   });
 
+  test('asks why a video failed when the list does not say, for as many as the budget is good for', async () => {
+    const library = new Library({ count: 100, order: 'newest first' });
+    const failed = library.videos.map((video) => ({ ...video, status: 'failed' }));
+    library.list = () => Promise.resolve({ ok: true, value: { videos: failed, perPage: 100, total: 100 } });
+    library.get = (id) =>
+      Promise.resolve({ ok: true, value: { id, status: 'failed', message: `${id} has no picture` } });
+    const few = await sweep(processing(1, 2), library, live);
+    expect([...few.seen.values()].map(({ message }) => message)).toEqual([
+      'vid_2 has no picture',
+      'vid_1 has no picture',
+    ]);
+    expect(few.requests).toBe(3);
+    const all = await sweep(processing(...range(0, 100)), library, live);
+    expect([all.seen.size, all.requests]).toEqual([100, 21]);
+    library.get = () => Promise.resolve({ ok: false, failure: failure('gone') });
+    expect((await sweep(processing(1, 2), library, live)).seen.get('vid_1')).toMatchObject({ status: 'failed' });
+    library.get = () => Promise.resolve({ ok: false, failure: failure('transient') });
+    expect((await sweep(processing(1, 2), library, live)).failure).toMatchObject({ kind: 'transient' });
+  });
+
   test('does without a total', async () => {
     const library = new Library({ count: 250, order: 'newest first', total: false });
     const { seen } = await sweep(processing(...range(100, 250)), library, live);
