@@ -113,7 +113,7 @@ describe('over TLS (5)', () => {
   test('noise instead of a handshake ends the connection and harms nobody', async () => {
     const socket = connect(sandbox.port, '127.0.0.1').on('error', () => undefined);
     socket.end(Buffer.alloc(4000, 7));
-    await once(socket, 'close');
+    await new Promise((resolve) => socket.on('close', resolve));
     expect((await run('curl', ['-sS', '--cacert', ca, sandbox.baseUrl])).stdout).toContain('unauthorized');
   });
 
