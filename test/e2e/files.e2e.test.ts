@@ -62,6 +62,11 @@ async function known(): Promise<readonly string[]> {
   return [...files, ...settling].map(({ path }) => path);
 }
 
+/** Whether an upload request of a title has arrived. */
+function hasBegun(title: string): boolean {
+  return station.host.puts.some((id) => station.host.videos.get(id)?.title === title);
+}
+
 /** Upload requests of a title wait until the returned function is called. */
 function holdUploads(title: string): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -287,6 +292,8 @@ describe('changes on the way', () => {
     const release = holdUploads('renamed');
     await station.drop('renamed.mpg', randomBytes(beyondBuffers));
     const { id } = await station.reaches('renamed.mpg', 'uploading');
+    // Before the file is open a rename takes it back to its judgement, and its video gets the new title.
+    await until('its bytes are on their way', () => hasBegun('renamed'));
     await rename(at('inbox/renamed.mpg'), at('inbox/renamed once.mpg'));
     release();
     await until(
