@@ -37,6 +37,8 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
     shell.stdout.write(
       `${result.retried.length} tried again${result.retried.length > 0 ? `: ${result.retried.join(', ')}` : ''}\n`,
     );
+    if (result.waited !== null)
+      shell.stdout.write(`everything waited (${visible(result.waited)}): whether that is over is asked now\n`);
     for (const { name, why } of result.refused) shell.stderr.write(`${visible(name)}: ${visible(why)}\n`);
   }
   return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;

@@ -7,6 +7,8 @@ export interface RetryResult {
   readonly v: 1;
   readonly retried: readonly string[];
   readonly refused: readonly { readonly name: string; readonly why: string }[];
+  /** Why everything waited, if it did: the service is asked now whether that is over. */
+  readonly waited: string | null;
 }
 
 /** Which files to retry: by name, and all in some states. */
@@ -35,8 +37,9 @@ export async function retry(daemon: Daemon, { names, states }: Wanted): Promise<
       refused.push({ name, why: `${found.length} files are called so or have an id that begins with it` });
     else await attempt(name, facts);
   }
+  const waited = daemon.conductor.pause()?.why ?? null;
   daemon.conductor.probeNow();
-  return { v: 1, retried, refused };
+  return { v: 1, retried, refused, waited };
 }
 
 /** What failed a moment ago may still be held by the step that writes it down: worth a second. */

@@ -220,7 +220,11 @@ alongside('a service that is away or does not want us', () => {
     await waits('suspended');
     await noneFailed();
     station.faults.api = null;
-    await station.retryAll();
+    const retry = await dropcast(['retry', '--all', '--config', station.scratch.config]);
+    expect(retry).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`everything waited \\(.*${name}`)),
+    });
     await allDone(`no-${name}`);
   });
 
