@@ -1,12 +1,13 @@
 import { chmod, open } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { explainOpening } from './explain-opening.ts';
 import { damaged } from './lost-ledger.ts';
-import { identify, LedgerError, migrate } from './schema.ts';
+import { identify, LedgerError, LedgerInUseError, migrate } from './schema.ts';
 import { sizeOfUsableFile } from './usable.ts';
 
-/** How long to wait for another process that reads the ledger at this moment. */
-const busyTimeoutMs = 5_000;
+/** How long to wait for other processes that read the ledger at this moment, and how long at most between two looks. */
+const busy = { timeoutMs: 5_000, betweenMs: 100 } as const;
 
 /**
  * Opens the ledger with what durability needs, and reads every setting back: a binding that silently keeps
@@ -15,14 +16,27 @@ const busyTimeoutMs = 5_000;
  * The file itself is never opened with `fs` in this process: closing such a descriptor drops SQLite's locks.
  *
  * @throws {LedgerError} when it cannot be used, is damaged, of another program or newer than this version
- * @throws {LedgerInUseError}
+ * @throws {LedgerInUseError} when another process has had it for 5 s
  */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
+  const end = performance.now() + busy.timeoutMs;
+  for (;;) {
+    try {
+      return await openOnce(path);
+    } catch (error) {
+      if (!(error instanceof LedgerInUseError) || performance.now() > end) throw error;
+      // Not SQLite's own waiting, which keeps the shared lock: two that wait so, wait for each other. Here it is let go.
+      await sleep(Math.random() * busy.betweenMs);
+    }
+  }
+}
+
+async function openOnce(path: string): Promise<DatabaseSync> {
   let database: DatabaseSync | undefined;
   try {
     await createPrivate(path);
     for (const file of [path, `${path}-wal`]) await sizeOfUsableFile(file);
-    database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+    database = new DatabaseSync(path);
     // Before WAL: without shared memory there is no `-shm` file and no second connection.
     require(database, 'locking_mode', 'EXCLUSIVE', 'exclusive');
     identify(database, path);

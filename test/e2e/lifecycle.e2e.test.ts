@@ -300,13 +300,15 @@ alongside('limits and surroundings', () => {
     await using station = await startStation();
     await station.drop('news/told.mpg');
     await station.reaches('news/told.mpg', 'done');
-    const lines = station
-      .daemon()
-      .output()
-      .split('\n')
-      .filter((line) => line.includes('A file moved on'));
-    const states = lines.map((line) => (JSON.parse(line) as { state: string }).state);
-    expect(states).toEqual(['awaiting upload', 'processing', 'awaiting publish', 'done']);
+    const states = (): string[] =>
+      station
+        .daemon()
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('A file moved on') && line.endsWith('}'))
+        .map((line) => (JSON.parse(line) as { state: string }).state);
+    await until('the end is told', () => states().includes('done'));
+    expect(states()).toEqual(['awaiting upload', 'processing', 'awaiting publish', 'done']);
   });
 
   test('a status port that is taken is a pity, not the end', async () => {

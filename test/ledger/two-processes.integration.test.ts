@@ -34,6 +34,13 @@ const holder = (stateDir: string): string => `
   setInterval(() => {}, 1000);
 `;
 
+/** Takes the ledger for a moment, again and again, as commands do while no daemon runs. */
+const reader = (stateDir: string): string => `
+  import { openLedger } from ${ledgerModule};
+  for (let n = 0; n < 10; n += 1) await (await openLedger(${JSON.stringify(stateDir)}))[Symbol.asyncDispose]();
+  process.stdout.write('all read\\n');
+`;
+
 /** A process that is killed at the end at the latest. */
 class Writer implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -56,6 +63,10 @@ class Writer implements AsyncDisposable {
     await this.#begun;
   }
 
+  async hasEnded(): Promise<void> {
+    await this.#ended;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;
@@ -72,6 +83,14 @@ describe('a ledger of another process', () => {
     }
     await using ledger = await openLedger(scratch.path);
     expect(await ledger.counts()).toEqual({});
+  });
+
+  test('is waited for when others only look: many at once all get their turn', async () => {
+    await using scratch = await scratchDirectory();
+    await (await openLedger(scratch.path))[Symbol.asyncDispose]();
+    const readers = Array.from({ length: 16 }, () => new Writer(reader(scratch.path)));
+    for (const one of readers) await one.hasEnded();
+    expect(readers.map(({ text }) => text)).toEqual(readers.map(() => 'all read\n'));
   });
 });
 
