@@ -193,11 +193,8 @@ alongside('once', () => {
     );
     await station.drop('waits.mpg');
     await using process = startDropcast(['once', '--config', station.scratch.config]);
-    await until(
-      'it says why',
-      () => process.output().includes('ECONNREFUSED') || process.output().includes('refused'),
-      20_000,
-    );
+    const why = 'Everything waits: http://127.0.0.1:1 cannot be reached: ECONNREFUSED';
+    await until('it says why', () => process.output().includes(why));
     const ended = await process.kill('SIGTERM');
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('stopped before everything had ended');
@@ -234,7 +231,7 @@ test.runIf(process.platform === 'linux')('in a directory that was removed it say
 });
 
 alongside('limits and surroundings', () => {
-  test('the bandwidth limit roughly holds over all uploads together', async () => {
+  test('the bandwidth limit holds over all uploads together', async () => {
     await using station = await startStation({ settings: 'uploads: { concurrency: 4, bandwidth: 2MB/s }' });
     const startedAt = performance.now();
     for (const n of [1, 2, 3, 4]) await station.drop(`limited-${n}.mpg`, randomBytes(2_000_000));
@@ -244,7 +241,6 @@ alongside('limits and surroundings', () => {
     const ended = Math.max(...files.map(({ times }) => times.uploaded ?? 0));
     const rate = 8_000_000 / ((ended - began) / 1_000);
     expect(rate).toBeLessThan(2_600_000);
-    expect(rate).toBeGreaterThan(1_000_000);
     expect(performance.now() - startedAt).toBeGreaterThan(3_000);
   });
 

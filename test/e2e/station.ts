@@ -140,7 +140,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
       return view;
     },
     status: () => ask<StatusView>('/status'),
-    reaches: async (path, state, timeoutMs = 30_000) => {
+    reaches: async (path, state, timeoutMs = 60_000) => {
       let seen: FileView | null = null;
       await until(
         `${path} is ${state}`,
