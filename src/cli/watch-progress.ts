@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { lineStream } from './output/line-stream.ts';
 import { createProgress } from './output/progress.ts';
 import type { Progress, ProgressView } from './output/progress-view.ts';
-import { visible } from './output/visible.ts';
+import { pauseTeller } from './pause-teller.ts';
 import type { Shell } from './shell.ts';
 
 /** How often the run is looked at, milliseconds. */
@@ -31,7 +31,7 @@ export async function watchUntilIdle(
   shell: Shell,
   { since, offlineMs }: { readonly since: number; readonly offlineMs: number },
 ): Promise<WatchEnd> {
-  let told: string | null = null;
+  const tell = pauseTeller((text) => progress.line(text));
   try {
     while (!shell.stopping.aborted) {
       progress.update(await progressOf(daemon, since));
@@ -40,10 +40,7 @@ export async function watchUntilIdle(
         return { is: 'idle' };
       }
       const pause = daemon.conductor.pause();
-      if (pause !== null && pause.why !== told) {
-        told = pause.why;
-        progress.line(`Everything waits: ${visible(told)}`);
-      }
+      tell(pause);
       const isStuck = pause?.kind === 'suspended' || (pause !== null && Date.now() - pause.since > offlineMs);
       if (isStuck) return { is: 'stuck', why: pause.why };
       await sleep(everyMs, shell.stopping);
