@@ -14,10 +14,25 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
   watch: { uses: [], types: ['pipeline', 'log'] },
   service: { uses: [], types: ['pipeline', 'config', 'contract'] },
-  ledger: { uses: ['pipeline'] },
+  ledger: { uses: ['pipeline', 'log'] },
   status: { uses: [], types: ['pipeline', 'daemon', 'log'] },
   daemon: { uses: ['config', 'routing', 'pipeline', 'watch', 'service', 'ledger'], types: ['log'] },
-  cli: { uses: ['config', 'routing', 'pipeline', 'watch', 'daemon', 'status', 'ledger', 'service', 'sandbox', 'log'] },
+  systemd: { uses: [], types: ['config', 'daemon', 'log'] },
+  cli: {
+    uses: [
+      'config',
+      'routing',
+      'pipeline',
+      'watch',
+      'daemon',
+      'status',
+      'ledger',
+      'service',
+      'sandbox',
+      'systemd',
+      'log',
+    ],
+  },
 };
 
 /** Where each third-party library may be imported: one place each. */

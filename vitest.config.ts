@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     projects: [
-      project('unit', 'test/**/!(*.integration|*.e2e).test.ts', { testTimeout: 20_000 }),
+      project('unit', 'test/**/!(*.integration|*.e2e|*.systemd).test.ts', { testTimeout: 20_000 }),
       project('integration', 'test/**/*.integration.test.ts', { testTimeout: 30_000 }),
       project('e2e', 'test/**/*.e2e.test.ts', { testTimeout: 180_000, hookTimeout: 60_000, maxWorkers: 3 }),
     ],

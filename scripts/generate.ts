@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { configJsonSchemaText } from '../src/config/json-schema.ts';
 import { fileMachineDiagram } from '../src/pipeline/diagram.ts';
 import { contractTypes } from './contract-types.ts';
+import { templateUnit } from './template-unit.ts';
 
 /** A file of the repository that is made from the code: never edited by hand. */
 export interface GeneratedFile {
@@ -15,6 +16,7 @@ export const generatedFiles: readonly GeneratedFile[] = [
   { path: 'config.schema.json', content: configJsonSchemaText },
   { path: 'docs/file-machine.mmd', content: fileMachineDiagram },
   { path: 'src/contract/types.gen.ts', content: contractTypes },
+  { path: 'systemd/dropcast@.service', content: templateUnit },
 ];
 
 /** The paths of the files that are not what the code makes of them. */

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { visible } from './cli/output/visible.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
+import { packageFile, packageVersion } from './package-files.ts';
 
 /** The process edge: arguments and signals in, exit code out. Nothing below reads `process` for settings. */
 async function main(): Promise<void> {
@@ -49,15 +49,12 @@ async function main(): Promise<void> {
       onReload = callback;
     },
   };
-  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  const samples = fileURLToPath(new URL('../test/media', import.meta.url));
   const setExitCode = (code: number): void => {
     process.exitCode = code;
   };
   try {
-    await createProgram(shell, { version, samples }, setExitCode).parseAsync(process.argv);
+    const installed = { version: await packageVersion(), samples: packageFile('test/media') };
+    await createProgram(shell, installed, setExitCode).parseAsync(process.argv);
   } catch (error) {
     process.exitCode = report(error, shell);
   }
@@ -76,15 +73,13 @@ function workingDirectory(): string | null {
 function report(error: unknown, { stderr }: Shell): number {
   const usage = usageExitCode(error);
   if (usage !== null) return usage;
+  const say = (text: string): void => void stderr.write(`${text.split('\n').map(visible).join('\n')}\n`);
   if (error instanceof CommandError) {
-    stderr.write(`${error.message}\n`);
+    say(error.message);
     return error.exitCode;
   }
-  if (error instanceof Error && 'syscall' in error) {
-    stderr.write(`dropcast cannot go on: ${error.message}\n`);
-    return exitCodes.failed;
-  }
-  stderr.write(`dropcast broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  if (error instanceof Error && 'syscall' in error) say(`dropcast cannot go on: ${error.message}`);
+  else say(`dropcast broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   return exitCodes.failed;
 }
 

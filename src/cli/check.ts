@@ -43,7 +43,7 @@ async function stateProblems({ config, premises, problems, locate }: CheckedConf
   const { file, stateDir } = premises;
   // A broken configuration may not say where the socket is; there it is by default, or a link to it.
   const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
-  const found = await inspectState(stateDir, socket);
+  const found = await inspectState(premises, socket);
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 

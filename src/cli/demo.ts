@@ -52,11 +52,16 @@ export async function demo(
   shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
   if (!shell.stopping.aborted) {
     if (options.keep === true) await stayUp(shell, { inbox, sandbox });
-    else shell.stderr.write('To look at the service afterwards, keep it up: npm run demo -- --keep\n');
+    else shell.stderr.write(`To look at the service afterwards, keep it up: ${again(shell)}\n`);
   }
   await drain(daemon, shell);
   const isFine = files.length === drops.length && files.every(isPublished);
   return isFine ? exitCodes.fine : exitCodes.failed;
+}
+
+/** As it was started: in a clone there is no command `dropcast`. */
+function again({ env }: Shell): string {
+  return env['npm_lifecycle_event'] === 'demo' ? 'npm run demo -- --keep' : 'dropcast demo --keep';
 }
 
 async function writeConfig(scratch: string, sandbox: Sandbox): Promise<string> {

@@ -124,5 +124,5 @@ function standing(stands: ShowView | null): string {
   if (stands === null) return 'dropcast has not taken this file yet.';
   const { file } = stands;
   const why = whyOf(file);
-  return `It is ${file.state}${why === '' ? '' : `: ${visible(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${file.video_id}`}).`;
+  return `It is ${file.state}${why === '' ? '' : `: ${visible(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${visible(file.video_id)}`}).`;
 }

@@ -5,6 +5,7 @@ import { LONGEST, parseDuration } from '../config/units.ts';
 import { addSandboxCommands } from './sandbox-commands.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
+import { addSystemdCommands } from './systemd-commands.ts';
 
 interface Shared {
   readonly config?: string;
@@ -61,8 +62,11 @@ export function createProgram(
     .action(async (path: string, options: Shared) => (await import('./explain.ts')).explain(shell, path, options));
   program.commandsGroup('The daemon and its files:');
   json(command('status', 'say what is happening, and why')).action(async (options: Shared) =>
-    (await import('./status.ts')).status(shell, options),
+    exit(await (await import('./status.ts')).status(shell, options)),
   );
+  command('reload', 'have the daemon read its configuration again, and say what became of it')
+    .summary('have the daemon read its configuration again')
+    .action(async (options: Shared) => (await import('./reload.ts')).reload(shell, options));
   json(command('ls', 'list the files, newest first'))
     .option('-s, --state <states>', 'only files in these states, separated by commas', stateList)
     .option('-n, --limit <number>', 'list so many at most', wholeNumber(1, 1_000_000), 100)
@@ -86,6 +90,7 @@ export function createProgram(
     .action(async (paths: string[], options: Shared) =>
       exit(await (await import('./add.ts')).add(shell, paths, options)),
     );
+  addSystemdCommands(program, shell);
   program.commandsGroup('The API of the service:');
   addApiCommands(program, shell, exit);
   program.commandsGroup('To try things out:');

@@ -28,11 +28,18 @@ export async function readConfig(shell: Shell, option: string | undefined): Prom
 /**
  * The configuration a command works with; warnings go to stderr.
  *
+ * @param folders `may come later` for a daemon: one disk that is late at boot must not keep it from all the others for good
  * @throws {CommandError} with exit code 78 and every problem
  */
-export async function requireConfig(shell: Shell, option: string | undefined): Promise<Config> {
+export async function requireConfig(
+  shell: Shell,
+  option: string | undefined,
+  folders: 'must be there' | 'may come later' = 'must be there',
+): Promise<Config> {
   const { config, problems, file } = await readConfig(shell, option);
-  const isWrong = problems.some(({ severity }) => severity === 'error');
+  const isWrong = problems.some(
+    ({ severity, passing }) => severity === 'error' && !(passing === true && folders === 'may come later'),
+  );
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null || isWrong) {
     throw new CommandError(

@@ -9,7 +9,10 @@ import { SecretValues } from '../log/redaction.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** How long a stopping daemon lets uploads finish: below the 60 s that systemd gives it (systemd/dropcast.service). */
+/**
+ * How long a stopping daemon lets uploads finish. systemd is asked for the time that this takes (systemd/announcer.ts); where it is
+ * not told, it stays below the 60 s of the unit.
+ */
 const drainMs = 45_000;
 
 /** A log to a stream, as the configuration wants it, that never shows the key and the secret of the webhooks. */

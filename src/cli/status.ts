@@ -8,19 +8,25 @@ import { formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { visible } from './output/visible.ts';
 import { requireLoadable } from './settings.ts';
+import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** `dropcast status`: what is happening, and why. */
+/**
+ * `dropcast status`: what is happening, and why.
+ *
+ * @returns the exit code, which alone tells scripts and health checks that the daemon is not running
+ */
 export async function status(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean },
-): Promise<void> {
+): Promise<number> {
   const config = await requireLoadable(shell, options.config);
   const view = await askOrRead<StatusView>(shell, config, '/status', (ledger) =>
     ledger === null ? Promise.resolve(nothing) : statusOf(ledger, null),
   );
   if (options.json === true) printJson(view, shell.stdout);
   else shell.stdout.write(describe(view, shell));
+  return view.daemon.running ? exitCodes.fine : exitCodes.notRunning;
 }
 
 const nothing: StatusView = {

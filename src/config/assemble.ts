@@ -1,5 +1,5 @@
-import type { AfterReady, Config, FolderConfig, Secret } from './config.ts';
-import { defaultStateDir, resolvePath, socketPath } from './paths.ts';
+import type { AfterReady, Config, FolderConfig, Secret, SecretOrigin } from './config.ts';
+import { defaultStateDir, failureLogPath, resolvePath, socketPath } from './paths.ts';
 import type { Rule } from '../routing/rule.ts';
 import type { CheckedTree } from './schema.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -12,6 +12,7 @@ export interface Context {
   readonly file: string;
   readonly around: Surroundings;
   readonly apiKey: Secret;
+  readonly apiKeyFrom: SecretOrigin;
   readonly webhookSecret: Secret | null;
   /** Line of a key such as `folders[0].rules[1]`. */
   lineOf(key: string): number;
@@ -20,17 +21,20 @@ export interface Context {
 /** Makes the configuration of a tree in which nothing is wrong any more. */
 export function assemble(tree: CheckedTree, context: Context): Config {
   const { file, around } = context;
-  const stateDir = tree.state_dir === undefined ? defaultStateDir(around) : resolvePath(tree.state_dir, file, around);
+  const stateDir =
+    tree.state_dir === undefined ? defaultStateDir(file, around) : resolvePath(tree.state_dir, file, around);
   return {
     file,
     service: {
       baseUrl: tree.service.base_url,
       apiKey: context.apiKey,
+      apiKeyFrom: context.apiKeyFrom,
       webhookSecret: context.webhookSecret,
       requestsPerHour: tree.service.requests_per_hour,
       sendKeyTo: tree.service.send_key_to,
     },
     stateDir,
+    failureLog: failureLogPath(stateDir, around),
     uploads: {
       concurrency: tree.uploads.concurrency,
       bytesPerSecond: Number.isFinite(tree.uploads.bandwidth) ? tree.uploads.bandwidth : null,

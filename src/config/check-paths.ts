@@ -17,7 +17,7 @@ export function checkPaths(tree: unknown, configFile: string, around: Surroundin
     return path === null ? [] : [{ key: ['folders', index, 'path'], path }];
   });
   const written = property(tree, 'state_dir');
-  const stateDir = written === undefined ? defaultStateDir(around) : resolved(written);
+  const stateDir = written === undefined ? defaultStateDir(configFile, around) : resolved(written);
   const status = property(tree, 'status');
   return [
     ...checkLayout(folders, stateDir === null ? null : { key: ['state_dir'], path: stateDir }),

@@ -8,8 +8,10 @@ export interface Config {
   /** Absolute path of the file it came from. */
   readonly file: string;
   readonly service: ServiceConfig;
-  /** Absolute directory of ledger, receipts and failure log. */
+  /** Absolute directory of ledger and receipts. */
   readonly stateDir: string;
+  /** Absolute path of `failures.jsonl`: in `$LOGS_DIRECTORY` under systemd, else in the state directory. */
+  readonly failureLog: string;
   readonly uploads: {
     /** Uploads at the same time, 1–32. */
     readonly concurrency: number;
@@ -38,12 +40,16 @@ export interface ServiceConfig {
   /** `https:`, or `http:` for loopback addresses alone. Without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
+  readonly apiKeyFrom: SecretOrigin;
   /** Of the webhooks that may ring; `null` when none may. */
   readonly webhookSecret: Secret | null;
   readonly requestsPerHour: number;
   /** Further origins that may see the key. */
   readonly sendKeyTo: readonly string[];
 }
+
+/** Where a secret was read: what stands in a file is read again at each reload, the other two stay as they were at the start. */
+export type SecretOrigin = 'file' | 'environment' | 'credential';
 
 /** A value that must never be printed: `toString`, `toJSON` and inspect give `[secret]`; only `reveal()` gives the value. */
 export interface Secret {

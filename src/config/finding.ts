@@ -15,6 +15,8 @@ export interface Finding {
   readonly at: 'key' | 'value';
   /** Where exactly, when that is not where the key or value starts: a tag, one of several equal keys. */
   readonly place?: Position;
+  /** See `Problem` of `load.ts`. */
+  readonly passing?: true;
 }
 
 export function error(path: KeyPath, message: string): Finding {

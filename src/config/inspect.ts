@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { checkLayout, type Place } from './check-layout.ts';
 import { errnoOf, errnoSentence } from './errno.ts';
 import { error, warning, type Finding } from './finding.ts';
+import { serviceOf } from './installed-service.ts';
 import { formatKeyPath, parseKeyPath, type KeyPath } from './key-path.ts';
 import type { Loaded, Problem } from './load.ts';
 import type { Premises } from './premises.ts';
@@ -14,8 +15,9 @@ const { R_OK, W_OK, X_OK } = constants;
  * Looks whether folders and state directory are there and may be used, and how they lie to each other once links are
  * resolved. Never reads what is in them, never writes. What `loadConfig` saw from the paths alone is not said again.
  */
-export async function inspectSurroundings(config: Premises, locate: Loaded['locate']): Promise<Problem[]> {
-  const folders = await Promise.all(config.folders.map(inspectFolder));
+export async function inspectSurroundings(config: Places, locate: Loaded['locate']): Promise<Problem[]> {
+  const hint = sandboxHint(config.file);
+  const folders = (await Promise.all(config.folders.map(inspectFolder))).map((folder) => withHint(folder, hint));
   const stateDir = await inspectStateDir(config.stateDir);
   const findings = [
     ...folders.flatMap((folder) => folder.findings),
@@ -27,12 +29,14 @@ export async function inspectSurroundings(config: Premises, locate: Loaded['loca
     ),
   ];
   return findings
-    .map(({ path, message, severity }) => {
+    .map(({ path, message, severity, passing }) => {
       const key = formatKeyPath(path);
-      return { file: config.file, ...locate(key), key, message, severity };
+      return { file: config.file, ...locate(key), key, message, severity, ...(passing && { passing }) };
     })
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
+
+type Places = Pick<Premises, 'file' | 'stateDir' | 'folders'>;
 
 interface Inspected {
   /** With links resolved; `null` when it is not there. */
@@ -44,18 +48,39 @@ async function inspectFolder(folder: Premises['folders'][number]): Promise<Inspe
   const key = [...parseKeyPath(folder.key), 'path'];
   try {
     const real = await realpath(folder.path);
-    if (!(await stat(real)).isDirectory()) return nowhere(key, `${folder.path} is not a directory`);
+    if (!(await stat(real)).isDirectory()) return away(key, `${folder.path} is not a directory`);
     const findings = [...linkFinding(key, folder.path, real), ...(await permissionFindings(folder, key))];
     return { place: { key, path: real }, findings };
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT')
-      return nowhere(key, `${folder.path} does not exist; create it, or mount what belongs there`);
-    return nowhere(key, `cannot look at ${folder.path}: ${errnoSentence(cause)}`);
+      return away(key, `${folder.path} does not exist; create it, or mount what belongs there`);
+    return away(key, `cannot look at ${folder.path}: ${errnoSentence(cause)}`);
   }
 }
 
 function nowhere(key: KeyPath, message: string): Inspected {
   return { place: null, findings: [error(key, message)] };
+}
+
+/** Of a folder, which may come later. */
+function away(key: KeyPath, message: string): Inspected {
+  return { place: null, findings: [{ ...error(key, message), passing: true }] };
+}
+
+/** A service sees a folder as its unit lets it: not there, closed or read-only may be the doing of the sandbox. */
+function sandboxHint(configFile: string): string {
+  const service = serviceOf(configFile);
+  if (service === null) return '';
+  const { instance, name } = service;
+  const option = instance === null ? '' : ` --instance ${instance}`;
+  return `; the service needs \`sudo dropcast systemd drop-in --install${option}\` for its folders, then \`sudo systemctl restart ${name}\``;
+}
+
+function withHint({ place, findings }: Inspected, hint: string): Inspected {
+  const hinted = findings.map((finding) =>
+    finding.passing === true ? { ...finding, message: finding.message + hint } : finding,
+  );
+  return { place, findings: hinted };
 }
 
 function linkFinding(key: KeyPath, path: string, real: string): Finding[] {
@@ -64,12 +89,12 @@ function linkFinding(key: KeyPath, path: string, real: string): Finding[] {
 
 async function permissionFindings(folder: Premises['folders'][number], key: KeyPath): Promise<Finding[]> {
   const toRead = await refusal(folder.path, R_OK | X_OK);
-  if (toRead !== null) return [error(key, `cannot list ${folder.path}: ${toRead}`)];
+  if (toRead !== null) return [{ ...error(key, `cannot list ${folder.path}: ${toRead}`), passing: true }];
   if (folder.afterReady.kind === 'keep') return [];
   const toWrite = await refusal(folder.path, W_OK | X_OK);
   if (toWrite === null) return [];
   const message = `cannot ${folder.afterReady.kind} files of ${folder.path}: ${toWrite}; allow it, or set after_ready: keep`;
-  return [error([...parseKeyPath(folder.key), 'after_ready'], message)];
+  return [{ ...error([...parseKeyPath(folder.key), 'after_ready'], message), passing: true }];
 }
 
 async function inspectStateDir(path: string): Promise<Inspected> {
@@ -105,7 +130,7 @@ async function refusal(path: string, mode: number): Promise<string | null> {
 }
 
 /** Only what resolved links bring to light. */
-function layoutBehindLinks(config: Premises, folders: readonly Place[], stateDir: Place | null): Finding[] {
+function layoutBehindLinks(config: Places, folders: readonly Place[], stateDir: Place | null): Finding[] {
   const written = checkLayout(
     config.folders.map(({ key, path }) => ({ key: [...parseKeyPath(key), 'path'], path })),
     { key: ['state_dir'], path: config.stateDir },

@@ -6,6 +6,7 @@ import { assemble } from './assemble.ts';
 import { checkPaths } from './check-paths.ts';
 import { checkRules } from './check-rules.ts';
 import { checkSchema } from './check-schema.ts';
+import { checkTrust } from './check-trust.ts';
 import type { Config } from './config.ts';
 import { MAX_CONFIG_SIZE, parseConfigDocument, unreadable, type ConfigDocument } from './document.ts';
 import { errnoOf } from './errno.ts';
@@ -32,6 +33,8 @@ export interface Problem {
   readonly key: string;
   readonly message: string;
   readonly severity: 'error' | 'warning';
+  /** It may pass by itself, like a disk that is not mounted yet: a daemon starts all the same, and waits for that folder. */
+  readonly passing?: true;
 }
 
 export interface Loaded {
@@ -86,23 +89,27 @@ export async function loadConfig(
     checkRules(tree),
     checkPaths(tree, configFile, around),
     checkWebhookUse(tree),
+    // Whoever only steers a daemon sends no key.
+    use === 'with key' ? await checkTrust(configFile, { mode, around }) : [],
   ]);
   const problems = findings.map((finding) => toProblem(finding, document, configFile)).toSorted(byPlace);
+  const premises = premisesOf(tree, configFile, around);
   if (schema.checked === null || key.secret === null || problems.some(({ severity }) => severity === 'error'))
-    return { config: null, premises: premisesOf(tree, configFile, around), problems, locate };
+    return { config: null, premises, problems, locate };
   const lineOf = (ruleKey: string): number => locate(ruleKey).line;
-  const secrets = { apiKey: key.secret, webhookSecret: webhook.secret };
+  const secrets = { apiKey: key.secret, apiKeyFrom: key.origin, webhookSecret: webhook.secret };
   const config = assemble(schema.checked, { file: configFile, around, ...secrets, lineOf });
-  return { config, premises: config, problems, locate };
+  return { config, premises, problems, locate };
 }
+
+const unread: ResolvedSecret = { secret: null, origin: 'file', findings: [] };
 
 async function resolveSecrets(
   tree: unknown,
   source: SecretSource,
   use: 'with key' | 'without key',
 ): Promise<{ key: ResolvedSecret; webhook: ResolvedSecret }> {
-  if (use === 'without key')
-    return { key: { secret: secret(''), findings: [] }, webhook: { secret: null, findings: [] } };
+  if (use === 'without key') return { key: { ...unread, secret: secret('') }, webhook: unread };
   const service = property(tree, 'service');
   return {
     key: await resolveApiKey(property(service, 'api_key'), source),
@@ -129,7 +136,9 @@ export async function findConfig(option: string | undefined, around: Surrounding
 /** `dropcast.yaml:12:5 folders[0].rules[1].chanel: unknown key, did you mean "channel"?`; the file relative to `cwd` if below it. */
 export function formatProblem(problem: Problem, cwd: string): string {
   const inside = relative(cwd, problem.file);
-  const file = inside === '' || inside.startsWith('..') || isAbsolute(inside) ? problem.file : inside;
+  const isElsewhere = inside === '' || inside.startsWith('..') || isAbsolute(inside);
+  // Below / is everything: `etc/dropcast/dropcast.yaml` would only be odd.
+  const file = isElsewhere || cwd === '/' ? problem.file : inside;
   const shown = /[\p{C}\p{Zl}\p{Zp}]/u.test(file) ? quote(file, 4096) : file;
   const key = problem.key === '' ? '' : `${problem.key}: `;
   const severity = problem.severity === 'warning' ? 'warning: ' : '';

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { errnoSentence } from './errno.ts';
+import { errnoOf, errnoSentence } from './errno.ts';
 
 /** The bytes and permission bits of a file, both of one descriptor; or why not, as `permission denied (EACCES)`. */
 export type ReadResult =
   | { readonly ok: true; readonly bytes: Buffer; readonly mode: number }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly message: string; readonly errno: string | null };
 
 /**
  * Reads a small regular file. Links are followed: mounted secrets and configuration maps are links. `O_NONBLOCK`, because
@@ -15,14 +15,18 @@ export async function readRegularFile(path: string, maxBytes: number): Promise<R
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const stat = await file.stat();
-    if (stat.isDirectory()) return { ok: false, message: 'is a directory' };
-    if (!stat.isFile()) return { ok: false, message: 'is no regular file' };
+    if (stat.isDirectory()) return refused('is a directory');
+    if (!stat.isFile()) return refused('is no regular file');
     const bytes = await readUpTo(file, maxBytes + 1);
-    if (bytes.length > maxBytes) return { ok: false, message: `is larger than ${maxBytes / 1024} KiB` };
+    if (bytes.length > maxBytes) return refused(`is larger than ${maxBytes / 1024} KiB`);
     return { ok: true, bytes, mode: stat.mode & 0o777 };
   } catch (cause) {
-    return { ok: false, message: errnoSentence(cause) };
+    return { ok: false, message: errnoSentence(cause), errno: errnoOf(cause) };
   }
+}
+
+function refused(message: string): ReadResult {
+  return { ok: false, message, errno: null };
 }
 
 async function readUpTo(file: FileHandle, size: number): Promise<Buffer> {

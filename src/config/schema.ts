@@ -218,7 +218,7 @@ export const configSchema = z.strictObject({
   state_dir: path
     .optional()
     .describe(
-      'Directory of ledger, receipts and failures.jsonl. Default: $STATE_DIRECTORY, else $XDG_STATE_HOME/dropcast, else ~/.local/state/dropcast.',
+      'Directory of ledger and receipts, and of failures.jsonl where there is no $LOGS_DIRECTORY. Default: $STATE_DIRECTORY; /var/lib/dropcast for /etc/dropcast/dropcast.yaml, /var/lib/dropcast@NAME for /etc/dropcast/NAME.yaml; else $XDG_STATE_HOME/dropcast, else ~/.local/state/dropcast.',
     ),
   uploads: uploads.prefault({}).describe('How files are sent.'),
   retry: retry.prefault({}).describe('How failures are tried again.'),

@@ -1,9 +1,10 @@
-import { join } from 'node:path';
-import type { Secret } from './config.ts';
+import { basename, dirname, join } from 'node:path';
+import type { Secret, SecretOrigin } from './config.ts';
 import { error, warning, type Finding } from './finding.ts';
+import { serviceOf } from './installed-service.ts';
 import type { KeyPath } from './key-path.ts';
 import { resolvePath } from './paths.ts';
-import { readRegularFile } from './read-regular-file.ts';
+import { readRegularFile, type ReadResult } from './read-regular-file.ts';
 import { secret } from './secrets.ts';
 import { variable, type Surroundings } from './surroundings.ts';
 import { TaggedValue } from './tagged-value.ts';
@@ -35,6 +36,7 @@ export interface SecretSource {
 
 export interface ResolvedSecret {
   readonly secret: Secret | null;
+  readonly origin: SecretOrigin;
   readonly findings: readonly Finding[];
 }
 
@@ -42,8 +44,15 @@ export interface ResolvedSecret {
 export async function resolveSecret(raw: unknown, key: SecretKey, source: SecretSource): Promise<ResolvedSecret> {
   const found = await lookUp(raw, key, source);
   const findings = found.warning === undefined ? [] : [warning(key.path, found.warning)];
-  if (found.value !== undefined) return { secret: secret(found.value), findings };
-  return { secret: null, findings: found.refusal === undefined ? findings : [error(key.path, found.refusal)] };
+  const origin = originOf(raw, source.around);
+  if (found.value !== undefined) return { secret: secret(found.value), origin, findings };
+  return { secret: null, origin, findings: found.refusal === undefined ? findings : [error(key.path, found.refusal)] };
+}
+
+function originOf(raw: unknown, around: Surroundings): SecretOrigin {
+  if (!(raw instanceof TaggedValue) || raw.tag === 'file') return 'file';
+  if (raw.tag === 'env') return 'environment';
+  return variable(around, 'CREDENTIALS_DIRECTORY') === undefined ? 'file' : 'credential';
 }
 
 /** One of the three, or none when nothing was written. */
@@ -63,7 +72,7 @@ async function lookUp(raw: unknown, key: SecretKey, source: SecretSource): Promi
 
 async function behindTag({ tag, argument }: TaggedValue, key: SecretKey, source: SecretSource): Promise<Found> {
   if (tag === 'env') return fromEnvironment(argument, key, source.around);
-  return tag === 'file' ? fromFile(argument, key, source) : fromCredential(argument, key, source.around);
+  return tag === 'file' ? fromFile(argument, key, source) : fromCredential(argument, key, source);
 }
 
 function fromEnvironment(name: string, key: SecretKey, around: Surroundings): Found {
@@ -80,29 +89,72 @@ function fromEnvironment(name: string, key: SecretKey, around: Surroundings): Fo
 
 async function fromFile(path: string, key: SecretKey, source: SecretSource): Promise<Found> {
   const file = resolvePath(path, source.configFile, source.around);
-  const read = await readRegularFile(file, MAX_SECRET_BYTES);
+  return judgedFile(await readRegularFile(file, MAX_SECRET_BYTES), file, key);
+}
+
+function judgedFile(read: ReadResult, file: string, key: SecretKey): Found {
   if (!read.ok) return { refusal: `cannot read the ${key.noun} file ${file}: ${read.message}` };
   const found = judged(withoutLineEnd(read.bytes), `the ${key.noun} file ${file}`, key);
   if (found.value === undefined || (read.mode & 0o004) === 0) return found;
   return { ...found, warning: `every user can read the ${key.noun} file ${file}; chmod 600 it` };
 }
 
-async function fromCredential(name: string, key: SecretKey, around: Surroundings): Promise<Found> {
+async function fromCredential(name: string, key: SecretKey, source: SecretSource): Promise<Found> {
   if (/\//.test(name) || name === '.' || name === '..')
     return { refusal: `a credential has a name and no path; write it like !credential ${key.exampleCredential}` };
-  const directory = variable(around, 'CREDENTIALS_DIRECTORY');
-  if (directory === undefined)
-    return {
-      refusal:
-        '$CREDENTIALS_DIRECTORY is not set: only a systemd service with LoadCredential= has it; use !env NAME or !file PATH elsewhere',
-    };
+  const directory = variable(source.around, 'CREDENTIALS_DIRECTORY');
+  if (directory === undefined) return besideTheConfiguration(name, key, source);
   // Owner and mode differ between versions of systemd and are its own affair.
   const read = await readRegularFile(join(directory, name), MAX_SECRET_BYTES);
-  if (!read.ok)
+  // In place of a file that is missing the units give an empty one.
+  const howTo = isMissing(read) || isEmpty(read) ? howToGive(name, key, source.configFile) : null;
+  if (howTo !== null) return { refusal: howTo };
+  if (isMissing(read))
     return {
-      refusal: `cannot read the credential ${name}: ${read.message}; the unit needs LoadCredential=${name}:/path/of/the/${key.noun}`,
+      refusal: `there is no credential ${name}; the unit needs LoadCredential=${name}:/path/of/the/${key.noun}`,
     };
+  if (!read.ok) return { refusal: `cannot read the credential ${name}: ${read.message}` };
   return judged(withoutLineEnd(read.bytes), `the credential ${name}`, key);
+}
+
+/** What systemd reads for the service, for the commands of a person. A file that is not theirs to read stays so. */
+async function besideTheConfiguration(name: string, key: SecretKey, { configFile }: SecretSource): Promise<Found> {
+  for (const file of placesOf(name, configFile)) {
+    const read = await readRegularFile(file, MAX_SECRET_BYTES);
+    if (isMissing(read)) continue;
+    const howTo = isEmpty(read) ? howToGive(name, key, configFile) : null;
+    if (howTo !== null) return { refusal: howTo };
+    const found = judgedFile(read, file, key);
+    return !read.ok && read.errno === 'EACCES' ? { refusal: `${found.refusal}; run the command with sudo` } : found;
+  }
+  const place = join(dirname(configFile), name);
+  const nowhere = `$CREDENTIALS_DIRECTORY is not set, as it is in a systemd service with LoadCredential=, and there is no ${place} to read instead; use !env NAME or !file PATH elsewhere`;
+  return { refusal: howToGive(name, key, configFile) ?? nowhere };
+}
+
+/** The credential of the units (systemd/dropcast.service), which comes from `NAME.key` for `dropcast@NAME`. */
+const UNIT_CREDENTIAL = 'api_key';
+
+function placesOf(name: string, configFile: string): readonly string[] {
+  const beside = (file: string): string => join(dirname(configFile), file);
+  if (name !== UNIT_CREDENTIAL || basename(configFile) === 'dropcast.yaml') return [beside(name)];
+  return [beside(`${basename(configFile, '.yaml')}.key`), beside(name)];
+}
+
+function isMissing(read: ReadResult): boolean {
+  return !read.ok && read.errno === 'ENOENT';
+}
+
+function isEmpty(read: ReadResult): boolean {
+  return read.ok && withoutLineEnd(read.bytes) === '';
+}
+
+/** What a person types who has not given the key to an installed service yet; null when it is another secret or service. */
+function howToGive(name: string, key: SecretKey, configFile: string): string | null {
+  const service = serviceOf(configFile);
+  if (service === null || name !== UNIT_CREDENTIAL) return null;
+  const { keyFile, name: unit } = service;
+  return `${key.what} is missing: ${keyFile} is empty or not there. Write it with \`sudo install -m 600 /dev/stdin ${keyFile}\` (paste the key, Enter, Ctrl-D), then \`sudo systemctl restart ${unit}\``;
 }
 
 function literal(value: string, key: SecretKey, { mode }: SecretSource): Found {

@@ -10,8 +10,11 @@ export class ControlError extends Error {
   override readonly name = 'ControlError';
 }
 
-/** Longest wait for an answer; everything the socket offers is quick. */
+/** Longest wait for an answer: what the socket offers is quick. */
 const timeoutMs = 30_000;
+
+/** A reload ends the watchers of some folders and looks at others. systemd gives it TimeoutStartSec, 90 s if nothing else is said. */
+const reloadTimeoutMs = 85_000;
 
 /**
  * One exchange with the running daemon.
@@ -37,9 +40,10 @@ function exchange(
   path: string,
   body: string | null,
 ): Promise<{ status: number; body: string }> {
+  const timeout = path === '/reload' ? reloadTimeoutMs : timeoutMs;
   return new Promise((resolve, reject) => {
     const call = request(
-      { socketPath, method, path, timeout: timeoutMs, agent: false, headers: { 'content-type': 'application/json' } },
+      { socketPath, method, path, timeout, agent: false, headers: { 'content-type': 'application/json' } },
       (answer) => {
         let text = '';
         answer.setEncoding('utf8');

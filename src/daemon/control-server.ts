@@ -13,6 +13,16 @@ export class ControlSocketError extends Error {
   override readonly name = 'ControlSocketError';
 }
 
+/** What became of a wish to read the configuration again. */
+export interface Reloaded {
+  /** Whether it was taken over; if not, the old one stays. */
+  readonly ok: boolean;
+  /** Errors if it was not, warnings if it was; each a line for a person. */
+  readonly problems: readonly string[];
+  /** The file that the daemon reads. */
+  readonly config: string;
+}
+
 /**
  * The control socket: HTTP over a unix socket that only the daemon's own user may open (mode 0600).
  *
@@ -22,7 +32,7 @@ export class ControlSocketError extends Error {
 export async function serveControl(
   daemon: Daemon,
   socketPath: string,
-  reload: () => Promise<{ readonly ok: boolean; readonly problems: readonly string[] }>,
+  reload: () => Promise<Reloaded>,
 ): Promise<AsyncDisposable> {
   await removeStale(socketPath);
   const server = createAdaptorServer({ fetch: createControl(daemon, reload).fetch });
@@ -65,7 +75,7 @@ async function linkFromStateDir(stateDir: string, socketPath: string): Promise<(
   return forget;
 }
 
-function createControl(daemon: Daemon, reload: Parameters<typeof serveControl>[2]): Hono {
+function createControl(daemon: Daemon, reload: () => Promise<Reloaded>): Hono {
   const { ledger } = daemon;
   const app = new Hono();
   app.onError((error, context) => context.json({ error: { code: 'bug', message: error.message } }, 500));

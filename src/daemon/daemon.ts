@@ -18,9 +18,12 @@ import { createVideoService } from '../service/video-service.ts';
 import type { VideoService } from '../service/video-service.ts';
 import { admitWebhook } from './admit-webhook.ts';
 import type { Admission, Webhook } from './admit-webhook.ts';
+import { countWrites, createBrief } from './brief.ts';
+import type { Brief } from './brief.ts';
 import { createFolders } from './folders.ts';
 import type { Folders } from './folders.ts';
 import { createBudget, createHosted } from './hosted.ts';
+import { howToRenewKey } from './renew-key.ts';
 import { lockInstance } from './instance-lock.ts';
 import { createLocalFiles, isThere } from './local-files.ts';
 import { narrate } from './narrate.ts';
@@ -37,6 +40,8 @@ export interface Daemon extends AsyncDisposable {
   reload(config: Config): Promise<void>;
   /** A webhook arrived: one that is signed makes it ask the service soon, and is not believed in anything else. */
   receive(webhook: Webhook): Admission;
+  /** How it goes, in numbers: cheap. */
+  brief(): Promise<Brief>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -60,7 +65,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   stack.use(await lockInstance(config.stateDir));
   const ledger = stack.use(await openLedger(config.stateDir));
   const receipts = stack.use(await openReceipts(config.stateDir));
-  const failures = stack.use(await openFailureLog(config.stateDir));
+  const failures = stack.use(await openFailureLog(config.failureLog));
   const gate = stack.use(
     createGate({
       store: {
@@ -85,10 +90,12 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     service: () => service,
     bandwidth,
     stallTimeoutMs: () => config.uploads.stallTimeoutMs,
+    howToRenewKey: () => howToRenewKey(config),
   });
   // The folders need the intake and the local files need the folders: each looks the other up when it is asked.
   const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing));
-  const store = { ...ledger, save: narrate(ledger, logger, clock) };
+  const { counted, written } = countWrites({ save: narrate(ledger, logger, clock), insert: ledger.insert });
+  const store = { ...ledger, ...counted };
   const conductor = createConductor(
     {
       store,
@@ -154,6 +161,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     folders,
     gate,
     config: () => config,
+    brief: createBrief({ ledger, written, conductor, folders, gate }),
     reload: async (next) => {
       const before = config;
       config = next;

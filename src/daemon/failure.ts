@@ -26,6 +26,7 @@ import {
 } from '../service/errors.ts';
 import { clampWait } from '../service/retry-after.ts';
 import { scrubAddresses } from '../service/scrub.ts';
+import { NotInFolderError } from './held-directory.ts';
 
 type Verdict = readonly [kind: FailureKind, inDoubt?: boolean];
 
@@ -47,6 +48,7 @@ export function toFailure(error: unknown): Failure {
 
 /** The failure class of whatever was thrown while looking at, reading or putting away a file of a watched folder. */
 export function toFileFailure(error: unknown): Failure {
+  if (error instanceof NotInFolderError) return { kind: 'permanent', code: 'outside_folder', message: error.message };
   if (!isSystemError(error)) return toFailure(error);
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return unreadable(error);
   return { kind: 'vanished', code: error.code, message: 'the file is no longer there' };
@@ -92,9 +94,14 @@ function isSystemError(error: unknown): error is Error & { readonly code: string
 function unreadable(error: Error & { readonly code: string }): Failure {
   const { code, message } = error;
   if (code === 'outside_folder') return { kind: 'permanent', code, message };
+  if (code === 'EROFS') return { kind: 'suspended', code, message: readOnly };
   const ofMachine = code === 'EIO' ? null : failureOfMachine(error);
   return ofMachine ?? { kind: 'transient', code, message };
 }
+
+/** Under systemd only what was there at the start and is named in the drop-in can be written to (ProtectSystem=strict). */
+const readOnly =
+  'the folder is read-only (EROFS). A service cannot write to one that its drop-in does not name, nor to one that was made anew while it ran: `sudo dropcast systemd drop-in --install`, then `sudo systemctl restart dropcast`';
 
 /** The network of this machine is away. */
 const unreachable = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED']);

@@ -36,6 +36,8 @@ export interface Folders extends AsyncDisposable {
   /** Takes over another configuration: folders that are the same go on, files that were held for want of a rule are routed anew. */
   change(config: Config): Promise<void>;
   status(): readonly FolderStatus[];
+  /** Those that are still looked through for the first time; one that is away is not. */
+  unscanned(): readonly string[];
   /** The videos and links that settle; sidecars speak for their videos. */
   settling(): readonly SettlingFile[];
   /** Whether anything may still come in by itself: a first look goes on, or something settles, sidecars too. */
@@ -229,6 +231,7 @@ export function createFolders(options: {
       await openAll(config.folders.filter(({ path }) => !watched.has(path)));
     },
     status: () => [...watched.values()].map(statusOf),
+    unscanned: () => [...watched.values()].filter(isUnscanned).map(({ router }) => router.folder.path),
     settling: () =>
       [...watched.values()].flatMap(({ router, watcher }) =>
         watcher.settling().filter(({ path }) => router.accepts(path) !== 'sidecar'),
@@ -262,11 +265,15 @@ export function createFolders(options: {
   };
 }
 
+function isUnscanned({ isScanned, state }: Watched): boolean {
+  return !isScanned && state?.state !== 'frozen';
+}
+
 /** That it is watched is said only once all of it was seen. */
-function statusOf({ router, watcher, state, isScanned }: Watched): FolderStatus {
+function statusOf(entry: Watched): FolderStatus {
+  const { router, watcher, state } = entry;
   const known = { path: router.folder.path, paths: watcher.counts() };
-  if (!isScanned && state?.state !== 'frozen')
-    return { ...known, state: 'starting', why: 'looking at all of its files for the first time' };
+  if (isUnscanned(entry)) return { ...known, state: 'starting', why: 'looking at all of its files for the first time' };
   return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
 }
 

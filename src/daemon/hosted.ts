@@ -1,6 +1,6 @@
 import type { Answer, Budget, VideoHost, VideoLibrary } from '../pipeline/ports.ts';
 import type { Failure } from '../pipeline/failure.ts';
-import { AbortedError } from '../service/errors.ts';
+import { AbortedError, UnauthorizedError } from '../service/errors.ts';
 import type { Bandwidth } from '../service/bandwidth.ts';
 import type { Gate } from '../service/gate.ts';
 import type { RequestGate, VideoService } from '../service/video-service.ts';
@@ -24,8 +24,22 @@ export function createHosted(options: {
   readonly service: () => VideoService;
   readonly bandwidth: Bandwidth;
   readonly stallTimeoutMs: () => number;
+  /** What a person does for a new key to be used, as part of a sentence. */
+  readonly howToRenewKey: () => string;
 }): VideoHost & VideoLibrary {
   const { service } = options;
+  const answer = async <T>(ask: () => Promise<T>): Promise<Answer<T>> => {
+    try {
+      return { ok: true, value: await ask() };
+    } catch (error) {
+      const failure = toFailure(error);
+      if (!(error instanceof UnauthorizedError)) return { ok: false, failure };
+      return {
+        ok: false,
+        failure: { ...failure, message: `${failure.message.replace(/\.$/, '')}; ${options.howToRenewKey()}` },
+      };
+    }
+  };
   const finish = (signal: AbortSignal) => ({ lane: 'finish' as const, signal });
   return {
     create: async (facts, token, signal) => {
@@ -91,14 +105,6 @@ export function createHosted(options: {
         return null;
       }),
   };
-}
-
-async function answer<T>(ask: () => Promise<T>): Promise<Answer<T>> {
-  try {
-    return { ok: true, value: await ask() };
-  } catch (error) {
-    return { ok: false, failure: toFailure(error) };
-  }
 }
 
 function remoteOf(video: Video): { id: string; status: string; message?: string; createdAt?: number } {

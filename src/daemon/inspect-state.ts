@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
 import { openExistingLedger } from '../ledger/ledger.ts';
+import { receiptsPath } from '../ledger/receipts.ts';
 import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
 import { sizeOfUsableFile, stateDirectory } from '../ledger/usable.ts';
 import { callDaemon } from './control-client.ts';
@@ -9,18 +10,19 @@ import { callDaemon } from './control-client.ts';
  * What is wrong with the state directory, one sentence each. A daemon that answers, or another command that has the ledger
  * open, has found it in order. What is not there yet is not made.
  */
-export async function inspectState(stateDir: string, socketPath: string): Promise<readonly string[]> {
+export async function inspectState(
+  { stateDir, failureLog }: Pick<Config, 'stateDir' | 'failureLog'>,
+  socketPath: string,
+): Promise<readonly string[]> {
   if (await isRunning(socketPath)) return [];
   const found = [
     await fullDisk(stateDir),
     await refusalOf(() => tryLedger(stateDir)),
-    ...(await Promise.all(logs.map((name) => refusalOf(() => sizeOfUsableFile(join(stateDir, name)))))),
+    ...(await Promise.all([receiptsPath(stateDir), failureLog].map((path) => refusalOf(() => sizeOfUsableFile(path))))),
   ];
   // The ledger speaks of the receipts too.
   return [...new Set(found.flatMap((message) => message ?? []))];
 }
-
-const logs = ['receipts.jsonl', 'failures.jsonl'] as const;
 
 /** Enough for the ledger and its log to begin with. */
 const leastFreeBytes = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
 import { makeStateDirectory } from '../ledger/make-state-directory.ts';
 
 /** Thrown when another dropcast works with the same state directory. */
@@ -19,10 +19,7 @@ export class AlreadyRunningError extends Error {
 export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
   await makeStateDirectory(stateDir);
   if (process.platform !== 'linux') return { [Symbol.asyncDispose]: () => Promise.resolve() };
-  const name = createHash('sha256')
-    .update(await realpath(stateDir))
-    .digest('hex')
-    .slice(0, 32);
+  const name = await nameOf(stateDir);
   const server = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -31,7 +28,7 @@ export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
         isHeld ? new AlreadyRunningError(`another dropcast is running with the state directory ${stateDir}`) : error,
       );
     });
-    server.listen(`\0dropcast-${name}`, resolve);
+    server.listen(name, resolve);
   });
   server.unref();
   return {
@@ -40,4 +37,24 @@ export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
         server.close(() => resolve());
       }),
   };
+}
+
+/** Whether a dropcast works with the state directory; false too where that cannot be known. */
+export async function isInstanceRunning(stateDir: string): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  const name = await nameOf(stateDir).catch(() => null);
+  if (name === null) return false;
+  return new Promise((resolve) => {
+    const socket = createConnection(name);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+async function nameOf(stateDir: string): Promise<string> {
+  const hash = createHash('sha256').update(await realpath(stateDir));
+  return `\0dropcast-${hash.digest('hex').slice(0, 32)}`;
 }

@@ -1,21 +1,18 @@
-import { constants } from 'node:fs';
-import { copyFile, link, lstat, mkdir, open, realpath, rename, rm, stat, unlink } from 'node:fs/promises';
-import { dirname, join, parse, relative, sep } from 'node:path';
+import { lstat, stat, unlink } from 'node:fs/promises';
+import { join, posix } from 'node:path';
 import { isSameVersion } from '../pipeline/facts.ts';
 import type { Facts, FileVersion } from '../pipeline/facts.ts';
 import type { Failure } from '../pipeline/failure.ts';
-import { syncPath } from '../ledger/sync-path.ts';
 import { folderAway } from '../pipeline/breaker.ts';
 import type { Answer, LocalFiles } from '../pipeline/ports.ts';
 import { isImportLink } from '../routing/import-link.ts';
 import { renderDirectory } from '../routing/template.ts';
-import { codeOf } from '../service/errors.ts';
+import { FileChangedError } from '../service/errors.ts';
 import { hashFile } from '../service/opened-file.ts';
 import { versionOf } from '../watch/observation.ts';
 import { toFileFailure } from './failure.ts';
-
-/** Free names tried for a moved file before it is left where it is. */
-const mostNames = 10_000;
+import { inDirectory } from './held-directory.ts';
+import { moveFile } from './move-file.ts';
 
 /**
  * The accepted files on disk.
@@ -47,20 +44,6 @@ export function createLocalFiles(whyAway: (folder: string, missing?: string) => 
     return found.value.isFile() && isSameVersion(versionOf(found.value), facts.version) ? null : changed;
   };
 
-  const dispose = async (facts: Facts): Promise<{ path: string; version: FileVersion } | null> => {
-    const { afterReady } = facts;
-    if (afterReady.kind !== 'move') {
-      await unlink(pathOf(facts));
-      return null;
-    }
-    const directory = renderDirectory(afterReady.to, {
-      path: facts.path,
-      modifiedMs: Number(BigInt(facts.version.mtimeNs) / 1_000_000n),
-    });
-    const path = dirname(facts.path) === (directory || '.') ? facts.path : await move(facts, directory);
-    return { path, version: versionOf(await lstat(join(facts.folder, path), { bigint: true })) };
-  };
-
   return {
     check,
     hash: (facts, signal) => answer(facts, () => hashFile(facts.folder, pathOf(facts), facts.version, signal)),
@@ -68,87 +51,32 @@ export function createLocalFiles(whyAway: (folder: string, missing?: string) => 
   };
 }
 
-/** Moves without ever overwriting: the new name is linked, which fails if it exists, then the old one is taken away. */
-async function move(facts: Facts, directory: string): Promise<string> {
-  const target = join(facts.folder, directory);
-  await mkdir(target, { recursive: true });
-  const inside = relative(await realpath(facts.folder), await realpath(target));
-  if (inside === '..' || inside.startsWith(`..${sep}`)) throw new Error(`${target} leads out of the watched folder`);
-  const { name, ext } = parse(facts.path);
-  for (let n = 1; n <= mostNames; n += 1) {
-    const path = join(directory, n === 1 ? `${name}${ext}` : `${name} (${n})${ext}`);
-    if (await place(facts, join(facts.folder, path))) return path.split(sep).join('/');
-  }
-  throw new Error(`${target} holds ${mostNames} files of this name`);
-}
-
-/** @returns false when the name is taken */
-async function place(facts: Facts, to: string): Promise<boolean> {
-  const from = pathOf(facts);
-  try {
-    await link(from, to);
-    await unlink(from);
-    await syncPath(dirname(to));
-    return true;
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EEXIST') return finishMove(from, to);
-    if (code === 'EXDEV') return copyAcross(facts, to);
-    // File systems without hard links (exFAT, some shares): no atomic way, so look, then rename.
-    if (code === 'EPERM' || code === 'ENOTSUP' || code === 'EOPNOTSUPP') return renameIfFree(from, to);
-    throw error;
-  }
-}
-
-/** The name is taken, unless by this very file: a crash came between its new name and the end of the old one. */
-async function finishMove(from: string, to: string): Promise<boolean> {
-  const [one, other] = await Promise.all([lstat(from, { bigint: true }), lstat(to, { bigint: true })]);
-  if (one.ino !== other.ino || one.dev !== other.dev) return false;
-  await unlink(from);
-  await syncPath(dirname(to));
-  return true;
-}
-
-async function renameIfFree(from: string, to: string): Promise<boolean> {
-  try {
-    await (await open(to, 'wx')).close();
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
-  }
-  try {
-    await rename(from, to);
-  } catch (error) {
-    await unlink(to);
-    throw error;
-  }
-  await syncPath(dirname(to));
-  return true;
-}
-
-/** Another file system below the folder: copy under a hidden name, sync, put in place, and only then take the original away. */
-async function copyAcross(facts: Facts, to: string): Promise<boolean> {
-  const from = pathOf(facts);
-  const partial = join(dirname(to), `.dropcast-${facts.id}.part`);
-  await rm(partial, { force: true });
-  try {
-    await copyFile(from, partial, constants.COPYFILE_EXCL);
-    const copy = await open(partial, 'r+');
-    try {
-      await copy.sync();
-    } finally {
-      await copy.close();
+/** Deletes or moves the file, from the directory that holds it now. Null when it is deleted. */
+async function dispose(facts: Facts): Promise<{ path: string; version: FileVersion } | null> {
+  const { folder, afterReady } = facts;
+  const { dir, base } = posix.parse(facts.path);
+  const to = afterReady.kind === 'move' ? directoryFor(facts, afterReady.to) : null;
+  return inDirectory({ folder, directory: dir }, async (held) => {
+    const from = held.at(base);
+    const found = await lstat(from, { bigint: true });
+    if (!found.isFile() || !isSameVersion(versionOf(found), facts.version))
+      throw new FileChangedError(changed.message, { code: changed.code });
+    if (to === null) {
+      await unlink(from);
+      return null;
     }
-    await link(partial, to);
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
-    throw error;
-  } finally {
-    await rm(partial, { force: true });
-  }
-  await syncPath(dirname(to));
-  await unlink(from);
-  return true;
+    if (to === dir) return { path: facts.path, version: versionOf(found) };
+    return inDirectory({ folder, directory: to, make: true }, async (target) => {
+      const name = await moveFile(from, target, facts.id);
+      const moved = await lstat(target.at(name), { bigint: true });
+      return { path: posix.join(to, name), version: versionOf(moved) };
+    });
+  });
+}
+
+function directoryFor(facts: Facts, template: string): string {
+  const modifiedMs = Number(BigInt(facts.version.mtimeNs) / 1_000_000n);
+  return renderDirectory(template, { path: facts.path, modifiedMs });
 }
 
 /** Whether something is at this place, whatever it is. */

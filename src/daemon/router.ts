@@ -12,6 +12,7 @@ import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
 import { checkSidecar, isSidecarName, sidecarNames } from '../routing/sidecar.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
+import { inDirectory, NotInFolderError } from './held-directory.ts';
 
 /** Sidecars and links are a few lines; what is longer is something else. */
 const mostBytes = 256 * 1024;
@@ -46,13 +47,12 @@ export function createRouter(folder: FolderConfig): FolderRouter {
   };
 
   const sidecarOf = async (path: string): Promise<SidecarReading> => {
+    // A folder whose videos are JSON files would be strange, but they are then videos.
+    const names = sidecarNames(path).filter((name) => accepts(name) === 'sidecar');
     const found: { name: string; text: string }[] = [];
-    for (const name of sidecarNames(path)) {
-      // A folder whose videos are JSON files would be strange, but they are then videos.
-      if (accepts(name) !== 'sidecar') continue;
-      const text = await readSmall(join(folder.path, name));
-      if (typeof text === 'string') found.push({ name: posix.basename(name), text });
-      else if (text !== null) return { ok: false, why: `sidecar "${posix.basename(name)}": ${text.why}` };
+    for (const [name, text] of await readBeside(folder.path, names)) {
+      if (typeof text === 'string') found.push({ name, text });
+      else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
     }
     const [first, second] = found;
     if (first === undefined) return { ok: true, sidecar: null };
@@ -78,7 +78,7 @@ export function createRouter(folder: FolderConfig): FolderRouter {
         : { kind: 'held', why: reading.why };
     },
     sourceUrl: async (path) => {
-      const text = await readSmall(join(folder.path, path));
+      const [[, text] = ['', null]] = await readBeside(folder.path, [path]);
       if (typeof text === 'string') return parseImportLink(path, text);
       return { ok: false, why: text?.why ?? 'the link file is no longer there' };
     },
@@ -103,16 +103,32 @@ export function routedFile(path: string, version: FileVersion): RoutedFile {
   return { path, modifiedMs: Number(BigInt(version.mtimeNs) / 1_000_000n) };
 }
 
+type SmallText = string | null | { readonly why: string };
+
+/** Names and texts of small files of one directory of a folder, as `readSmall` gives them. */
+async function readBeside(
+  folder: string,
+  paths: readonly string[],
+): Promise<readonly (readonly [string, SmallText])[]> {
+  const names = paths.map((path) => posix.basename(path));
+  try {
+    return await inDirectory({ folder, directory: posix.dirname(paths[0] ?? '') }, async (held) =>
+      Promise.all(names.map(async (name) => [name, await readSmall(held.at(name))] as const)),
+    );
+  } catch (error) {
+    // A directory that is away, or is a link now, holds nothing that may speak for a file.
+    const text = error instanceof NotInFolderError ? null : unread(error);
+    return names.map((name) => [name, text] as const);
+  }
+}
+
 /** The text of a small regular file; null when there is none. Never blocks on a FIFO, never follows a link. */
-async function readSmall(path: string): Promise<string | null | { readonly why: string }> {
+async function readSmall(path: string): Promise<SmallText> {
   let file;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // A video may have the longest name there is; no sidecar of a longer one can exist.
-    const isAway = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
-    return isAway ? null : { why: `cannot be read (${String(code)})` };
+    return unread(error);
   }
   try {
     const stats = await file.stat();
@@ -124,4 +140,11 @@ async function readSmall(path: string): Promise<string | null | { readonly why: 
   } finally {
     await file.close();
   }
+}
+
+function unread(error: unknown): SmallText {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  // A video may have the longest name there is; no sidecar of a longer one can exist.
+  const isAway = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
+  return isAway ? null : { why: `cannot be read (${String(code)})` };
 }

@@ -1,16 +1,19 @@
-import { join } from 'node:path';
 import type { Facts } from '../pipeline/facts.ts';
 import { stateOf } from '../pipeline/facts.ts';
 import type { Failure } from '../pipeline/failure.ts';
-import { openAppendLog } from './append-log.ts';
+import { openRotatedLog } from './append-log.ts';
 
 /** `failures.jsonl`: one line for each failure (design section 8). */
 export interface FailureLog extends AsyncDisposable {
   append(facts: Facts, failure: Failure, next: string): Promise<void>;
 }
 
-export async function openFailureLog(stateDir: string): Promise<FailureLog> {
-  const log = await openAppendLog(join(stateDir, 'failures.jsonl'));
+/**
+ * @param path of a file that may be rotated away at any time
+ * @throws {LedgerError} when it cannot be written to
+ */
+export async function openFailureLog(path: string): Promise<FailureLog> {
+  const log = await openRotatedLog(path);
   return {
     append: (facts, failure, next) =>
       log.append({

@@ -55,6 +55,11 @@ export interface Conductor {
   /** A file was taken in or moved on: the ledger can be written to (again). */
   tookIn(): void;
   apply(id: string, event: FileEvent): Promise<Applied>;
+  /**
+   * When it last got on, by the monotonic clock: it turns at the end of each tick, at least every second, and with every row that a
+   * long tick has moved. Only one that hangs, or breaks each time for a reason of its own, no longer turns.
+   */
+  turnedAt(): number;
   /** Why everything waits, or null. */
   pause(): Pause | null;
   /** Asks the service at once whether the reason of a pause is gone. */
@@ -102,11 +107,22 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     }
   };
 
-  /** Work of our own broke: a mistake of ours, unless the machine is at its limits. */
-  const broke = (work: string, error: unknown): void => {
+  /** Work of our own broke: a mistake of ours, unless the machine is at its limits. @returns whether it is */
+  const broke = (work: string, error: unknown): boolean => {
     const failure = failureOfMachine(error);
     if (failure === null) logger.error('Work of our own broke', { work, err: error });
     else note(work, failure);
+    return failure !== null;
+  };
+
+  let turnedAt = clock.elapsed();
+  const turn = (): void => {
+    turnedAt = clock.elapsed();
+  };
+
+  const release = async ({ id }: Facts): Promise<void> => {
+    await runner.apply(id, { type: 'GO' });
+    turn();
   };
 
   const mayDoubt = (): boolean => {
@@ -175,12 +191,12 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const aftercare = createAftercare({ ...world, runner, retry: () => settings.retry });
 
   const releaseRetries = async (now: number): Promise<void> => {
-    for (const { id } of await store.due('retrying', now, 500)) await runner.apply(id, { type: 'GO' });
+    for (const facts of await store.due('retrying', now, 500)) await release(facts);
   };
 
   const releaseEach = async (isReleased: (facts: Facts) => boolean): Promise<void> => {
     const rows = await store.due('retrying', Number.MAX_SAFE_INTEGER, 10_000);
-    for (const facts of rows) if (isReleased(facts)) await runner.apply(facts.id, { type: 'GO' });
+    for (const facts of rows) if (isReleased(facts)) await release(facts);
   };
 
   /** What waited for the service alone need not wait for its own backoff once the service is back. */
@@ -218,6 +234,15 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     wakeUp.ring();
   };
 
+  /** A restart is how a new key is taken over, when it is a credential of systemd: nobody waits five minutes for it. */
+  let areReleasedAtStart = false;
+  const releaseAtStart = async (): Promise<void> => {
+    if (areReleasedAtStart) return;
+    // A folder that was away says itself when it is back.
+    await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
+    areReleasedAtStart = true;
+  };
+
   let publishAt = 0;
   const publish = async (): Promise<void> => {
     for (const failure of await publisher.run(signal)) {
@@ -229,6 +254,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const sweeper = createSweeper({ ...world, runner, settings: () => settings, note });
   const tick = async (): Promise<void> => {
     const now = clock.now();
+    await releaseAtStart();
     await releaseTooFar(now);
     await releaseRetries(now);
     await releaseFolders();
@@ -253,7 +279,8 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   let loop: Promise<void> = Promise.resolve();
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      await tick().catch((error: unknown) => broke('tick', error));
+      // A full disk is waited for, not restarted for.
+      await tick().then(turn, (error: unknown) => broke('tick', error) && turn());
       await wakeUp.wait(tickMs);
     }
   };
@@ -273,6 +300,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       wakeUp.ring();
       return applied;
     },
+    turnedAt: () => turnedAt,
     pause: () => breaker.pause,
     probeNow: () => {
       if (breaker.pause !== null) breaker = { ...breaker, pause: { ...breaker.pause, nextProbeAt: 0 } };

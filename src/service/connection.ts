@@ -16,16 +16,21 @@ export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
  * 13 ended in ECONNRESET (measured), and each would be a create request nobody knows the outcome of. At 1,000
  * requests an hour the handshakes cost nothing.
  *
+ * @param proxyEnv of https alone
  * @param ca certificates (PEM) to trust beside those that Node trusts by itself
  */
 export function freshConnections(
   proxyEnv: ProxyEnvironment,
   ca?: string,
 ): { readonly http: HttpAgent; readonly https: HttpsAgent } {
-  const options = { keepAlive: false, proxyEnv: { ...proxyEnv } };
   // Naming any certificate takes the place of all known ones, those of NODE_EXTRA_CA_CERTS among them.
   const trust = ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] };
-  return { http: new HttpAgent(options), https: new HttpsAgent({ ...options, ...trust }) };
+  return {
+    // Plain http is for this machine alone. A proxy would get to see the key and the file in it, and has another `localhost`.
+    http: new HttpAgent({ keepAlive: false }),
+    // Said here, NODE_TLS_REJECT_UNAUTHORIZED=0 of the environment does not count.
+    https: new HttpsAgent({ keepAlive: false, proxyEnv: { ...proxyEnv }, rejectUnauthorized: true, ...trust }),
+  };
 }
 
 /** Of each stage of making a connection, in milliseconds. */

@@ -1,4 +1,5 @@
 import type { ClientRequest } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import got from 'got';
 import type { Agents } from 'got';
 
@@ -16,6 +17,8 @@ export interface Exchange {
   readonly json?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: AsyncIterable<Uint8Array> | undefined;
   readonly agent: Agents;
+  /** Finds the address of a name, in place of the system. */
+  readonly lookup?: LookupFunction | undefined;
   readonly line: Line;
   readonly signal: AbortSignal;
   /** For all of it; an upload has none, because its own watch sees whether it moves. */
@@ -45,6 +48,7 @@ export async function exchange({ what, url, line, signal, ...rest }: Exchange): 
       method: rest.method,
       headers: { ...rest.headers, ...(json !== undefined && { 'content-type': 'application/json' }) },
       agent: rest.agent,
+      ...(rest.lookup !== undefined && { dnsLookup: rest.lookup }),
       signal: AbortSignal.any([signal, tooLong.signal]),
       timeout: { ...connectTimeouts, ...(rest.timeoutMs !== undefined && { request: rest.timeoutMs }) },
       followRedirect: false,

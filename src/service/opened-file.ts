@@ -119,9 +119,12 @@ class Opened implements OpenedFile {
   }
 }
 
+/** Through no link, waiting for nobody at a FIFO, and a terminal does not become ours. */
+const readOnlyAsItIs = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
 async function openRegular(path: string): Promise<FileHandle> {
   try {
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return await open(path, readOnlyAsItIs);
   } catch (error) {
     // ELOOP: a symbolic link stands where the file was. ENXIO: a socket.
     if (codeOf(error) === 'ELOOP' || codeOf(error) === 'ENXIO') throw changed(path, 'is no regular file any more');

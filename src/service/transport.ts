@@ -13,6 +13,7 @@ import { createScrub } from './scrub.ts';
 import type { Scrub } from './scrub.ts';
 import { sendBody, uploadFile } from './upload.ts';
 import type { SendOptions, Uploaded, UploadOptions, UploadWorld } from './upload.ts';
+import { createUploadTargets } from './upload-targets.ts';
 
 export interface TransportOptions {
   /** With its version segment, without a trailing slash. */
@@ -23,7 +24,7 @@ export interface TransportOptions {
   /** For a whole JSON exchange; 30 s by default. */
   readonly timeoutMs?: number | undefined;
   readonly userAgent?: string | undefined;
-  /** `HTTPS_PROXY` and the like; by default those of this process. */
+  /** `HTTPS_PROXY` and `NO_PROXY`; by default those of this process. */
   readonly proxyEnv?: ProxyEnvironment | undefined;
   /** Certificates (PEM) to trust beside the known ones. */
   readonly ca?: string | undefined;
@@ -110,7 +111,8 @@ export class Transport implements AsyncDisposable {
     // Every request to the service itself carries the key (api-spec section 5); another origin only if it was named.
     const trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
     const keyFor = (origin: string) => (trusted.has(origin) ? apiKey.reveal() : null);
-    return { agent: this.#agent, userAgent: this.#userAgent, keyFor };
+    const targets = createUploadTargets({ baseUrl, named: trusted });
+    return { agent: this.#agent, userAgent: this.#userAgent, targets, keyFor };
   }
 
   #send(request: ApiRequest<unknown>, { signal, timeoutMs }: AskOptions): Promise<Answer> {

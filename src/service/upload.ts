@@ -9,12 +9,12 @@ import type { Bandwidth } from './bandwidth.ts';
 import type { BodySource } from './body-source.ts';
 import { Line } from './connection.ts';
 import { contentTypeOf } from './content-type.ts';
-import { AbortedError, throwIfAborted, UploadRejectedError, UploadServerError, UploadStalledError } from './errors.ts';
+import { AbortedError, throwIfAborted, UploadServerError, UploadStalledError } from './errors.ts';
 import { exchange } from './exchange.ts';
-import { isLoopback } from './loopback.ts';
 import { openChecked } from './opened-file.ts';
 import { createScrub, secretsOfAddress } from './scrub.ts';
 import { UploadBody } from './upload-body.ts';
+import type { UploadTarget, UploadTargets } from './upload-targets.ts';
 
 export interface SendOptions {
   /** The signed upload address. Authorises itself; never printed. */
@@ -52,6 +52,7 @@ export interface Uploaded {
 export interface UploadWorld {
   readonly agent: Agents;
   readonly userAgent: string;
+  readonly targets: UploadTargets;
   /** The key for an origin that was named as one that may see it, else null. */
   keyFor(origin: string): string | null;
 }
@@ -64,7 +65,7 @@ const continueMs = 1000;
 /**
  * Sends one file to its upload address by PUT, from one descriptor, exactly as many bytes as were accepted.
  *
- * @throws {UploadRejectedError} the address is neither https nor loopback, or it refuses the file
+ * @throws {UploadRejectedError} no file may be sent to the address (upload-targets.ts), or it refuses the file
  * @throws {FileVanishedError | FileChangedError | FileUnreadableError} before the last part left: the other side has no complete body
  * @throws {AddressDeadError | UploadConflictError | UploadServerError | RedirectError} by the answer
  * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no answer
@@ -73,9 +74,9 @@ const continueMs = 1000;
  */
 export async function uploadFile(options: UploadOptions, world: UploadWorld): Promise<Uploaded> {
   throwIfAborted(options.signal, 'the upload');
-  requireTarget(options.url);
+  const target = await world.targets.admit(options.url);
   await using file = await openChecked(options.root, options.path, options.expected);
-  return await sendBody(file, { ...options, name: options.path }, world);
+  return await sendTo(target, file, { ...options, name: options.path }, world);
 }
 
 /**
@@ -84,11 +85,20 @@ export async function uploadFile(options: UploadOptions, world: UploadWorld): Pr
  */
 export async function sendBody(file: BodySource, options: SendOptions, world: UploadWorld): Promise<Uploaded> {
   throwIfAborted(options.signal, 'the upload');
-  const target = requireTarget(options.url);
+  return await sendTo(await world.targets.admit(options.url), file, options, world);
+}
+
+async function sendTo(
+  target: UploadTarget,
+  file: BodySource,
+  options: SendOptions,
+  world: UploadWorld,
+): Promise<Uploaded> {
+  throwIfAborted(options.signal, 'the upload');
   const expecting = file.size > 0;
   let { answer, sha256 } = await send(file, target, expecting, options, world);
   if (answer.status === 417 && expecting) ({ answer, sha256 } = await send(file, target, false, options, world));
-  if (!isSuccess(answer.status)) throw uploadError(answer, scrubFor(options.url, world, target), Date.now());
+  if (!isSuccess(answer.status)) throw uploadError(answer, scrubFor(options.url, world, target.url), Date.now());
   if (sha256 === null) {
     throw new UploadServerError(`the upload address answered ${answer.status} before it had the whole file`, {
       status: answer.status,
@@ -101,14 +111,15 @@ export async function sendBody(file: BodySource, options: SendOptions, world: Up
 /** One PUT. The body is held until the server says `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE. */
 async function send(
   file: BodySource,
-  target: URL,
+  target: UploadTarget,
   expecting: boolean,
   options: SendOptions,
   world: UploadWorld,
 ): Promise<{ answer: Answer; sha256: string | null }> {
+  const { url } = target;
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const stall = new StallWatch(target.origin, () => stop.abort());
+  const stall = new StallWatch(url.origin, () => stop.abort());
   const line = new Line();
   const body = new UploadBody({
     file,
@@ -128,10 +139,11 @@ async function send(
     const answer = await exchange({
       what: 'the upload',
       method: 'PUT',
-      url: target,
-      headers: headersFor(file, target, expecting, options, world),
+      url,
+      headers: headersFor(file, url, expecting, options, world),
       body,
       agent: world.agent,
+      lookup: target.lookup,
       line,
       signal,
       onRequest: (request) => {
@@ -144,7 +156,7 @@ async function send(
     return { answer, sha256: body.sha256 };
   } catch (error) {
     if (options.signal.aborted) throw new AbortedError('the upload');
-    throw stall.error ?? body.failure ?? error;
+    throw target.refusal() ?? stall.error ?? body.failure ?? error;
   } finally {
     stall.pause();
     stop.abort();
@@ -167,16 +179,6 @@ function headersFor(file: BodySource, target: URL, expecting: boolean, options: 
     ...(expecting && { expect: '100-continue' }),
     ...(key !== null && { authorization: `Bearer ${key}` }),
   };
-}
-
-/** An address out of an answer: only what a signed upload may look like, so that no file leaves in the clear. */
-function requireTarget(address: string): URL {
-  const url = URL.canParse(address) ? new URL(address) : null;
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))) return url;
-  const found = url === null ? 'no address at all' : `${url.protocol}//${url.host}`;
-  throw new UploadRejectedError(`the upload address must be https, or http on this machine; it is ${found}`, {
-    code: 'unsafe_upload_address',
-  });
 }
 
 function scrubFor(address: string, world: UploadWorld, target: URL) {

@@ -26,7 +26,7 @@ export interface VideoServiceOptions {
   /** For a whole JSON exchange; 30 s by default. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
-  /** `HTTPS_PROXY` and the like; by default those of this process. */
+  /** `HTTPS_PROXY` and `NO_PROXY`; by default those of this process. */
   readonly proxyEnv?: ProxyEnvironment;
   readonly onRequest?: (request: RequestNote) => void;
 }

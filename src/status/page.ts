@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
+import type { HonoRequest } from 'hono';
 import { html } from 'hono/html';
 import type { Admission, Webhook } from '../daemon/admit-webhook.ts';
 import type { FileView, StatusView } from '../daemon/view.ts';
@@ -21,18 +22,39 @@ const mostWebhookBytes = 1024 * 1024;
 /** Seconds between two looks of an open page. */
 const refreshSeconds = 2;
 
+/** What one visitor may take: the page is small, and nobody who reads it needs long or says much. */
+export interface PageLimits {
+  readonly connections: number;
+  /** For the whole request, its head and its body; looked at as often. */
+  readonly requestMs: number;
+  readonly headerBytes: number;
+}
+
+const usualLimits: PageLimits = { connections: 100, requestMs: 10_000, headerBytes: 16 * 1024 };
+
 /**
  * Serves what is happening, for people (`/`), programs (`/status.json`) and health checks (`/healthz`), and takes webhooks
- * (`POST /webhooks`). It can only be read, and holds no secret. Requests to read it under a foreign host name are refused, so that a web page elsewhere cannot read it through
- * the browser of somebody on this machine (DNS rebinding).
+ * (`POST /webhooks`). It can only be read, and holds no secret. Requests to read it under a foreign host name, and those that a
+ * web page elsewhere has a browser make, are refused: it could read the page through the browser of somebody on this machine
+ * (DNS rebinding).
  *
  * @throws the error of `listen`, as EADDRINUSE
  */
 export async function serveStatusPage(
   listen: { readonly host: string; readonly port: number },
   source: PageSource,
+  limits: PageLimits = usualLimits,
 ): Promise<StatusPage> {
-  const server = createAdaptorServer({ fetch: createPage(listen.host, source).fetch });
+  const server = createAdaptorServer({
+    fetch: createPage(listen.host, source).fetch,
+    serverOptions: {
+      headersTimeout: limits.requestMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: limits.requestMs,
+      maxHeaderSize: limits.headerBytes,
+    },
+  });
+  server.maxConnections = limits.connections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(listen.port, listen.host, resolve);
@@ -61,10 +83,11 @@ export function createPage(listenHost: string, { status, receive }: PageSource):
   app.use(async (context, next) => {
     if (!isOwnName(context.req.header('host') ?? '', listenHost))
       return context.text('This page answers to its own address only.\n', 421);
+    if (isForeign(context.req, listenHost)) return context.text('This page is not for other pages.\n', 403);
+    if (!['GET', 'HEAD'].includes(context.req.method))
+      return context.text('This page can only be read.\n', 405, { allow: 'GET, HEAD' });
     await next();
-    context.header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'");
-    context.header('x-content-type-options', 'nosniff');
-    context.header('cache-control', 'no-store');
+    for (const [name, value] of Object.entries(protections)) context.header(name, value);
     return undefined;
   });
   app.get('/', async (context) => context.html(render(await status())));
@@ -74,6 +97,23 @@ export function createPage(listenHost: string, { status, receive }: PageSource):
     return waiting === null ? context.text('ok\n') : context.text(`waiting: ${waiting.why}\n`, 503);
   });
   return app;
+}
+
+const protections = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+};
+
+/** A page of another site asks through its visitor's browser, which says so. To follow a link to here is no such thing. */
+function isForeign(request: HonoRequest, listenHost: string): boolean {
+  const origin = request.header('origin');
+  if (origin !== undefined && !(URL.canParse(origin) && isOwnName(new URL(origin).host, listenHost))) return true;
+  return request.header('sec-fetch-site') === 'cross-site' && request.header('sec-fetch-mode') !== 'navigate';
 }
 
 /** Addresses are always our own; a name only if it is this machine's loopback or the one that was configured. */

@@ -10,6 +10,7 @@ import { contentKey, errnoOf } from './observation.ts';
 import type { Observation } from './observation.ts';
 import { OpenWriters } from './open-writers.ts';
 import { RefusedPaths } from './refused-paths.ts';
+import { refusedBecause } from './refused-because.ts';
 import { RootGuard } from './root-guard.ts';
 import type { RootVerdict } from './root-guard.ts';
 import { scanFolder } from './scan.ts';
@@ -234,7 +235,7 @@ class WatchedFolderState implements FolderWatcher {
   #scanFailed(error: unknown): void {
     this.#scans.wantDeep();
     this.#logger.debug('the scan failed', { folder: this.#folder.path, err: error });
-    this.#freeze(`it cannot be read (${errnoOf(error)})`);
+    this.#freeze(refusedBecause('it cannot be read', errnoOf(error)));
   }
 
   #scanInterval(): { readonly ms: number; readonly isUrgent: boolean } {
@@ -406,8 +407,11 @@ const ROOT_ANSWER_VALID_MS = 500;
 const MISSED_GRACE_MS = 1000;
 
 const PARTLY_BLIND: Readonly<Record<string, string>> = {
-  ENOSPC: 'the limit of inotify watches is reached, see fs.inotify.max_user_watches',
-  EMFILE: 'the limit of inotify instances or open files is reached, see fs.inotify.max_user_instances',
+  // Their values are in /proc/sys, which a service does not see (ProcSubset=pid): so they are named only.
+  ENOSPC:
+    'the limit of inotify watches is reached: raise it with `sudo sysctl fs.inotify.max_user_watches=1048576`, and in /etc/sysctl.d for good',
+  EMFILE:
+    'the limit of inotify instances or open files is reached: raise it with `sudo sysctl fs.inotify.max_user_instances=1024`, and in /etc/sysctl.d for good',
   EACCES: 'a directory may not be watched',
   EPERM: 'a directory may not be watched',
 };

@@ -6,11 +6,16 @@ export interface RefusedScan {
   end(): void;
 }
 
-/** The paths that can never be sent. Each is logged once, with its reason; of a flood only the first of a scan. */
+/**
+ * The paths that can never be sent. Each is logged once, with its reason; of a flood only the first between one scan and the
+ * next, and the number of the others: whoever may write in a folder could else fill the log.
+ */
 export class RefusedPaths {
   readonly #folder: string;
   readonly #logger: Logger;
   #paths = new Set<string>();
+  /** Since the last scan. */
+  #found = 0;
 
   constructor(folder: string, logger: Logger) {
     this.#folder = folder;
@@ -24,25 +29,32 @@ export class RefusedPaths {
   add(path: string, why: string): void {
     if (this.#paths.has(path)) return;
     this.#paths.add(path);
-    this.#logger.warn('refused', { folder: this.#folder, path, why });
+    this.#tell(path, why);
   }
 
   beginScan(): RefusedScan {
     const found = new Set<string>();
-    let fresh = 0;
     return {
       add: (path, why) => {
         found.add(path);
-        if (this.#paths.has(path)) return;
-        fresh += 1;
-        if (fresh <= MOST_LINES) this.#logger.warn('refused', { folder: this.#folder, path, why });
+        if (!this.#paths.has(path)) this.#tell(path, why);
       },
       end: () => {
         this.#paths = found;
-        if (fresh <= MOST_LINES) return;
-        this.#logger.warn('refused further paths', { folder: this.#folder, count: fresh - MOST_LINES });
+        this.#tellRest();
       },
     };
+  }
+
+  #tell(path: string, why: string): void {
+    this.#found += 1;
+    if (this.#found <= MOST_LINES) this.#logger.warn('refused', { folder: this.#folder, path, why });
+  }
+
+  #tellRest(): void {
+    const count = this.#found - MOST_LINES;
+    this.#found = 0;
+    if (count > 0) this.#logger.warn('refused further paths', { folder: this.#folder, count });
   }
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { stat } from 'node:fs/promises';
 import { contentKey, errnoOf, observe } from './observation.ts';
+import { refusedBecause } from './refused-because.ts';
 
 export type RootVerdict = { readonly isSound: true } | { readonly isSound: false; readonly why: string };
 
@@ -78,6 +79,6 @@ async function deviceOf(path: string): Promise<{ readonly device: string } | { r
     return stats.isDirectory() ? { device: String(stats.dev) } : { why: 'it is not a directory' };
   } catch (error) {
     const code = errnoOf(error);
-    return { why: code === 'ENOENT' ? 'it does not exist' : `it cannot be reached (${code})` };
+    return { why: code === 'ENOENT' ? 'it does not exist' : refusedBecause('it cannot be reached', code) };
   }
 }

@@ -372,7 +372,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
   [
     'a credential without systemd',
     { 3: '  api_key: !credential api_key' },
-    '3:24 service.api_key: $CREDENTIALS_DIRECTORY is not set: only a systemd service with LoadCredential= has it; use !env NAME or !file PATH elsewhere',
+    '3:24 service.api_key: $CREDENTIALS_DIRECTORY is not set, as it is in a systemd service with LoadCredential=, and there is no /api_key to read instead; use !env NAME or !file PATH elsewhere',
   ],
   [
     'a credential that is a path',

@@ -56,6 +56,26 @@ it('says that a folder is missing, is none, or cannot be reached', async () => {
   ]);
 });
 
+it('tells what may pass by itself from what is wrong', async () => {
+  await writeFile(join(here.path, 'file'), '');
+  const { config, locate } = await here.load(configOf(['path: nowhere'], 'state_dir: file\n'));
+  if (config === null) throw new Error('it is not right');
+  expect((await inspectSurroundings(config, locate)).map(({ key, passing }) => [key, passing])).toEqual([
+    ['folders[0].path', true],
+    ['state_dir', undefined],
+  ]);
+});
+
+it('says what an installed service needs to see a folder', async () => {
+  const { config, locate } = await here.load(configOf(['path: nowhere'], `state_dir: ${here.path}\n`));
+  if (config === null) throw new Error('it is not right');
+  const messageIn = async (file: string) => (await inspectSurroundings({ ...config, file }, locate))[0]?.message;
+  expect(await messageIn('/etc/dropcast/dropcast.yaml')).toMatch(
+    /what belongs there; the service needs `sudo dropcast systemd drop-in --install` for its folders, then `sudo systemctl restart dropcast`$/,
+  );
+  expect(await messageIn('/etc/dropcast/news.yaml')).toContain('--install --instance news`');
+});
+
 it.runIf(canBeRefused)('says that a folder cannot be listed or entered', async () => {
   await folder('state');
   await folder('closed', 0o700);

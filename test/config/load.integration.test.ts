@@ -3,6 +3,7 @@ import { chmod, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../../src/config/load.ts';
+import { defaultStateDir } from '../../src/config/paths.ts';
 import { canBeRefused, problemsAsNobody } from './as-nobody.ts';
 import { scratch, type Scratch } from './scratch.ts';
 
@@ -145,6 +146,24 @@ describe('the state directory', () => {
     expect(config?.stateDir).toBe(join(here.path, 'home/.local/state/dropcast'));
   });
 
+  it.each([
+    ['/etc/dropcast/dropcast.yaml', '/var/lib/dropcast'],
+    ['/etc/dropcast/news.yaml', '/var/lib/dropcast@news'],
+    ['/etc/dropcast/news', '/home/op/.local/state/dropcast'],
+    ['/etc/dropcast/old/news.yaml', '/home/op/.local/state/dropcast'],
+  ])('of the service that reads %s is %s for whoever else reads it', (file, stateDir) => {
+    expect(defaultStateDir(file, { env: {}, cwd: '/', home: '/home/op' })).toBe(stateDir);
+    expect(defaultStateDir(file, { env: { STATE_DIRECTORY: '/s' }, cwd: '/', home: '/home/op' })).toBe('/s');
+  });
+
+  it('has the failure log, unless systemd has a directory for it', async () => {
+    const { config } = await here.load(MINIMAL, { KEY: 'abc', STATE_DIRECTORY: '/s' });
+    expect(config?.failureLog).toBe('/s/failures.jsonl');
+    const logs = { LOGS_DIRECTORY: '/var/log/one:/var/log/two' };
+    const there = await here.load(MINIMAL, { KEY: 'abc', STATE_DIRECTORY: '/s', ...logs });
+    expect(there.config?.failureLog).toBe('/var/log/one/failures.jsonl');
+  });
+
   it('leaves the socket to the runtime directory of systemd', async () => {
     const { config } = await here.load(MINIMAL, { KEY: 'abc', RUNTIME_DIRECTORY: '/run/dropcast' });
     expect(config?.status.socket).toBe('/run/dropcast/dropcast.sock');
@@ -230,7 +249,7 @@ describe('the key', () => {
 
   it('names the line for the unit when the credential is not there', async () => {
     expect(await key('!credential api_key', { CREDENTIALS_DIRECTORY: here.path })).toContain(
-      'no such file or directory (ENOENT); the unit needs LoadCredential=api_key:',
+      'there is no credential api_key; the unit needs LoadCredential=api_key:',
     );
   });
 

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
 import { premisesOf } from '../../src/config/premises.ts';
+import { TaggedValue } from '../../src/config/tagged-value.ts';
 
-const around = { env: { STATE_DIRECTORY: '/var/lib/dropcast' }, cwd: '/', home: '/home/op' };
+const around = {
+  env: { STATE_DIRECTORY: '/var/lib/dropcast', LOGS_DIRECTORY: '/var/log/dropcast' },
+  cwd: '/',
+  home: '/home/op',
+};
 
 test('folders and state directory are read off a tree that is wrong elsewhere', () => {
   const tree = {
-    service: 7,
+    service: { api_key: 7, webhook_secret: new TaggedValue('file', '~/hook') },
     folders: [
       { path: './in', after_ready: 'delete', rules: 'none' },
       { pfad: '/lost' },
@@ -16,6 +21,8 @@ test('folders and state directory are read off a tree that is wrong elsewhere', 
   expect(premisesOf(tree, '/etc/dropcast/dropcast.yaml', around)).toEqual({
     file: '/etc/dropcast/dropcast.yaml',
     stateDir: '/var/lib/dropcast',
+    failureLog: '/var/log/dropcast/failures.jsonl',
+    secretFiles: ['/home/op/hook'],
     folders: [
       { key: 'folders[0]', path: '/etc/dropcast/in', afterReady: { kind: 'delete' } },
       { key: 'folders[3]', path: '/srv/b', afterReady: { kind: 'move', to: 'done' } },

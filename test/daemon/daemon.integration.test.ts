@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -56,9 +56,22 @@ test('it can be asked and stopped while it looks at thousands of files for the f
   await Promise.all(names.map((name) => writeFile(scratch.file('inbox', name), '')));
   await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
   expect(daemon.folders.status()).toMatchObject([{ state: 'starting', why: expect.stringContaining('first time') }]);
+  expect(daemon.folders.unscanned()).toEqual([scratch.file('inbox')]);
   expect(await daemon.isIdle()).toBe(false);
   await daemon.stop(AbortSignal.timeout(60_000));
   expect(daemon.folders.status()[0]?.paths.seen).toBeLessThan(names.length);
+});
+
+test('a folder that is away counts as looked through; one that comes back does so once it was', async () => {
+  await using host = await startVideoHost();
+  await using scratch = await makeInbox();
+  await rename(scratch.file('inbox'), scratch.file('away'));
+  await using daemon = await startDaemon(await configOf(scratch, host), silentLogger);
+  expect(daemon.folders.unscanned()).toEqual([]);
+  await rename(scratch.file('away'), scratch.file('inbox'));
+  await daemon.folders.rescan();
+  await until('it is looked through', () => daemon.folders.status()[0]?.state === 'watching');
+  expect(daemon.folders.unscanned()).toEqual([]);
 });
 
 test('a folder that a reload puts inside another takes over what is in it', async () => {

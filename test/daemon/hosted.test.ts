@@ -43,6 +43,22 @@ test.for([
   expect(listed).toMatchObject({ ok: true, value: { perPage, total: 60 } });
 });
 
+test('a key that the service does not take says what a new one takes', async () => {
+  await using opened = openService(base);
+  nock(base)
+    .get('/videos/vid_1')
+    .reply(401, { error: { code: 'unauthorized', message: 'who are you?' } });
+  expect(await hostedBy(opened).get('vid_1', signal)).toMatchObject({
+    ok: false,
+    failure: { kind: 'suspended', message: expect.stringMatching(/401 .*; a new key takes this$/) },
+  });
+});
+
 function hostedBy({ service }: ReturnType<typeof openService>): ReturnType<typeof createHosted> {
-  return createHosted({ service: () => service, bandwidth: createBandwidth(null), stallTimeoutMs: () => 1_000 });
+  return createHosted({
+    service: () => service,
+    bandwidth: createBandwidth(null),
+    stallTimeoutMs: () => 1_000,
+    howToRenewKey: () => 'a new key takes this',
+  });
 }

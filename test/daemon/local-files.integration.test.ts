@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { createLocalFiles } from '../../src/daemon/local-files.ts';
 import type { Facts } from '../../src/pipeline/facts.ts';
 import { versionOf } from '../../src/watch/observation.ts';
+import { canMount, smallDisk } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
 const files = createLocalFiles(async () => null);
@@ -43,6 +44,24 @@ describe('moving after ready', () => {
     expect(await readdir(join(folder.path, 'done'))).toEqual(['clip.mp4']);
     expect(await readdir(folder.path)).toEqual(['done']);
   });
+
+  test.runIf(canMount())(
+    'waits with the way out while the folder is read-only, as one made anew is for a service',
+    async () => {
+      await using folder = await smallDisk('1m');
+      await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+      const facts = await accepted(folder.path, 'clip.mp4', { afterReady });
+      folder.remount('ro');
+      for (const way of [afterReady, { kind: 'delete' } as const]) {
+        expect(await files.dispose({ ...facts, afterReady: way })).toMatchObject({
+          ok: false,
+          failure: { kind: 'suspended', code: 'EROFS', message: expect.stringContaining('systemctl restart dropcast') },
+        });
+      }
+      folder.remount('rw');
+      expect(await files.dispose(facts)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
+    },
+  );
 
   test('never leads out of the folder through a link', async () => {
     await using folder = await scratch();

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openAppendLog } from '../../src/ledger/append-log.ts';
@@ -36,7 +36,7 @@ test('receipts say who has which video, and where its bytes go', async () => {
 test('the failure log says what happened, and what happens next', async () => {
   await using scratch = await scratchDirectory();
   {
-    await using failures = await openFailureLog(scratch.path);
+    await using failures = await openFailureLog(join(scratch.path, 'failures.jsonl'));
     const facts = someFacts({ ...created, attempts: 2, notBefore: 9 });
     await failures.append(facts, failure('transient', { status: 503 }), 'tried again');
   }
@@ -62,7 +62,7 @@ test('the files are private', async () => {
   try {
     await using opened = new AsyncDisposableStack();
     opened.use(await openReceipts(scratch.path));
-    opened.use(await openFailureLog(scratch.path));
+    opened.use(await openFailureLog(join(scratch.path, 'failures.jsonl')));
     for (const name of ['receipts.jsonl', 'failures.jsonl'])
       expect((await stat(join(scratch.path, name))).mode & 0o777).toBe(0o600);
   } finally {
@@ -91,6 +91,40 @@ test('lines that are appended at the same time stay whole and in order', async (
   await using log = await openAppendLog(path);
   await Promise.all(Array.from({ length: 200 }, (_, n) => log.append({ n, text: 'x'.repeat(n * 10) })));
   expect((await linesOf(path)).map(({ n }) => n)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+});
+
+test('a failure log that was rotated away goes on in a new file, which is private too', async () => {
+  await using scratch = await scratchDirectory();
+  const path = join(scratch.path, 'failures.jsonl');
+  const before = process.umask(0);
+  try {
+    await using failures = await openFailureLog(path);
+    const append = (next: string) => failures.append(someFacts(created), failure('transient'), next);
+    await append('before');
+    await rename(path, `${path}.1`);
+    await Promise.all([append('after'), append('at once')]);
+    expect((await linesOf(path)).map(({ next }) => next)).toEqual(['after', 'at once']);
+    await rm(path);
+    await append('after it was taken away');
+  } finally {
+    process.umask(before);
+  }
+  expect((await linesOf(`${path}.1`)).map(({ next }) => next)).toEqual(['before']);
+  expect((await linesOf(path)).map(({ next }) => next)).toEqual(['after it was taken away']);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test('a line of the failure log that could not be written is an error of the system, and not the end of the log', async () => {
+  await using scratch = await scratchDirectory();
+  const path = join(scratch.path, 'failures.jsonl');
+  await using failures = await openFailureLog(path);
+  const append = () => failures.append(someFacts(created), failure('transient'), 'tried again');
+  await rm(path);
+  await mkdir(path);
+  await expect(append()).rejects.toMatchObject({ code: 'EISDIR' });
+  await rm(path, { recursive: true });
+  await append();
+  expect(await linesOf(path)).toHaveLength(1);
 });
 
 test('a log that cannot be opened is named', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { folderAway } from '../../src/pipeline/breaker.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
@@ -185,6 +185,17 @@ describe('a service that is away', () => {
     await until(() => conductor.isIdle());
   });
 
+  test('a start asks again at once for what waited for the service: a new key takes one', async () => {
+    const [refused, broken] = files(2, { notBefore: 1_300_000 });
+    const { clock, store, until } = open([
+      someFacts({ ...refused, lastFailure: failure('suspended', { status: 401 }) }),
+      someFacts({ ...broken, lastFailure: failure('transient') }),
+    ]);
+    await until(() => stateOf(store.row('f_0')) === 'done');
+    expect(clock.elapsed()).toBeLessThan(60_000);
+    expect(stateOf(store.row('f_1'))).toBe('retrying');
+  });
+
   // The API answers every probe, so each cycle of pause and release would cost requests for nothing.
   test('an upload host that is away uses few requests', async () => {
     const { conductor, service, clock, until } = open(files(4));
@@ -364,5 +375,57 @@ describe('a ledger that takes no writes', () => {
     isFull = false;
     await until(() => conductor.isIdle());
     expect(store.states()).toEqual(['done']);
+  });
+});
+
+describe('whether the loop turns', () => {
+  const tenMinutes = 600_000;
+
+  test('with nothing to do it does', async () => {
+    const { conductor, clock, until } = open([]);
+    await until(() => clock.elapsed() >= tenMinutes);
+    expect(clock.elapsed() - conductor.turnedAt()).toBeLessThanOrEqual(2_000);
+  });
+
+  test('with a ledger that does not answer it does not', async () => {
+    const rows = new MemoryStore([]);
+    const store = Object.assign(rows, { count: () => new Promise<number>(() => undefined) });
+    const { conductor, clock, until } = open([], { store });
+    await until(() => clock.elapsed() >= tenMinutes);
+    expect(conductor.turnedAt()).toBe(0);
+    // What hangs here is hung at the end of the test as well.
+    running.length = 0;
+  });
+
+  test('with a ledger that refuses each tick for no reason of the machine it does not', async () => {
+    const refuse = () => Promise.reject(new Error('a mistake of ours'));
+    const { conductor, clock, until } = open([], { store: Object.assign(new MemoryStore([]), { due: refuse }) });
+    await until(() => clock.elapsed() >= tenMinutes);
+    expect(conductor.turnedAt()).toBe(0);
+  });
+
+  test('with a disk that is full it does: a restart would mend nothing', async () => {
+    const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    const refuse = () => Promise.reject(full);
+    const { conductor, clock, until } = open([], { store: Object.assign(new MemoryStore([]), { due: refuse }) });
+    await until(() => clock.elapsed() >= tenMinutes);
+    expect(clock.elapsed() - conductor.turnedAt()).toBeLessThanOrEqual(2_000);
+  });
+
+  test('within a long tick it does so with every row', async () => {
+    const waiting = files(500, { notBefore: 500, attempts: 1, lastFailure: failure('transient') });
+    const store = new MemoryStore(waiting);
+    const clock = new TestClock();
+    const ages: number[] = [];
+    const save = store.save.bind(store);
+    let conductor: Conductor | null = null;
+    store.save = async (facts, note) => {
+      if (conductor !== null) ages.push(clock.elapsed() - conductor.turnedAt());
+      clock.advance(1_000);
+      return save(facts, note);
+    };
+    ({ conductor } = open(waiting, { store, clock }));
+    await vi.waitFor(() => expect(ages.length).toBeGreaterThanOrEqual(500));
+    expect(Math.max(...ages.slice(0, 500))).toBeLessThanOrEqual(2_000);
   });
 });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -116,18 +115,6 @@ describe('connections', () => {
     for (let i = 0; i < 3; i++) await opened.service.createVideo(request, once1);
     expect(ports.size).toBe(3);
     await vi.waitFor(() => expect(host.sockets.size).toBe(0));
-  });
-
-  test('go through the proxy that the environment names', async () => {
-    const asked: (string | undefined)[] = [];
-    const proxy = createHttpServer((message, response) => {
-      asked.push(message.url);
-      response.end('{"data":[]}');
-    });
-    await using host = await listening(proxy, [], 'http');
-    await using opened = openService('http://video.example.com/v1', { proxyEnv: { HTTP_PROXY: host.origin } });
-    expect(await opened.service.listFeeds({ lane: 'poll' })).toEqual([]);
-    expect(asked).toEqual(['http://video.example.com/v1/feeds']);
   });
 
   test('are cut when the caller or the client stops', async () => {

@@ -12,7 +12,9 @@ const client = `
   const [, url, root, path, expected] = process.argv;
   const { uploadFile } = await import(${JSON.stringify(new URL('../../src/service/upload.ts', import.meta.url).href)});
   const { freshConnections } = await import(${JSON.stringify(new URL('../../src/service/connection.ts', import.meta.url).href)});
-  const world = { agent: freshConnections({}), userAgent: 'x', keyFor: () => null };
+  const { createUploadTargets } = await import(${JSON.stringify(new URL('../../src/service/upload-targets.ts', import.meta.url).href)});
+  const targets = createUploadTargets({ baseUrl: url, named: new Set() });
+  const world = { agent: freshConnections({}), userAgent: 'x', targets, keyFor: () => null };
   const options = { url, root, path, expected: JSON.parse(expected), stallTimeoutMs: 20000, signal: new AbortController().signal };
   const startedAt = performance.now();
   await uploadFile({ ...options, beforeLastPart: async () => {} }, world);

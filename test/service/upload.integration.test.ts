@@ -44,6 +44,7 @@ import {
 import type { UploadError } from '../../src/service/errors.ts';
 import { uploadFile } from '../../src/service/upload.ts';
 import type { Uploaded, UploadOptions } from '../../src/service/upload.ts';
+import { createUploadTargets } from '../../src/service/upload-targets.ts';
 import { content, sha256 } from './bytes.ts';
 import { selfSigned } from './certificate.ts';
 import { listening, startHost, takeAll, tempFolder, versionOf } from './upload-host.ts';
@@ -61,7 +62,8 @@ function upload(given: Given, keys: Readonly<Record<string, string>> = {}): Prom
     ...given,
   };
   const agent = { http: new HttpAgent(), https: new HttpsAgent({ ca: selfSigned.cert }) };
-  return uploadFile(options, { agent, userAgent: 'dropcast-test', keyFor: (origin) => keys[origin] ?? null });
+  const targets = createUploadTargets({ baseUrl: 'http://127.0.0.1:1', named: new Set() });
+  return uploadFile(options, { agent, userAgent: 'dropcast-test', targets, keyFor: (origin) => keys[origin] ?? null });
 }
 
 /** The error of a failed upload; everything open on the file must be closed by then. */

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { packageVersion } from '../../package-files.ts';
 import { isoTime } from '../http/wire.ts';
 import type { VideoStatus } from '../store/videos.ts';
 import type { World } from '../world.ts';
@@ -57,8 +57,5 @@ function countsOf({ records, journal, faults }: StateParts) {
   };
 }
 
-/** Of the package. The file is as far from the sources as from their build. */
-const version: Promise<string> = readFile(new URL('../../../package.json', import.meta.url), 'utf8').then(
-  (text) => String((JSON.parse(text) as { version: unknown }).version),
-  () => 'unknown',
-);
+/** Of the package. */
+const version: Promise<string> = packageVersion().catch(() => 'unknown');

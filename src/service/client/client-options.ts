@@ -15,11 +15,11 @@ export interface VideoClientOptions {
   readonly maxRetryAfterMs?: number;
   /** Default `dropcast`. */
   readonly userAgent?: string;
-  /** Further origins, beside that of `baseUrl`, whose uploads may see the key. */
+  /** Further origins, beside that of `baseUrl`, whose uploads may see the key, and may be nearer to this machine than the service is. */
   readonly sendKeyTo?: readonly string[];
   /** Certificates (PEM) to trust beside the known ones: the sandbox makes its own. */
   readonly ca?: string;
-  /** `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`; by default those of this process. */
+  /** `HTTPS_PROXY` and `NO_PROXY`; by default those of this process. Plain http never goes through a proxy. */
   readonly proxyEnv?: ProxyEnvironment;
   /** Told of each request before it leaves, repetitions included. What it throws becomes a process warning. */
   readonly onRequest?: (note: RequestNote) => void;

@@ -1,0 +1,73 @@
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { packageContents } from './contents.ts';
+import { architectureOf, sha256Of, writeDeb } from './deb.ts';
+import type { PackagedFile } from './packaged-file.ts';
+import { privateNode } from './private-node.ts';
+import { sourceDate } from './source-date.ts';
+import { missingTools } from './tools.ts';
+
+export interface BuildOptions {
+  /** Of the repository. */
+  readonly root: string;
+  /** Where the package goes; `build` below the root when left out. */
+  readonly directory?: string;
+  /** Little compression, for tests. */
+  readonly isFast: boolean;
+  /** Another version than package.json has, to try an upgrade. */
+  readonly version?: string;
+  /** Told what was done. */
+  readonly tell: (text: string) => void;
+}
+
+export interface BuiltPackage {
+  /** Absolute when the directory was. */
+  readonly file: string;
+  readonly sha256: string;
+}
+
+/** Makes the Debian package for this machine. @throws with a sentence that says what is missing */
+export async function buildPackage(options: BuildOptions): Promise<BuiltPackage> {
+  const { root, directory = join(root, 'build'), isFast, tell } = options;
+  const missing = await missingTools();
+  if (missing !== null) throw new Error(missing);
+  const architecture = architectureOf(process.arch);
+  const version = options.version ?? (await ownVersion(root));
+  if (!/^\d[\w.+~-]*$/.test(version)) throw new Error(`"${version}" is no version: expected one like 1.2.3`);
+  const epochSeconds = await sourceDate(root, await readFile(join(root, 'CHANGELOG.md'), 'utf8'), process.env);
+  tell(`dropcast ${version} for ${architecture}, as of ${new Date(epochSeconds * 1000).toISOString()}`);
+  const node = await privateNode(root);
+  tell(`Node.js ${node.version} without symbols: ${megabytes(node.binary.length)}`);
+  const contents = (await packageContents(root, node, epochSeconds)).map((file) => asVersion(file, version));
+  tell(
+    `${contents.length} files of our own: ${megabytes(contents.reduce((sum, { content }) => sum + content.length, 0))}`,
+  );
+  await mkdir(directory, { recursive: true });
+  const file = join(directory, `dropcast_${version}_${architecture}.deb`);
+  const files = [...contents, { path: 'usr/lib/dropcast/bin/node', content: node.binary, mode: 0o755 }];
+  await writeDeb({ version, architecture, files, scripts: await maintainerScripts(root), epochSeconds }, file, isFast);
+  const sha256 = await sha256Of(file);
+  tell(`${file}: ${megabytes((await stat(file)).size)}`);
+  tell(`SHA-256 ${sha256}`);
+  return { file, sha256 };
+}
+
+async function ownVersion(root: string): Promise<string> {
+  return (JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+}
+
+/** The program reads its version from the package.json beside it. */
+function asVersion(file: PackagedFile, version: string): PackagedFile {
+  if (file.path !== 'usr/lib/dropcast/package.json') return file;
+  return { ...file, content: String(file.content).replace(/^( *"version": )".*"/m, `$1"${version}"`) };
+}
+
+async function maintainerScripts(root: string): Promise<Readonly<Record<string, string>>> {
+  const names = ['postinst', 'prerm', 'postrm'];
+  const texts = await Promise.all(names.map((name) => readFile(join(root, 'packaging/debian', name), 'utf8')));
+  return Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']));
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import { exitCodes } from '../../src/cli/shell.ts';
+import { allCommands } from './command-tree.ts';
+import type { CommandDocument, OptionDocument } from './command-tree.ts';
+import { indented, item, page, paragraph, plain, section, styled, subsection, verbatim } from './roff.ts';
+
+/** dropcast(8): the commands as --help has them, and what a service needs to be told beside. @param epochSeconds its day */
+export function programManual(program: CommandDocument, epochSeconds: number): string {
+  return `${[
+    page('DROPCAST', 8, epochSeconds),
+    section('Name'),
+    'dropcast \\- upload the videos that appear in watched folders',
+    section('Synopsis'),
+    styled('dropcast <command>') + plain(' [options] [arguments]'),
+    section('Description'),
+    plain(program.description),
+    ...description.map(paragraph),
+    section('Commands'),
+    ...commandParts(program),
+    section('Options'),
+    plain('These belong to dropcast itself; all others stand behind their command. Every command takes `--help`.'),
+    ...program.options.map(option),
+    section('Signals'),
+    ...signals.map(([term, text]) => item(term, text)),
+    section('Exit status'),
+    ...Object.entries(exitTexts).map(([name, text]) => item(String(exitCodes[name as keyof typeof exitCodes]), text)),
+    section('Environment'),
+    ...environment.map(([term, text]) => item(term, text)),
+    section('Files'),
+    ...files.map(([term, text]) => item(term, text)),
+    section('Examples'),
+    ...examples
+      .map(([text, lines]) => `${plain(text)}\n${verbatim(lines)}`)
+      .join('\n.PP\n')
+      .split('\n'),
+    section('See also'),
+    plain('`dropcast.yaml`(5), `systemctl`(1), `journalctl`(1), `systemd.exec`(5), `systemd-creds`(1)'),
+  ].join('\n')}\n`;
+}
+
+/** Under the headings of --help, each with the commands below it; what all under a heading share is said once. */
+function commandParts(program: CommandDocument): readonly string[] {
+  return [...Map.groupBy(program.commands, ({ group }) => group)].flatMap(([group, commands]) => {
+    const all = commands.flatMap(allCommands);
+    const shared = sharedBy(all.filter((command) => command.commands.length === 0));
+    return [
+      subsection(group),
+      ...(shared.options.length === 0 ? [] : [plain('All of these take:'), ...shared.options.map(option)]),
+      ...shared.remarks.map(remark),
+      ...all.map((command) => commandPart(command, shared)),
+    ];
+  });
+}
+
+interface Shared {
+  readonly options: readonly OptionDocument[];
+  readonly remarks: readonly string[];
+}
+
+function sharedBy(commands: readonly CommandDocument[]): Shared {
+  const inAll = <T>(of: (command: CommandDocument) => readonly T[]): readonly T[] =>
+    commands.length < 2
+      ? []
+      : of(commands[0] as CommandDocument).filter((one) =>
+          commands.every((command) => of(command).some((other) => isDeepStrictEqual(one, other))),
+        );
+  return { options: inAll(ownOptions), remarks: inAll(remarksOf) };
+}
+
+function ownOptions({ options }: CommandDocument): readonly OptionDocument[] {
+  return options.filter(({ long }) => long !== '--help');
+}
+
+/** Examples and remarks of --help, which are laid out by hand. */
+function remarksOf({ after }: CommandDocument): readonly string[] {
+  return after === '' ? [] : after.split(/\n\n/);
+}
+
+function remark(text: string): string {
+  return verbatim(text, 0);
+}
+
+function commandPart(command: CommandDocument, shared: Shared): string {
+  const isNew = (one: unknown): boolean =>
+    ![...shared.options, ...shared.remarks].some((other) => isDeepStrictEqual(one, other));
+  const options = ownOptions(command);
+  const usage = [
+    command.path,
+    ...command.arguments.map(({ term }) => term),
+    ...(options.length > 0 ? ['[options]'] : []),
+  ];
+  const below = [...options.filter(isNew).map(option), ...remarksOf(command).filter(isNew).map(remark)];
+  return [item(usage.join(' '), sentence(command.description)), ...indented(below)].join('\n');
+}
+
+function option({ short, long, description, standard, value }: OptionDocument): string {
+  const flags = (short === null ? '' : `${short}, `) + long + (value === null ? '' : ` <${value.name}>`);
+  const choices =
+    value !== null && 'of' in value ? ` ${value.kind === 'one' ? 'One of' : 'Of'}: ${value.of.join(', ')}.` : '';
+  return item(flags, `${sentence(description)}${choices}${standard === null ? '' : ` Default: ${standard}.`}`);
+}
+
+function sentence(text: string): string {
+  const start = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?}]$/.test(start) ? start : `${start}.`;
+}
+
+const description = [
+  'It waits until a file is complete, creates the video, uploads it, follows it until it is ready, and publishes the feeds; with the channel, tags and title that the rules of the folder say. Nothing is lost and nothing is uploaded twice, whenever it is stopped.',
+  'As a service it is `dropcast.service`; further accounts are instances of `dropcast@.service`, each with a configuration and a key of its own. Nothing runs until it is enabled.',
+];
+
+const signals: readonly (readonly [string, string])[] = [
+  [
+    'SIGTERM, SIGINT',
+    'The daemon takes no new work; uploads under way may finish. A second one cuts them: they go on at the next start. A third one ends the process at once, which loses nothing either.',
+  ],
+  [
+    'SIGHUP',
+    'The daemon reads its configuration again. A wrong one is refused with its problems in the log, and the old one stays. `systemctl reload dropcast` waits for the result.',
+  ],
+];
+
+const exitTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
+  fine: 'Fine.',
+  failed: 'Something failed, or needs a person.',
+  usage: 'Wrong usage.',
+  notRunning: 'The daemon is not running.',
+  badConfig: 'The configuration is wrong. The service is not started again until somebody has corrected it.',
+};
+
+const environment: readonly (readonly [string, string])[] = [
+  ['DROPCAST_CONFIG', 'The configuration file, where there is no `--config`.'],
+  [
+    'DROPCAST_BASE_URL, DROPCAST_API_KEY',
+    'Service and key for `videos`, `channels`, `feeds` and `analytics` without a configuration.',
+  ],
+  ['DROPCAST_SANDBOX_TOKEN', 'Admin token for `sandbox keys`.'],
+  ['CREDENTIALS_DIRECTORY', 'Where `!credential NAME` of the configuration is found; set by systemd.'],
+  [
+    'STATE_DIRECTORY, RUNTIME_DIRECTORY, LOGS_DIRECTORY',
+    'Where ledger, control socket and failure log are, unless the configuration says it; set by systemd.',
+  ],
+  ['XDG_STATE_HOME', 'Parent of the state directory outside of systemd.'],
+  ['NO_COLOR', 'No colours, on terminals neither.'],
+];
+
+const files: readonly (readonly [string, string])[] = [
+  ['/etc/dropcast/dropcast.yaml', 'The configuration of `dropcast.service`, see `dropcast.yaml`(5).'],
+  [
+    '/etc/dropcast/api_key',
+    'Its API key, for root alone; systemd hands it to the service (`LoadCredential=`). A new key takes effect after a restart.',
+  ],
+  ['/etc/dropcast/<name>.yaml, /etc/dropcast/<name>.key', 'The same for `dropcast@`NAME`.service`.'],
+  [
+    '/etc/systemd/system/dropcast.service.d/folders.conf',
+    'Which folders the service may use, as `dropcast systemd drop-in --install` writes it.',
+  ],
+  ['/var/lib/dropcast', 'Ledger, its backups, and receipts.'],
+  ['/var/log/dropcast/failures.jsonl', 'A line of JSON for each failure.'],
+  ['/run/dropcast/dropcast.sock', 'Where the running daemon is asked.'],
+];
+
+const examples: readonly (readonly [string, string])[] = [
+  ['See the whole way, with no account and no configuration:', 'dropcast demo'],
+  [
+    'Set up the service:',
+    'sudo install -m 600 /dev/stdin /etc/dropcast/api_key\nsudo editor /etc/dropcast/dropcast.yaml\nsudo dropcast check\nsudo dropcast systemd drop-in --install\nsudo systemctl enable --now dropcast',
+  ],
+  ['Look at what needs a person, and try it again:', 'sudo dropcast ls --state failed,held\nsudo dropcast retry --all'],
+];

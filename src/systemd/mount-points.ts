@@ -1,0 +1,18 @@
+/**
+ * The mount point that a path is on, of the text of /proc/self/mountinfo (proc(5)).
+ *
+ * @param path absolute, with links resolved
+ * @returns null when it is on the root file system
+ */
+export function mountPointOf(path: string, mountinfo: string): string | null {
+  const points = mountinfo.split('\n').flatMap((line) => unescaped(line.split(' ')[4] ?? ''));
+  const [longest = '/'] = points
+    .filter((point) => point === path || path.startsWith(point.endsWith('/') ? point : `${point}/`))
+    .toSorted((one, other) => other.length - one.length);
+  return longest === '/' ? null : longest;
+}
+
+/** Blanks, line breaks and backslashes are written as `\040`; bytes of UTF-8 as they are. */
+function unescaped(field: string): string {
+  return field.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}

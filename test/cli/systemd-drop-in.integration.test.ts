@@ -1,0 +1,128 @@
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { surveySite } from '../../src/cli/survey-site.ts';
+import type { Machine } from '../../src/cli/survey-site.ts';
+import { installFile } from '../../src/cli/systemd-drop-in.ts';
+import { installedService } from '../../src/config/installed-service.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { scratch as configScratch } from '../config/scratch.ts';
+
+let path: string;
+beforeEach(async () => {
+  path = await realpath(await mkdtemp(join(tmpdir(), 'dropcast-drop-in-')));
+});
+afterEach(() => rm(path, { recursive: true, force: true }));
+
+describe('the file', () => {
+  test('is put in place as a whole, readable for everybody whatever the umask, and only when it changes', async () => {
+    const file = join(path, 'dropcast.service.d/folders.conf');
+    const before = process.umask(0o077);
+    try {
+      expect(await installFile(file, 'one\n')).toBe(true);
+      const { ino } = await stat(file);
+      expect(await installFile(file, 'one\n')).toBe(false);
+      expect((await stat(file)).ino).toBe(ino);
+      expect(await installFile(file, 'two\n')).toBe(true);
+    } finally {
+      process.umask(before);
+    }
+    expect(await readFile(file, 'utf8')).toBe('two\n');
+    expect((await stat(file)).mode & 0o777).toBe(0o644);
+    expect(await readdir(join(path, 'dropcast.service.d'))).toEqual(['folders.conf']);
+  });
+
+  test('leaves nothing behind that could not be put in place', async () => {
+    const file = join(path, 'd/folders.conf');
+    await mkdir(join(file, 'in-its-place'), { recursive: true });
+    await expect(installFile(file, 'one\n')).rejects.toThrow('EISDIR');
+    expect(await readdir(join(path, 'd'))).toEqual(['folders.conf']);
+  });
+});
+
+const group = 'root:x:0:\nmedia:x:4242:alice\n';
+const machine: Machine = {
+  user: { uid: 4343, gids: new Set([4343]), home: '/var/lib/dropcast' },
+  group,
+  mountinfo: '22 1 254:1 / / rw - ext4 /dev/vda1 rw\n',
+  isRoot: false,
+};
+
+async function survey(folders: string, more = ''): ReturnType<typeof surveySite> {
+  await using here = await configScratch();
+  const text = `service: { base_url: https://x.example, api_key: !file ~/key }\nfolders: [${folders}]\n${more}`;
+  const around = {
+    env: { STATE_DIRECTORY: '/var/lib/dropcast', RUNTIME_DIRECTORY: '/run/dropcast' },
+    cwd: '/',
+    home: '/root',
+  };
+  const { config, premises, problems } = await loadConfig(await here.write('x.yaml', text), around, 'without key');
+  if (config === null || premises === null) throw new Error(problems.map(({ message }) => message).join());
+  const mountinfo = `${machine.mountinfo}30 22 0:9 / ${path} rw - tmpfs tmpfs rw\n`;
+  return surveySite(config, { premises, service: installedService(null), machine: { ...machine, mountinfo } });
+}
+
+const rules = 'rules: [{ match: "**", channel: c }]';
+
+describe('what is found out of a configuration', () => {
+  test('a folder with its mount, and one that is not there', async () => {
+    await mkdir(join(path, 'here'), { mode: 0o777 });
+    await chmod(join(path, 'here'), 0o777);
+    await symlink('here', join(path, 'link'));
+    const site = await survey(
+      `{ path: ${path}/link, after_ready: delete, ${rules} }, { path: ${path}/nowhere, ${rules} }`,
+    );
+    expect(site.folders).toEqual([
+      {
+        path: `${path}/link`,
+        realPath: `${path}/here`,
+        isThere: true,
+        isWritten: true,
+        mountPoint: path,
+        groups: [],
+        commands: [],
+      },
+      {
+        path: `${path}/nowhere`,
+        realPath: `${path}/nowhere`,
+        isThere: false,
+        isWritten: false,
+        mountPoint: null,
+        groups: [],
+        commands: [],
+      },
+    ]);
+  });
+
+  test.runIf(process.getuid?.() === 0)('the group that opens a folder, or the command where none does', async () => {
+    for (const name of ['group', "it's closed"]) {
+      await mkdir(join(path, name));
+      await chown(join(path, name), 4444, 4242);
+    }
+    await chmod(join(path, 'group'), 0o2770);
+    await chmod(join(path, "it's closed"), 0o700);
+    const { folders } = await survey(
+      `{ path: "${path}/group", after_ready: { move: done }, ${rules} }, { path: "${path}/it's closed", ${rules} }`,
+    );
+    expect(folders.map(({ groups, commands }) => ({ groups, commands }))).toEqual([
+      { groups: ['media'], commands: [] },
+      {
+        groups: [],
+        commands: [`sudo setfacl -R -m u:dropcast:rX,d:u:dropcast:rX '${path}/it'\\''s closed'`],
+      },
+    ]);
+  });
+
+  test('what lies elsewhere than the unit has it: state, socket, port, secrets', async () => {
+    const usual = await survey(`{ path: /srv/x, ${rules} }`, 'state_dir: /var/lib/dropcast/deeper\n');
+    expect(usual).toMatchObject({ written: [], port: null, secretFiles: [{ path: '/root/key' }] });
+    const other = await survey(
+      `{ path: /srv/x, ${rules} }`,
+      'state_dir: /data/state\nstatus: { listen: "127.0.0.1:8080", socket: /data/run/x.sock }\n',
+    );
+    expect(other).toMatchObject({ written: [{ path: '/data/state' }, { path: '/data/run' }], port: 8080 });
+    const off = await survey(`{ path: /srv/x, ${rules} }`, 'status: { listen: off }\n');
+    expect(off.port).toBeNull();
+  });
+});

@@ -1,0 +1,112 @@
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { resolveApiKey } from '../../src/config/api-key.ts';
+import { TaggedValue } from '../../src/config/tagged-value.ts';
+import { resolveWebhookSecret } from '../../src/config/webhook-secret.ts';
+import { canBeRefused, problemsAsNobody } from './as-nobody.ts';
+import { scratch, type Scratch } from './scratch.ts';
+
+let here: Scratch;
+beforeEach(async () => {
+  here = await scratch();
+});
+afterEach(() => here[Symbol.asyncDispose]());
+
+const tag = new TaggedValue('credential', 'api_key');
+
+/** What `!credential api_key` of a configuration is, or why it is none. */
+async function keyOf(configFile: string, env: Record<string, string> = {}): Promise<string> {
+  const { secret, findings } = await resolveApiKey(tag, { configFile, mode: 0o640, around: { ...here.around, env } });
+  return secret?.reveal() ?? findings.map(({ message }) => message.replaceAll(here.path, '')).join('; ');
+}
+
+describe('under systemd', () => {
+  const inService = (configFile: string): Promise<string> => keyOf(configFile, { CREDENTIALS_DIRECTORY: here.path });
+
+  it.each([
+    ['/etc/dropcast/dropcast.yaml', '/etc/dropcast/api_key', 'dropcast'],
+    ['/etc/dropcast/news.yaml', '/etc/dropcast/news.key', 'dropcast@news'],
+  ])('says what to type when the key of %s is empty or not there', async (configFile, keyFile, unit) => {
+    const says = `the API key is missing: ${keyFile} is empty or not there. Write it with \`sudo install -m 600 /dev/stdin ${keyFile}\` (paste the key, Enter, Ctrl-D), then \`sudo systemctl restart ${unit}\``;
+    expect(await inService(configFile)).toBe(says);
+    // What SetCredential= of the unit gives.
+    await here.write('api_key', '\n');
+    expect(await inService(configFile)).toBe(says);
+  });
+
+  it('says for a unit that somebody else wrote what it needs', async () => {
+    expect(await inService('/opt/dropcast.yaml')).toBe(
+      'there is no credential api_key; the unit needs LoadCredential=api_key:/path/of/the/key',
+    );
+    await here.write('api_key', '');
+    expect(await inService('/opt/dropcast.yaml')).toBe('the credential api_key is empty; put the API key there');
+  });
+
+  it('never looks beside the configuration', async () => {
+    await mkdir(join(here.path, 'conf'));
+    await here.write('conf/api_key', 'beside');
+    expect(await inService(join(here.path, 'conf/dropcast.yaml'))).toContain('there is no credential');
+  });
+});
+
+describe('outside of systemd', () => {
+  it('is the file of its name beside the configuration', async () => {
+    await here.write('api_key', 's3cret\n');
+    expect(await keyOf(join(here.path, 'dropcast.yaml'))).toBe('s3cret');
+  });
+
+  it('is NAME.key for the configuration NAME.yaml, where there is one', async () => {
+    await here.write('api_key', 's3cret');
+    expect(await keyOf(join(here.path, 'news.yaml'))).toBe('s3cret');
+    await here.write('news.key', 'ofnews');
+    expect(await keyOf(join(here.path, 'news.yaml'))).toBe('ofnews');
+    await here.write('dropcast.key', 'never');
+    expect(await keyOf(join(here.path, 'dropcast.yaml'))).toBe('s3cret');
+  });
+
+  it('is so for the secret of webhooks too, which no instance has another file for', async () => {
+    await here.write('webhook_secret', 'whsec_AAAA');
+    await here.write('news.key', 'ofnews');
+    const source = { configFile: join(here.path, 'news.yaml'), mode: 0o640, around: here.around };
+    const { secret } = await resolveWebhookSecret(new TaggedValue('credential', 'webhook_secret'), source);
+    expect(secret?.reveal()).toBe('whsec_AAAA');
+  });
+
+  it('says what to type when the key of the installed service is not there', async () => {
+    expect(await keyOf('/etc/dropcast/a-test-of-dropcast.yaml')).toContain(
+      'sudo install -m 600 /dev/stdin /etc/dropcast/a-test-of-dropcast.key',
+    );
+  });
+
+  it('is given with a warning when every user can read it', async () => {
+    await here.write('api_key', 's3cret', 0o644);
+    const source = { configFile: join(here.path, 'dropcast.yaml'), mode: 0o640, around: here.around };
+    expect((await resolveApiKey(tag, source)).findings).toMatchObject([{ severity: 'warning' }]);
+  });
+
+  it.runIf(canBeRefused)('says that it takes root when it is for root alone', async () => {
+    await here.write('api_key', 's3cret', 0o600);
+    const text =
+      'service: { base_url: https://x.example, api_key: !credential api_key }\nfolders: [{ path: inbox, rules: [{ match: "**", channel: c }] }]\n';
+    const file = await here.write('dropcast.yaml', text, 0o644);
+    await chmod(here.path, 0o755);
+    const [problem] = await problemsAsNobody(file, here.around);
+    expect(problem?.message).toContain('api_key: permission denied (EACCES); run the command with sudo');
+  });
+});
+
+it('tells where the key came from, as far as it matters for a new one', async () => {
+  await here.write('api_key', 's3cret');
+  const source = (env: Record<string, string>) => ({
+    configFile: join(here.path, 'dropcast.yaml'),
+    mode: 0o600,
+    around: { ...here.around, env },
+  });
+  const originOf = async (raw: unknown, env: Record<string, string> = {}) =>
+    (await resolveApiKey(raw, source(env))).origin;
+  expect(await originOf(tag, { CREDENTIALS_DIRECTORY: here.path })).toBe('credential');
+  expect(await originOf(tag)).toBe('file');
+  expect(await originOf(new TaggedValue('env', 'KEY'), { KEY: 'abc' })).toBe('environment');
+  expect(await originOf('literal')).toBe('file');
+});

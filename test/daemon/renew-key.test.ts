@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import type { Config, SecretOrigin } from '../../src/config/config.ts';
+import { howToRenewKey } from '../../src/daemon/renew-key.ts';
+
+function sentence(file: string, apiKeyFrom: SecretOrigin): string {
+  return howToRenewKey({ file, service: { apiKeyFrom } } as Config);
+}
+
+test('a credential takes a restart of the very service', () => {
+  expect(sentence('/etc/dropcast/dropcast.yaml', 'credential')).toContain('`sudo systemctl restart dropcast`');
+  expect(sentence('/etc/dropcast/news.yaml', 'credential')).toContain('`sudo systemctl restart dropcast@news`');
+  expect(sentence('/opt/x.yaml', 'credential')).toContain('`sudo systemctl restart dropcast`');
+});
+
+test('a variable takes a restart, a file a reload', () => {
+  expect(sentence('/opt/x.yaml', 'environment')).toContain('restart');
+  expect(sentence('/opt/x.yaml', 'file')).toContain('dropcast reload');
+});

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { packagedConfig } from '../../../scripts/package/contents.ts';
+import { architectureOf, controlFiles } from '../../../scripts/package/deb.ts';
+import { directoriesOf } from '../../../scripts/package/packaged-file.ts';
+
+const deb = {
+  version: '1.2.3',
+  architecture: 'amd64',
+  files: [
+    { path: 'usr/bin/x', content: 'abc', mode: 0o755 },
+    { path: 'etc/x/x.yaml', content: 'a: 1\n' },
+  ],
+  scripts: { postinst: '#!/bin/sh\n' },
+  epochSeconds: 0,
+};
+const control = new Map(controlFiles(deb).map((file) => [file.path, file]));
+
+test('what lies in etc is the administrators: dpkg asks before it changes it, and keeps it when the package is removed', () => {
+  expect(control.get('DEBIAN/conffiles')?.content).toBe('/etc/x/x.yaml\n');
+});
+
+test('the sums are of all other files', () => {
+  expect(control.get('DEBIAN/md5sums')?.content).toBe('900150983cd24fb0d6963f7d28e17f72  usr/bin/x\n');
+});
+
+test('the control file names what Node is linked with', () => {
+  expect(control.get('DEBIAN/control')?.content).toMatch(
+    /^Depends: libc6 \(>= 2\.28\), libstdc\+\+6, libgcc-s1, libatomic1, ca-certificates/m,
+  );
+  expect(control.get('DEBIAN/control')?.content).toContain('Version: 1.2.3\nArchitecture: amd64\n');
+  expect(control.get('DEBIAN/control')?.content).toMatch(/^Installed-Size: \d+$/m);
+});
+
+test('scripts of the maintainer can be run', () => {
+  expect(control.get('DEBIAN/postinst')?.mode).toBe(0o755);
+});
+
+test('directories are listed from the outside to the inside', () => {
+  expect(directoriesOf(deb.files)).toEqual(['.', 'etc', 'etc/x', 'usr', 'usr/bin']);
+});
+
+test('a machine that no package is made for is refused', () => {
+  expect([architectureOf('x64'), architectureOf('arm64')]).toEqual(['amd64', 'arm64']);
+  expect(() => architectureOf('riscv64')).toThrow('no package is made for riscv64');
+});
+
+test('the installed configuration takes the key from systemd and names the socket of the service', () => {
+  const example = `# yaml-language-server: $schema=./config.schema.json
+service:
+  api_key: !env DROPCAST_API_KEY
+  webhook_secret: off
+status:
+  socket: auto # why
+`;
+  expect(packagedConfig(example)).toBe(`# yaml-language-server: $schema=/usr/lib/dropcast/config.schema.json
+service:
+  api_key: !credential api_key
+  webhook_secret: off
+status:
+  socket: /run/dropcast/dropcast.sock # why
+`);
+  expect(() => packagedConfig(example.replace('api_key', 'key'))).toThrow('config.example.yaml has no line like');
+});

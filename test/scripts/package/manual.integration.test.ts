@@ -1,0 +1,48 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeProgram } from '../../../scripts/package/command-tree.ts';
+import { configExample, configManual } from '../../../scripts/package/config-manual.ts';
+import { programManual } from '../../../scripts/package/manual.ts';
+import { scratch } from '../../config/scratch.ts';
+import { isInstalled } from './installed.ts';
+
+let folder: string;
+const pages = ['dropcast.8', 'dropcast.yaml.5'];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dropcast-manual-'));
+  await writeFile(join(folder, 'dropcast.8'), programManual(describeProgram(), 0));
+  await writeFile(join(folder, 'dropcast.yaml.5'), configManual(0));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe.each(pages)('%s', (page) => {
+  test.skipIf(!isInstalled('mandoc'))('has nothing that mandoc remarks on', () => {
+    const { stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning', join(folder, page)], { encoding: 'utf8' });
+    expect(stdout).toBe('');
+  });
+
+  test.skipIf(!isInstalled('man'))('is shown by man without a warning, and no line is wider than the screen', () => {
+    const { stdout, stderr } = spawnSync('man', ['--warnings', '--local-file', join(folder, page)], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], MANWIDTH: '100', LC_ALL: 'C.UTF-8' },
+    });
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^DROPCAST/);
+    expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+});
+
+test.skipIf(!isInstalled('man'))('apropos finds what the program is for', () => {
+  const text = execFileSync('man', ['--local-file', join(folder, 'dropcast.8')], { encoding: 'utf8' });
+  expect(text).toContain('dropcast - upload the videos that appear in watched folders');
+});
+
+test('the example of dropcast.yaml(5) has no problems', async () => {
+  await using here = await scratch();
+  const text = configExample.replace('!credential api_key', '!env KEY');
+  expect(await here.problems(`${text}\n`, { KEY: 'abc' })).toEqual([]);
+});

@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { programFiles } from '../../../scripts/package/contents.ts';
+import { writeTree } from '../../../scripts/package/packaged-file.ts';
+import { until } from '../../e2e/dropcast-process.ts';
+import { startVideoHost } from '../../e2e/video-host.ts';
+
+const root = join(import.meta.dirname, '../../..');
+/** Of dropcast.service: no code is compiled at run time. */
+const HARDENED = ['--jitless', '--disable-sigusr1', '--disallow-code-generation-from-strings'];
+
+let scratch: string;
+let main: string;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'dropcast-bundle-'));
+  const { files } = await programFiles(root);
+  await writeTree(files, scratch, 0);
+  main = join(scratch, 'usr/lib/dropcast/dist/main.js');
+  await writeFile(join(scratch, 'record.mjs'), RECORD);
+});
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+/** Writes down at the end which modules were loaded, and who asked for what must not be used. */
+const RECORD = `
+import { registerHooks } from 'node:module';
+import { writeFileSync } from 'node:fs';
+const modules = [];
+const asked = [];
+registerHooks({ load(url, context, next) { modules.push(url); return next(url, context); } });
+for (const name of ['fetch', 'WebAssembly', 'WebSocket', 'EventSource']) {
+  const value = name === 'WebAssembly' ? globalThis[name] : undefined;
+  Object.defineProperty(globalThis, name, { configurable: true, get() { asked.push(new Error(name).stack); return value; } });
+}
+process.on('exit', () => writeFileSync(process.env.RECORD, JSON.stringify({ modules, asked })));
+`;
+
+interface Recorded {
+  readonly modules: readonly string[];
+  readonly asked: readonly string[];
+}
+
+function start(args: readonly string[], flags: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const options = [...flags, '--disable-warning=ExperimentalWarning', main, ...args];
+  const child = spawn(process.execPath, options, { cwd: scratch, env: { HOME: scratch, NO_COLOR: '1', ...env } });
+  let output = '';
+  child.stdout.on('data', (part) => (output += String(part)));
+  child.stderr.on('data', (part) => (output += String(part)));
+  const ended = new Promise<number | null>((resolve) => void child.on('close', resolve));
+  return {
+    output: () => output,
+    ended,
+    stop: () => child.kill('SIGTERM'),
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function recorded(name: string): Promise<Recorded> {
+  return JSON.parse(await readFile(join(scratch, name), 'utf8')) as Recorded;
+}
+
+function recording(name: string): { flags: readonly string[]; env: Readonly<Record<string, string>> } {
+  return { flags: ['--import', join(scratch, 'record.mjs')], env: { RECORD: join(scratch, name) } };
+}
+
+test('the bundle says its version and its help, and loads no daemon, service, sandbox or configuration for that', async () => {
+  const { flags, env } = recording('help.json');
+  await using help = start(['--help'], flags, env);
+  expect(await help.ended, help.output()).toBe(0);
+  const { modules } = await recorded('help.json');
+  const loaded = modules.filter((url) => url.startsWith('file:')).map((url) => basename(url));
+  expect(loaded).toContain('main.js');
+  const code = await sourcesOf(modules);
+  for (const library of ['node:sqlite', 'chokidar', 'createActor', 'node:https', 'parseDocument']) {
+    expect(code).not.toContain(library);
+  }
+  await using version = start(['--version']);
+  expect(await version.ended).toBe(0);
+  expect(version.output()).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test('the daemon uploads a file without a code compiler, and asks for neither fetch nor WebAssembly', async () => {
+  await using host = await startVideoHost();
+  await mkdir(join(scratch, 'inbox'));
+  await writeFile(join(scratch, 'dropcast.yaml'), configOf(host.baseUrl), { mode: 0o600 });
+  const { flags, env } = recording('run.json');
+  await using daemon = start(['run'], [...HARDENED, ...flags], { ...env, KEY: host.key });
+  await until(`ready: ${daemon.output()}`, () => daemon.output().includes('"Ready"'));
+  await writeFile(join(scratch, 'inbox/clip.mp4'), Buffer.alloc(100_000, 'x'));
+  await until('the file is done', async () => {
+    if ([...host.videos.values()].every(({ status }) => status !== 'ready')) return false;
+    await using ls = start(['ls', '--state', 'done', '--json'], HARDENED, { KEY: host.key });
+    await ls.ended;
+    return ls.output().includes('clip.mp4');
+  });
+  await using reload = start(['reload'], HARDENED, { KEY: host.key });
+  expect(await reload.ended, reload.output()).toBe(0);
+  daemon.stop();
+  expect(await daemon.ended, daemon.output()).toBe(0);
+  const { modules, asked } = await recorded('run.json');
+  expect(asked).toEqual([]);
+  const code = await sourcesOf(modules);
+  expect(code).toContain('node:sqlite');
+  expect(code).not.toMatch(/WebAssembly|undici|(?:await|return|=|\()\s*fetch\(|from "node:(?:wasi|vm|inspector)"/);
+});
+
+test(
+  'the sandbox of the bundle finds its parser, its contract and its samples, and the whole way is gone',
+  { timeout: 120_000 },
+  async () => {
+    await using demo = start(['demo']);
+    expect(await demo.ended, demo.output()).toBe(0);
+    expect(demo.output()).toContain('5 of 5 files are ready and published');
+  },
+);
+
+test('the bundle holds no path of the machine that it was made on', async () => {
+  const { files } = await programFiles(root);
+  for (const { path, content } of files.filter(({ path }) => path.endsWith('.js'))) {
+    expect(String(content).includes(root), path).toBe(false);
+  }
+});
+
+async function sourcesOf(modules: readonly string[]): Promise<string> {
+  const files = modules.filter((url) => url.startsWith('file:') && !url.endsWith('record.mjs'));
+  return (await Promise.all(files.map((url) => readFile(new URL(url), 'utf8')))).join('\n');
+}
+
+function configOf(baseUrl: string): string {
+  return `service: { base_url: "${baseUrl}", api_key: !env KEY }
+state_dir: ./state
+poll: { interval: 100ms }
+status: { listen: off }
+log: { format: json }
+folders:
+  - { path: ./inbox, settle: 100ms, rules: [{ match: "**", channel: ch_main }] }
+`;
+}

@@ -1,0 +1,81 @@
+import { link, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { ControlSocketError, serveControl } from '../../src/daemon/control-server.ts';
+import type { Daemon } from '../../src/daemon/daemon.ts';
+
+let directory: string;
+let path: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'dropcast-control-'));
+  path = join(directory, 'dropcast.sock');
+});
+
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+/** All that the socket itself needs of a daemon. */
+function serve(): Promise<AsyncDisposable> {
+  const daemon = { ledger: {}, config: () => ({ stateDir: directory }) } as unknown as Daemon;
+  return serveControl(daemon, path, () => Promise.reject(new Error('not asked for')));
+}
+
+test('the control socket is for its user alone, whatever the umask', async () => {
+  const before = process.umask(0);
+  try {
+    await using served = await serve();
+    expect(served).toBeDefined();
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(process.umask()).toBe(0);
+  } finally {
+    process.umask(before);
+  }
+});
+
+test('a socket that a killed daemon left is replaced', async () => {
+  const dead = join(directory, 'dead.sock');
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(dead, resolve));
+  // Another name, because Node takes the first one away when it closes: as after kill -9.
+  await link(dead, path);
+  await new Promise((resolve) => server.close(resolve));
+  expect((await lstat(path)).isSocket()).toBe(true);
+  await using served = await serve();
+  expect(served).toBeDefined();
+  expect((await lstat(path)).isSocket()).toBe(true);
+});
+
+describe('what somebody else put in the place of the control socket', () => {
+  const refusal = (): Promise<unknown> => serve().catch((error: unknown) => error);
+
+  test('a file: is refused, and stays as it is', async () => {
+    await writeFile(path, 'dear diary');
+    expect(await refusal()).toBeInstanceOf(ControlSocketError);
+    expect(await readFile(path, 'utf8')).toBe('dear diary');
+  });
+
+  test.each(['victim', 'nothing'])(
+    'a link to %s: is refused, and nothing is made or changed behind it',
+    async (name) => {
+      const victim = join(directory, 'victim');
+      await writeFile(victim, 'dear diary');
+      await symlink(join(directory, name), path);
+      expect(await refusal()).toBeInstanceOf(ControlSocketError);
+      expect(await readFile(victim, 'utf8')).toBe('dear diary');
+      expect((await lstat(path)).isSymbolicLink()).toBe(true);
+      await expect(lstat(join(directory, 'nothing'))).rejects.toThrow('ENOENT');
+    },
+  );
+
+  test('a socket of theirs: is refused, and they are told nothing', async () => {
+    const heard: unknown[] = [];
+    const server = createServer((socket) => socket.on('data', (part) => heard.push(part)));
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    expect(await refusal()).toMatchObject({ message: expect.stringContaining('another process listens') });
+    await new Promise((resolve) => server.close(resolve));
+    expect(heard).toEqual([]);
+  });
+});

@@ -1,0 +1,30 @@
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+import { listening } from '../service/upload-host.ts';
+
+/** An HTTP proxy that tunnels everything to one port of this machine, and keeps what it sees go by. */
+export async function startProxy(targetPort: number) {
+  const asked: string[] = [];
+  const passed: Buffer[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.end('{"data":[]}');
+  });
+  server.on('connect', (request, socket: Socket, head) => {
+    asked.push(`CONNECT ${request.url}`);
+    const target = connect(targetPort, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
+    for (const end of [socket, target]) end.on('error', () => {}).on('data', (part: Buffer) => passed.push(part));
+    target.write(head);
+    socket.pipe(target).pipe(socket);
+    socket.on('close', () => target.destroy());
+  });
+  const host = await listening(server, [], 'http');
+  return {
+    origin: host.origin,
+    asked,
+    passed,
+    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+
+import type { StatusView } from '../../src/daemon/view.ts';
+import { serveStatusPage } from '../../src/status/page.ts';
+import type { PageLimits } from '../../src/status/page.ts';
+
+const view: StatusView = {
+  v: 1,
+  daemon: { running: true, pid: 1, started_at: 0 },
+  config: '/etc/dropcast/dropcast.yaml',
+  counts: {},
+  settling: 0,
+  waiting: null,
+  requests: null,
+  folders: [],
+  working: [],
+  needs_you: [],
+  suspects: 0,
+};
+
+function serve(limits?: Partial<PageLimits>) {
+  const usual = { connections: 100, requestMs: 10_000, headerBytes: 16 * 1024 };
+  const source = { status: async () => view, receive: () => 'not wanted' as const };
+  return serveStatusPage({ host: '127.0.0.1', port: 0 }, source, { ...usual, ...limits });
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function ask(port: number, { method = 'GET', path = '/', headers = {} }: Asked) {
+  return new Promise<{ status: number; headers: IncomingHttpHeaders }>((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (answer) => {
+      answer.resume().on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers }));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+describe('the status page', () => {
+  test.each([
+    ['evil.example', 421],
+    ['127.0.0.1.evil.example', 421],
+    ['evil.example:7878', 421],
+    ['localhost.', 421],
+    ['[::1]@evil.example', 400],
+    ['127.0.0.1', 200],
+    ['localhost:9', 200],
+    ['[::1]:7878', 200],
+  ])('under the name %j answers %i, so that no name of somebody else leads to it', async (host, status) => {
+    await using page = await serve();
+    for (const path of ['/', '/status.json', '/healthz']) {
+      expect((await ask(page.port, { path, headers: { host } })).status).toBe(status);
+    }
+  });
+
+  test.each([
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ origin: 'http://127.0.0.1.evil.example' }, 403],
+    [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
+    [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors', origin: 'https://evil.example' }, 403],
+    // A link in a mail or a wiki is one that somebody wants to follow.
+    [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, 200],
+    [{ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', origin: 'http://127.0.0.1:7878' }, 200],
+    [{ 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate' }, 200],
+  ])('asked by a browser with %j answers %i', async (headers, status) => {
+    await using page = await serve();
+    expect((await ask(page.port, { path: '/status.json', headers })).status).toBe(status);
+  });
+
+  test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])('takes no %s', async (method) => {
+    await using page = await serve();
+    expect(await ask(page.port, { method })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+  });
+
+  test('lets no script run, is shown in no frame, and gives other origins nothing', async () => {
+    await using page = await serve();
+    const { headers } = await ask(page.port, {});
+    expect(String(headers['content-security-policy']).split('; ').toSorted()).toEqual([
+      "base-uri 'none'",
+      "default-src 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "style-src 'unsafe-inline'",
+    ]);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
+  });
+
+  test('refuses a head that is too long', async () => {
+    await using page = await serve();
+    const { status } = await ask(page.port, { headers: { 'x-long': 'x'.repeat(17 * 1024) } });
+    expect(status).toBe(431);
+  });
+
+  test.each([
+    ['says nothing', ''],
+    ['never ends its head', 'GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: '],
+    ['never ends its body', 'POST /webhooks HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n{'],
+  ])('does not wait for a client that %s', async (_, beginning) => {
+    await using page = await serve({ requestMs: 200 });
+    const socket = await open(page.port);
+    const closed = once(socket.resume(), 'close', { signal: AbortSignal.timeout(5_000) });
+    socket.write(beginning);
+    await closed;
+  });
+
+  test('has room for a number of connections and no more, and again for others when one goes', async () => {
+    await using page = await serve({ connections: 3 });
+    const held = await Promise.all([open(page.port), open(page.port), open(page.port)]);
+    await expect(ask(page.port, {})).rejects.toThrow(/ECONNRESET|socket hang up/);
+    for (const socket of held) socket.destroy();
+    await expect
+      .poll(() =>
+        ask(page.port, {}).then(
+          ({ status }) => status,
+          () => 'refused',
+        ),
+      )
+      .toBe(200);
+  });
+});

@@ -1,0 +1,249 @@
+import { createServer as createTlsServer } from 'node:https';
+import { describe, expect, test } from 'vitest';
+
+import { toFailure } from '../../src/daemon/failure.ts';
+import { freshConnections } from '../../src/service/connection.ts';
+import { UploadRejectedError } from '../../src/service/errors.ts';
+import { uploadFile } from '../../src/service/upload.ts';
+import { createUploadTargets } from '../../src/service/upload-targets.ts';
+import type { Resolve } from '../../src/service/upload-targets.ts';
+import { selfSigned } from '../service/certificate.ts';
+import { apiKey, openService } from '../service/open-service.ts';
+import { listening, startHost, takeAll, tempFolder } from '../service/upload-host.ts';
+import type { Folder, Host, Seen } from '../service/upload-host.ts';
+import { startProxy } from './proxy.ts';
+
+/** From the block for documentation (RFC 5737): an address of the internet that nobody has. */
+const publicService = 'https://203.0.113.7/v1';
+
+const sending = {
+  signal: new AbortController().signal,
+  stallTimeoutMs: 5_000,
+  beforeLastPart: async () => {},
+};
+
+function uploadFrom(folder: Folder, url: string) {
+  return { ...sending, ...folder.file('clip.mp4', 'the film'), root: folder.path, url };
+}
+
+async function startTlsHost(): Promise<Host> {
+  const seen: Seen[] = [];
+  const server = createTlsServer(selfSigned, (request, response) => {
+    const { method = '', url = '', headers } = request;
+    seen.push({ method, url, headers, bytes: 0, isComplete: true });
+    takeAll()(request, response, seen[0] as Seen);
+  });
+  return listening(server, seen, 'https');
+}
+
+async function refusal(work: Promise<unknown>): Promise<Error> {
+  return work.then(
+    () => new Error('it was sent'),
+    (error: Error) => error,
+  );
+}
+
+describe('an upload address of a service on the internet', () => {
+  const thisMachine = [
+    ['https://127.0.0.1', 'https://2130706433', 'https://0x7f.1', 'https://017700000001', 'https://127.1'],
+    ['https://[::1]', 'https://[::ffff:127.0.0.1]', 'https://[::ffff:7f00:1]', 'https://0', 'https://[::]'],
+    ['http://127.0.0.1', 'http://localhost', 'http://[::1]'],
+  ].flat();
+  test.each(thisMachine)('%s, which is this machine, is refused without a connection', async (origin) => {
+    await using host = await startHost(takeAll());
+    await using opened = openService(publicService);
+    using folder = tempFolder();
+    const { port } = new URL(host.origin);
+    const error = await refusal(opened.service.upload(uploadFrom(folder, `${origin}:${port}/u/tok_5f0c1be2aa77`)));
+    expect(error).toBeInstanceOf(UploadRejectedError);
+    expect(error).toMatchObject({ code: 'unsafe_upload_address' });
+    expect(error.message).not.toContain('tok_5f0c1be2aa77');
+    expect(host.sockets.size + host.seen.length).toBe(0);
+    // It is this file's end, and is not tried again.
+    expect(toFailure(error)).toMatchObject({ kind: 'permanent' });
+  });
+
+  test.each([
+    'https://169.254.169.254/latest',
+    'https://[fd00:ec2::254]/',
+    'https://[::ffff:169.254.169.254]/',
+    'https://100.100.100.200/',
+    'https://10.1.2.3/',
+    'https://192.168.0.1/',
+    'https://[fe80::1]/',
+    'https://[fd00::1]/',
+  ])('%s, the metadata of a cloud or a private network, is refused', async (url) => {
+    await using opened = openService(publicService);
+    using folder = tempFolder();
+    expect(await refusal(opened.service.upload(uploadFrom(folder, url)))).toMatchObject({
+      code: 'unsafe_upload_address',
+    });
+  });
+
+  test.each([
+    'file:///etc/passwd',
+    'gopher://127.0.0.1:70/_x',
+    'data:text/plain,x',
+    'ftp://example.com/',
+    'blob:https://a/b',
+    'javascript:alert(1)',
+    'unix:/run/docker.sock:/x',
+    'https:',
+    '//example.com/u',
+    'http://example.com/u',
+    'https://user:pass@127.0.0.1/',
+    'https://user@example.com/',
+    'https://exa mple.com/',
+    '',
+  ])('%j is no address that a file may be sent to', async (url) => {
+    await using opened = openService(publicService);
+    using folder = tempFolder();
+    const error = await refusal(opened.service.upload(uploadFrom(folder, url)));
+    expect(error).toMatchObject({ name: 'UploadRejectedError', code: 'unsafe_upload_address' });
+    expect(error.message).not.toMatch(/passwd|pass@|alert|docker/);
+  });
+});
+
+describe('the metadata of a cloud', () => {
+  test.each(['http://127.0.0.1:1/v1', 'https://10.0.0.5/v1', publicService])(
+    'is no place for uploads of the service at %s either',
+    async (service) => {
+      await using opened = openService(service);
+      using folder = tempFolder();
+      const error = await refusal(
+        opened.service.upload(uploadFrom(folder, 'https://169.254.169.254/latest/meta-data')),
+      );
+      expect(error).toMatchObject({ code: 'unsafe_upload_address' });
+    },
+  );
+});
+
+describe('an upload address with a name', () => {
+  /** A domain name server that says something else each time. */
+  function answering(...turns: readonly (readonly string[])[]): Resolve & { readonly asked: string[] } {
+    const asked: string[] = [];
+    const resolve: Resolve = async (hostname) => {
+      asked.push(hostname);
+      const addresses = turns[Math.min(asked.length, turns.length) - 1] ?? [];
+      return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    };
+    return Object.assign(resolve, { asked });
+  }
+
+  function send(folder: Folder, url: string, resolve: Resolve, { service = publicService, proxyEnv = {} } = {}) {
+    const named = new Set([new URL(service).origin]);
+    return uploadFile(uploadFrom(folder, url), {
+      agent: freshConnections(proxyEnv, selfSigned.cert),
+      userAgent: 'dropcast',
+      targets: createUploadTargets({ baseUrl: service, named, resolve }),
+      keyFor: () => null,
+    });
+  }
+
+  test.each([
+    [['127.0.0.1']],
+    [['203.0.113.9', '127.0.0.1']],
+    [['10.0.0.1']],
+    [['169.254.169.254']],
+    [['::ffff:127.0.0.1']],
+    [['64:ff9b::7f00:1']],
+  ])('that resolves to %j is refused, and nothing is connected to', async (addresses) => {
+    await using host = await startTlsHost();
+    using folder = tempFolder();
+    const { port } = new URL(host.origin);
+    const error = await refusal(send(folder, `https://rebind.example:${port}/u`, answering(addresses)));
+    expect(error).toMatchObject({ name: 'UploadRejectedError', code: 'unsafe_upload_address' });
+    expect(error.message).toContain(`https://rebind.example:${port} leads to `);
+    expect(host.sockets.size + host.seen.length).toBe(0);
+  });
+
+  test('is asked for once: the address that was judged is the one that is connected to', async () => {
+    await using host = await startTlsHost();
+    using folder = tempFolder();
+    const { port } = new URL(host.origin);
+    const resolve = answering(['203.0.113.9'], ['127.0.0.1']);
+    const stop = AbortSignal.timeout(300);
+    const targets = createUploadTargets({ baseUrl: publicService, named: new Set(), resolve });
+    const world = { agent: freshConnections({}, selfSigned.cert), userAgent: 'x', targets, keyFor: () => null };
+    await refusal(uploadFile({ ...uploadFrom(folder, `https://rebind.example:${port}/u`), signal: stop }, world));
+    expect(resolve.asked).toEqual(['rebind.example']);
+    expect(host.sockets.size + host.seen.length).toBe(0);
+  });
+
+  test('may lead where the service itself is', async () => {
+    await using host = await startTlsHost();
+    using folder = tempFolder();
+    const { port } = new URL(host.origin);
+    const resolve = answering(['127.0.0.1']);
+    // The certificate is for 127.0.0.1 alone: that it is asked for shows that the connection was made.
+    const service = `https://service.example:${port}/v1`;
+    const error = await refusal(send(folder, `https://upload.example:${port}/u`, resolve, { service }));
+    expect(error).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    expect(resolve.asked).toEqual(['upload.example', 'service.example']);
+  });
+
+  test('waits when it cannot be found out where the service is', async () => {
+    using folder = tempFolder();
+    const resolve: Resolve = async (hostname) => {
+      if (hostname === 'upload.example') return [{ address: '10.0.0.1', family: 4 }];
+      throw Object.assign(new Error('queryA EAI_AGAIN'), { code: 'EAI_AGAIN' });
+    };
+    const service = 'https://service.example/v1';
+    const error = await refusal(send(folder, 'https://upload.example/u', resolve, { service }));
+    expect(toFailure(error)).toMatchObject({ kind: 'offline', code: 'EAI_AGAIN' });
+    const literal = await refusal(send(folder, 'https://10.0.0.1/u', resolve, { service }));
+    expect(toFailure(literal)).toMatchObject({ kind: 'offline', code: 'EAI_AGAIN' });
+  });
+
+  test('is left to the proxy that the operator chose, wherever that is', async () => {
+    await using host = await startTlsHost();
+    using folder = tempFolder();
+    await using proxy = await startProxy(Number(new URL(host.origin).port));
+    const resolve = answering(['127.0.0.1']);
+    const proxyEnv = { HTTPS_PROXY: proxy.origin };
+    const error = await refusal(send(folder, 'https://upload.example/u', resolve, { proxyEnv }));
+    expect(error).toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    expect(proxy.asked).toEqual(['CONNECT upload.example:443']);
+    expect(resolve.asked).toEqual([]);
+  });
+});
+
+describe('a service that is near', () => {
+  test('on this machine: its uploads may be there too', async () => {
+    await using host = await startHost(takeAll());
+    await using opened = openService('http://127.0.0.1:1/v1');
+    using folder = tempFolder();
+    await expect(opened.service.upload(uploadFrom(folder, `${host.origin}/u`))).resolves.toMatchObject({ bytes: 8 });
+  });
+
+  test('on a private network: its uploads may not be on this machine', async () => {
+    await using host = await startHost(takeAll());
+    await using opened = openService('https://10.0.0.5/v1');
+    using folder = tempFolder();
+    expect(await refusal(opened.service.upload(uploadFrom(folder, `${host.origin}/u`)))).toMatchObject({
+      code: 'unsafe_upload_address',
+    });
+    expect(host.seen).toEqual([]);
+  });
+});
+
+test('an origin that a person has named to see the key may be anywhere', async () => {
+  await using host = await startHost(takeAll());
+  await using opened = openService(publicService, { sendKeyTo: [host.origin] });
+  using folder = tempFolder();
+  await opened.service.upload(uploadFrom(folder, `${host.origin}/u`));
+  expect(host.seen.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${apiKey}`]);
+});
+
+test.each([301, 302, 303, 307, 308])('a redirect by %i is never followed, by no upload', async (status) => {
+  await using other = await startHost(takeAll());
+  await using host = await startHost((request, response) => {
+    request.resume();
+    response.writeHead(status, { location: `${other.origin}/steal` }).end();
+  });
+  await using opened = openService('http://127.0.0.1:1/v1', { sendKeyTo: [host.origin, other.origin] });
+  using folder = tempFolder();
+  const error = await refusal(opened.service.upload(uploadFrom(folder, `${host.origin}/u`)));
+  expect(error).toMatchObject({ name: 'RedirectError', status });
+  expect(other.sockets.size + other.seen.length).toBe(0);
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { unitState } from '../installed.ts';
+import type { Scene } from '../installed.ts';
+
+export function checkInstallation(scene: () => Scene): void {
+  test('installing makes the user and the files, starts nothing, and says three next steps', async () => {
+    const { box, package: file } = scene();
+    const printed = await box.read(`DEBIAN_FRONTEND=noninteractive apt-get install -y ${file} 2>&1`);
+    expect(printed.match(/^\s*[123]\. /gm), printed).toHaveLength(3);
+    expect(await box.read('id -un dropcast; getent passwd dropcast | cut -d: -f7')).toBe('dropcast\n/usr/sbin/nologin');
+    const modes = await box.read(
+      'stat -c "%a %U:%G %n" /etc/dropcast /etc/dropcast/dropcast.yaml /etc/dropcast/api_key',
+    );
+    expect(modes.split('\n')).toEqual([
+      '750 root:dropcast /etc/dropcast',
+      '640 root:dropcast /etc/dropcast/dropcast.yaml',
+      '600 root:root /etc/dropcast/api_key',
+    ]);
+    const { ActiveState, UnitFileState } = await unitState(box, 'dropcast', 'ActiveState', 'UnitFileState');
+    expect({ ActiveState, UnitFileState }).toEqual({ ActiveState: 'inactive', UnitFileState: 'disabled' });
+    await box.read('systemctl preset dropcast');
+    expect((await box.run('systemctl is-enabled dropcast')).stdout).toBe('disabled\n');
+  });
+
+  test('systemd-analyze verify has nothing to say about the units', async () => {
+    const { box } = scene();
+    const { stdout, stderr } = await box.run('systemd-analyze --man=no verify dropcast.service dropcast@a.service 2>&1');
+    // Older ones do not know what newer ones use, and say so: Debian 12 has 252.
+    const known = /Unknown key (name )?'(OpenFile|RestartSteps|RestartMaxDelaySec)' in section/;
+    const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !known.test(line));
+    expect(complaints).toEqual([]);
+  });
+
+  test('the exposure of the installed unit is at most 1.2', async ({ task }) => {
+    const { box } = scene();
+    const unit = '/usr/lib/systemd/system/dropcast.service';
+    const figure = exposureIn(await box.read(`systemd-analyze security --no-pager --offline=true ${unit}`));
+    expect(figure).toBeLessThanOrEqual(1.2);
+    task.meta.figure = String(figure);
+  });
+}
+
+/** Overall figure of `systemd-analyze security`. */
+export function exposureIn(report: string): number {
+  return Number(/Overall exposure level for \S+: (\d+\.\d+)/.exec(report)?.[1]);
+}

@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { eventually } from '../box.ts';
+import type { Box } from '../box.ts';
+import {
+  dropVideo,
+  expectOneVideo,
+  fileState,
+  journal,
+  journalMoment,
+  reaches,
+  said,
+  unitState,
+  withDropIn,
+} from '../installed.ts';
+import type { Scene } from '../installed.ts';
+
+/** An upload of 16 MB that takes about 8 s. */
+const slowly = { kind: 'slow_read', operation: 'uploads.put', bytes_per_second: 2_000_000 };
+/** One that never ends: nothing is read any more. */
+const stalling = { kind: 'stall', operation: 'uploads.put', of: 'request', after_bytes: 500_000 };
+
+export function checkMishaps(scene: () => Scene): void {
+  test('a hung event loop is ended by the watchdog and started again, and all goes on', async ({ task }) => {
+    const { box } = scene();
+    // Loaded before the program: on a signal the loop of the real service runs in a circle for ever.
+    await box.read('cat > /run/hang.cjs', { input: "process.on('SIGUSR2', () => { for (;;); });\n" });
+    const hangable = '[Service]\nEnvironment=NODE_OPTIONS=--require=/run/hang.cjs\nWatchdogSec=2s\nRestartSec=100ms\n';
+    await withDropIn(box, hangable, async () => {
+      await box.read('systemctl restart dropcast');
+      const { MainPID } = await unitState(box, 'dropcast', 'MainPID');
+      // Well beyond the watchdog's time it is still the same process: the pings arrive.
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      expect(await unitState(box, 'dropcast', 'MainPID')).toEqual({ MainPID });
+      const moment = await journalMoment(box);
+      const start = performance.now();
+      await box.read(`kill -USR2 ${MainPID}`);
+      await isStartedAnew(box, MainPID);
+      task.meta.figure = `up again after ${((performance.now() - start) / 1000).toFixed(1)} s`;
+      expect(await box.read(`journalctl --after-cursor ${JSON.stringify(moment)} -u dropcast -o cat`)).toMatch(
+        /Watchdog timeout/,
+      );
+      const sha256 = await dropVideo(box, '/srv/team/after_the_hang.mp4');
+      await expectOneVideo(scene(), '/srv/team/after_the_hang.mp4', sha256);
+    });
+    await box.read('systemctl restart dropcast');
+  });
+
+  test('a stop waits for an upload that takes longer than TimeoutStopSec, and ends clean', async ({ task }) => {
+    const { box, service } = scene();
+    const file = '/srv/team/slow_at_the_stop.mp4';
+    await withDropIn(box, '[Service]\nTimeoutStopSec=3s\n', async () => {
+      await service.faults(slowly);
+      const sha256 = await dropVideo(box, file, 16);
+      await isUnderWay(box, file);
+      const start = performance.now();
+      const stop = box.read('systemctl stop dropcast');
+      await eventually(
+        'it says what it waits for',
+        async () => (await unitState(box, 'dropcast', 'StatusText')).StatusText === 'Stopping: 1 upload finishes',
+      );
+      await stop;
+      const seconds = (performance.now() - start) / 1000;
+      expect(seconds).toBeGreaterThan(3.5);
+      task.meta.figure = `${seconds.toFixed(1)} s`;
+      expect(await unitState(box, 'dropcast', 'Result', 'ExecMainStatus')).toEqual({
+        Result: 'success',
+        ExecMainStatus: '0',
+      });
+      const video = (await fileState(box, file))?.video_id ?? '';
+      expect(await service.uploads(video)).toBe(1);
+      await service.faults();
+      await box.read('systemctl start dropcast');
+      await expectOneVideo(scene(), file, sha256);
+      expect(await service.uploads(video)).toBe(1);
+    });
+  });
+
+  test('while it does not run, `dropcast status` ends with 3 and answers from the ledger', async () => {
+    const { box } = scene();
+    await box.read('systemctl stop dropcast');
+    const { code, stdout } = await box.run('dropcast status');
+    expect(code).toBe(3);
+    expect(stdout).toContain('dropcast is not running');
+    expect(stdout).toMatch(/\d+ done/);
+    await box.read('systemctl start dropcast');
+  });
+
+  test('kill -9 in the middle of an upload: started again, resumed, one video', async () => {
+    const { box, service } = scene();
+    const file = '/srv/team/killed_in_the_middle.mp4';
+    await withDropIn(box, '[Service]\nRestartSec=200ms\n', async () => {
+      await service.faults(stalling);
+      const sha256 = await dropVideo(box, file, 16);
+      await isUnderWay(box, file);
+      const { MainPID } = await unitState(box, 'dropcast', 'MainPID');
+      await service.faults();
+      await box.read('systemctl kill --signal=SIGKILL dropcast');
+      await isStartedAnew(box, MainPID);
+      await expectOneVideo(scene(), file, sha256);
+    });
+  });
+
+  test('any other failure than a wrong configuration is tried again until it works', async () => {
+    const { box } = scene();
+    const moment = await journalMoment(box);
+    // Where its control socket should be there is a directory: exit code 1.
+    const blocked = '[Service]\nRestartSec=200ms\nExecStartPre=mkdir /run/dropcast/dropcast.sock\n';
+    await withDropIn(box, `${blocked}ExecPaths=/bin /usr/bin\n`, async () => {
+      await box.run('systemctl restart --no-block dropcast');
+      await eventually(
+        'it was tried three times',
+        async () => Number((await unitState(box, 'dropcast', 'NRestarts')).NRestarts) >= 3,
+      );
+      expect((await unitState(box, 'dropcast', 'ExecMainStatus')).ExecMainStatus).not.toBe('78');
+    });
+    expect(await said(box, moment)).toContain('control socket');
+    await eventually('it works again', async () => (await box.run('systemctl is-active dropcast')).code === 0);
+  });
+
+  test('a full disk under the ledger fails no file: all goes on once there is room', async () => {
+    const { box, service } = scene();
+    await box.read('systemctl stop dropcast && mv /var/lib/dropcast /var/lib/dropcast.kept');
+    await box.read(
+      'mkdir /var/lib/dropcast && mount -t tmpfs -o size=2m,mode=700,uid=$(id -u dropcast),gid=$(id -g dropcast) small /var/lib/dropcast',
+    );
+    await box.read('systemctl start dropcast; head -c 4M /dev/zero > /var/lib/dropcast/filler || true');
+    const file = '/srv/team/on_a_full_disk.mp4';
+    const sha256 = await dropVideo(box, file);
+    await eventually('it says that the disk is full', async () => /full/.test(await box.read('dropcast status')));
+    expect(await service.videos('on a full disk')).toEqual([]);
+    await box.read('rm /var/lib/dropcast/filler && dropcast retry --all');
+    await expectOneVideo(scene(), file, sha256);
+    await box.read('systemctl stop dropcast && umount /var/lib/dropcast && rmdir /var/lib/dropcast');
+    await box.read('mv /var/lib/dropcast.kept /var/lib/dropcast && systemctl start dropcast');
+  });
+
+  test('power-off in the middle of an upload: after the boot it is there, resumed, one video', async ({ task }) => {
+    const { box, service } = scene();
+    const file = '/srv/team/power_cut.mp4';
+    await service.faults(stalling);
+    const sha256 = await dropVideo(box, file, 16);
+    await isUnderWay(box, file);
+    await box.crash();
+    const start = performance.now();
+    await box.boot();
+    await eventually('it runs', async () => (await box.run('systemctl is-active dropcast')).code === 0);
+    task.meta.figure = `running ${((performance.now() - start) / 1000).toFixed(1)} s later`;
+    await service.faults();
+    await expectOneVideo(scene(), file, sha256);
+    await box.read('mount -t tmpfs -o mode=2770,gid=media disk /srv/disk');
+  });
+
+  test('nothing was ended for a system call, and nothing was refused by the sandbox', async () => {
+    const { box } = scene();
+    const entries = await journal(box);
+    const refused = entries.filter(({ MESSAGE }) => /EPERM|SIGSYS|seccomp|ERR_ACCESS/.test(String(MESSAGE)));
+    expect(refused).toEqual([]);
+    const { stdout } = await box.run(
+      'journalctl -u dropcast -u init.scope -o cat | grep -E "SIGSYS|status=31/SYS|avc:|type=1326"',
+    );
+    expect(stdout).toBe('');
+  });
+}
+
+async function isUnderWay(box: Box, path: string): Promise<void> {
+  await reaches(box, path, 'uploading');
+  await eventually('bytes are on their way', async () => ((await fileState(box, path))?.sent ?? 0) > 0);
+}
+
+async function isStartedAnew(box: Box, before: string | undefined): Promise<void> {
+  await eventually('it is started again', async () => {
+    const { MainPID, ActiveState } = await unitState(box, 'dropcast', 'MainPID', 'ActiveState');
+    return ActiveState === 'active' && MainPID !== before && MainPID !== '0';
+  });
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { configure, giveKey, journalMoment, said, unitState } from '../installed.ts';
+import type { Scene } from '../installed.ts';
+import { settings } from './settings.ts';
+
+export function checkRefusals(scene: () => Scene): void {
+  test.for([
+    { name: 'an empty key', spoil: ': > /etc/dropcast/api_key' },
+    { name: 'a missing key', spoil: 'rm /etc/dropcast/api_key' },
+  ])('$name ends the start with the commands that mend it, and is not tried again', async ({ spoil }) => {
+    const { box } = scene();
+    await box.read(`${spoil}; install -d /srv/first`);
+    await configure(box, settings(['/srv/first']));
+    const why = await failedStart(scene());
+    expect(why).toContain('/etc/dropcast/api_key');
+    expect(why).toContain('sudo install -m 600 /dev/stdin /etc/dropcast/api_key');
+    expect(why).toContain('sudo systemctl restart dropcast');
+  });
+
+  test('a wrong configuration ends the start with file, line and key, and is not tried again', async () => {
+    const { box, service } = scene();
+    await giveKey(box, await service.key());
+    await configure(box, settings(['/srv/first']).replace('concurrency:', 'concurency:'));
+    expect(await failedStart(scene())).toMatch(
+      /\/etc\/dropcast\/dropcast\.yaml:\d+:\d+ uploads\.concurency: .*did you mean "concurrency"/,
+    );
+  });
+}
+
+/** Starts what cannot start. Returns what it says; it must end with 78 and stay down. */
+async function failedStart({ box }: Scene): Promise<string> {
+  const moment = await journalMoment(box);
+  expect((await box.run('systemctl start dropcast')).code).not.toBe(0);
+  const names = ['ActiveState', 'ExecMainStatus', 'NRestarts'];
+  expect(await unitState(box, 'dropcast', ...names)).toEqual({
+    ActiveState: 'failed',
+    ExecMainStatus: '78',
+    NRestarts: '0',
+  });
+  return await said(box, moment);
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import type { Brief } from '../../src/daemon/brief.ts';
+import { statusText, stoppingText } from '../../src/systemd/status-text.ts';
+
+const nothing: Brief = {
+  uploading: 0,
+  queued: 0,
+  processing: 0,
+  awaitingPublish: 0,
+  retrying: 0,
+  settling: 0,
+  needsYou: 0,
+  done: 0,
+  waiting: null,
+  requests: { used: 3, limit: 1_000 },
+};
+
+test.for<[string, Partial<Brief>]>([
+  [
+    '3 uploading · 12 queued · 1 needs you · API 412/1000',
+    { uploading: 3, queued: 12, needsYou: 1, done: 9, requests: { used: 412, limit: 1_000 } },
+  ],
+  ['Idle · 120 done · API 3/1000', { done: 120 }],
+  ['Idle · API 3/1000', {}],
+  ['Idle · 120 done · 2 need you · API 3/1000', { done: 120, needsYou: 2 }],
+  ['4 processing · 5 awaiting publish · 6 retrying · API 3/1000', { processing: 4, awaitingPublish: 5, retrying: 6 }],
+  ['1 settling · API 3/1000', { settling: 1 }],
+  ['Waiting: the service cannot be reached', { queued: 7, waiting: 'the service cannot be reached' }],
+])('%s', ([text, numbers]) => {
+  expect(statusText({ ...nothing, ...numbers })).toBe(text);
+});
+
+test('the end says how many uploads it waits for', () => {
+  expect([2, 1, 0].map(stoppingText)).toEqual([
+    'Stopping: 2 uploads finish',
+    'Stopping: 1 upload finishes',
+    'Stopping',
+  ]);
+});

@@ -1,0 +1,3 @@
+import { checklist } from './checklist.ts';
+
+await checklist('Debian 13', 'trixie');
