@@ -18,6 +18,7 @@ const replacements: readonly (readonly [of: string, by: string])[] = [
   ['StateDirectory=dropcast', 'StateDirectory=dropcast@%i'],
   ['LogsDirectory=dropcast', 'LogsDirectory=dropcast@%i'],
   ['RuntimeDirectory=dropcast', 'RuntimeDirectory=dropcast@%i'],
+  ['-%t/dropcast %S/dropcast %L/dropcast', '-%t/dropcast@%i %S/dropcast@%i %L/dropcast@%i'],
   ['WorkingDirectory=/var/lib/dropcast', 'WorkingDirectory=/var/lib/dropcast@%i'],
   ['DROPCAST_CONFIG=/etc/dropcast/dropcast.yaml', 'DROPCAST_CONFIG=/etc/dropcast/%i.yaml'],
   ['LoadCredential=api_key:/etc/dropcast/api_key', 'LoadCredential=api_key:/etc/dropcast/%i.key'],

@@ -86,8 +86,8 @@ async function systemFiles(read: (path: string) => Promise<string>): Promise<rea
 }
 
 /**
- * The example as it is installed: the key is a credential of the service, and the control socket is named, as commands outside
- * of the service are not told of its directories by systemd.
+ * The example as it is installed: the key is a credential of the service, and a copy of it for another account has a state
+ * directory of its own without a change.
  *
  * @throws when the example has no such lines any more
  */
@@ -95,7 +95,7 @@ export function packagedConfig(example: string): string {
   const changes: readonly (readonly [RegExp, string])[] = [
     [/^(# yaml-language-server: \$schema=).*$/m, `$1/${HOME}/config.schema.json`],
     [/^( *api_key: ).*$/m, '$1!credential api_key'],
-    [/^( *socket: )auto( #.*)$/m, '$1/run/dropcast/dropcast.sock$2'],
+    [/^(state_dir: )/m, '# $1'],
   ];
   return changes.reduce((text, [line, instead]) => {
     if (!line.test(text)) throw new Error(`config.example.yaml has no line like ${line.source}`);

@@ -63,6 +63,7 @@ function service(site: Site): readonly string[] {
     ...groupLine(site.folders),
     ...site.written.flatMap((path) => openLines(path, true)),
     ...site.secretFiles.flatMap((path) => openLines(path, false)),
+    ...noExecLine([...site.folders.filter(({ isWritten }) => isWritten), ...site.written]),
     ...(site.port === null ? [] : [`SocketBindAllow=tcp${site.port === 0 ? '' : `:${site.port}`}`]),
   ];
 }
@@ -95,6 +96,11 @@ function openLines(path: SitePath, isWritten: boolean): readonly string[] {
     return hidden.map((each) => `${key}=${bindWord(`-${each}`)}`);
   }
   return isWritten ? [`ReadWritePaths=${unitWord(`-${path.path}`)}`] : [];
+}
+
+/** What is made writable is a mount of its own, which NoExecPaths=/ of the unit does not reach: nothing there may become a program. */
+function noExecLine(written: readonly SitePath[]): readonly string[] {
+  return written.length === 0 ? [] : [`NoExecPaths=${written.map(({ path }) => unitWord(`-${path}`)).join(' ')}`];
 }
 
 /** ProtectHome=tmpfs and PrivateTmp=yes of the unit show the service empty directories in these places. */

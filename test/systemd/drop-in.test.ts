@@ -62,6 +62,7 @@ test('a site of every kind of folder', () => {
     'SupplementaryGroups=media video',
     'ReadWritePaths=-/data/state',
     'BindReadOnlyPaths=-/root/key',
+    'NoExecPaths="-/srv/My Videos" "-/mnt/nas one/100%%" -/srv/late -/srv/closed -/data/state',
     'SocketBindAllow=tcp:8080',
   ]);
 });
@@ -80,6 +81,7 @@ test('places that only begin like hidden ones are not hidden', () => {
     'ReadWritePaths=-/homes/x',
     'ReadWritePaths=-/tmpfs',
     'ReadWritePaths=-/var/tmpx/y',
+    'NoExecPaths=-/homes/x -/tmpfs -/var/tmpx/y',
   ]);
 });
 

@@ -20,8 +20,6 @@ export interface JournalEntry {
   readonly MESSAGE: string | readonly number[] | null;
   readonly PRIORITY: string;
   readonly SYSLOG_IDENTIFIER: string;
-  /** `stdout` is what it wrote itself; the rest is from systemd about it. */
-  readonly _TRANSPORT: string;
 }
 
 /** Writes the configuration of the service as an editor does: the mode of the file stays. */
@@ -97,12 +95,12 @@ export async function unitState(
   return Object.fromEntries(text.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]));
 }
 
-/** What the service wrote since a moment that `journalMoment` named. */
+/** What the service itself wrote (systemd writes about it, too) since a moment that `journalMoment` named. */
 export async function journal(box: Box, moment?: string, unit = 'dropcast.service'): Promise<readonly JournalEntry[]> {
   const since = moment === undefined ? '' : `--after-cursor ${quoted(moment)}`;
   const text = await box.read(`journalctl --sync; journalctl -u ${unit} -o json --no-pager ${since}`);
   const entries = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as JournalEntry]));
-  return entries.filter((entry) => entry._TRANSPORT === 'stdout');
+  return entries.filter(({ SYSLOG_IDENTIFIER }) => SYSLOG_IDENTIFIER !== 'systemd');
 }
 
 export async function journalMoment(box: Box): Promise<string> {

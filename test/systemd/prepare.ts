@@ -1,6 +1,5 @@
-import { glob, mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { execute } from './execute.ts';
+import { buildPackage } from '../../scripts/package/build.ts';
 import { hostObstacle } from './host.ts';
 import { rootfs, RootfsError } from './rootfs.ts';
 import type { Suite } from './rootfs.ts';
@@ -23,27 +22,22 @@ export async function prepare(suite: Suite): Promise<Ground | string> {
   if (obstacle !== null) return obstacle;
   try {
     const root = await rootfs(suite);
-    return { root, package: process.env['DROPCAST_DEB'] ?? (await buildPackage()) };
+    return { root, package: process.env['DROPCAST_DEB'] ?? (await newPackage()) };
   } catch (error) {
     if (error instanceof RootfsError) return error.message;
     throw error;
   }
 }
 
-const repository = fileURLToPath(new URL('../..', import.meta.url));
+async function newPackage(): Promise<string> {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  return (await buildPackage({ root, isFast: true, tell: () => undefined })).file;
+}
 
-async function buildPackage(): Promise<string> {
-  await mkdir(`${repository}/build`, { recursive: true });
-  const { code, stdout, stderr } = await execute(['npm', 'run', '-s', 'package', '--', '--fast'], {
-    cwd: repository,
-    timeoutMs: 300_000,
-  });
-  if (code !== 0) throw new Error(`npm run package -- --fast ended with ${code}\n${stdout}${stderr}`);
-  const newest = { path: '', at: 0 };
-  for await (const name of glob('dropcast_*.deb', { cwd: `${repository}/build` })) {
-    const path = `${repository}/build/${name}`;
-    const { mtimeMs } = await stat(path);
-    if (mtimeMs > newest.at) Object.assign(newest, { path, at: mtimeMs });
-  }
-  return newest.path;
+// `node test/systemd/prepare.ts bookworm` makes what takes long beforehand. Whether it can be made the tests say.
+if (import.meta.main) {
+  const suites = process.argv.slice(2) as Suite[];
+  if ((await hostObstacle()) === null)
+    for (const suite of suites)
+      await rootfs(suite).catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
 }

@@ -37,7 +37,7 @@ const results = {
   'write to /etc': write('/etc/probe'),
   'write to /usr': write('/usr/lib/dropcast/dist/probe.js'),
   'write to /srv': write('/srv/probe'),
-  'change its configuration': write('/etc/dropcast/dropcast.yaml'),
+  'add a configuration': write('/etc/dropcast/probe.yaml'),
   'read /etc/shadow': read('/etc/shadow'),
   'read the key file': read('/etc/dropcast/api_key'),
   'look into /root': look('/root'),

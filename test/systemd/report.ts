@@ -18,7 +18,8 @@ export class SystemdReport implements Reporter {
   }
 
   async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
-    const table = tableOf(modules.map(columnOf));
+    const columns = modules.map(columnOf).toSorted((a, b) => a.name.localeCompare(b.name));
+    const table = tableOf(columns);
     if (table === null) return;
     await mkdir(dirname(this.#file), { recursive: true });
     await writeFile(this.#file, `${table}\n`);

@@ -98,5 +98,6 @@ test('an instance differs from the service in its names alone', async () => {
     'Environment=DROPCAST_CONFIG=/etc/dropcast/%i.yaml',
     'LoadCredential=api_key:/etc/dropcast/%i.key',
     'InaccessiblePaths=-/etc/dropcast/api_key -/etc/dropcast/%i.key',
+    'NoExecPaths=/ /tmp /var/tmp /dev/shm -%t/dropcast@%i %S/dropcast@%i %L/dropcast@%i',
   ]);
 });

@@ -44,20 +44,18 @@ test('a machine that no package is made for is refused', () => {
   expect(() => architectureOf('riscv64')).toThrow('no package is made for riscv64');
 });
 
-test('the installed configuration takes the key from systemd and names the socket of the service', () => {
+test('the installed configuration takes the key from systemd and leaves the state directory to the unit', () => {
   const example = `# yaml-language-server: $schema=./config.schema.json
 service:
   api_key: !env DROPCAST_API_KEY
   webhook_secret: off
-status:
-  socket: auto # why
+state_dir: /var/lib/dropcast
 `;
   expect(packagedConfig(example)).toBe(`# yaml-language-server: $schema=/usr/lib/dropcast/config.schema.json
 service:
   api_key: !credential api_key
   webhook_secret: off
-status:
-  socket: /run/dropcast/dropcast.sock # why
+# state_dir: /var/lib/dropcast
 `);
   expect(() => packagedConfig(example.replace('api_key', 'key'))).toThrow('config.example.yaml has no line like');
 });

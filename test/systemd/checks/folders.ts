@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { configure, dropVideo, expectOneVideo, journalMoment, said, unitState } from '../installed.ts';
+import { configure, dropVideo, expectOneVideo, journalMoment, quoted, said, unitState } from '../installed.ts';
 import type { Scene } from '../installed.ts';
 import { eventually } from '../box.ts';
 import { settings } from './settings.ts';
@@ -50,9 +50,21 @@ export function checkFolders(scene: () => Scene): void {
     const { box } = scene();
     await box.read('install -o alice -m 644 /dev/null /home/alice/private');
     const { MainPID } = await unitState(box, 'dropcast', 'MainPID');
-    expect(await box.read(`ls -A /proc/${MainPID}/root/home /proc/${MainPID}/root/home/alice`)).toBe(
-      `/proc/${MainPID}/root/home:\nalice\n\n/proc/${MainPID}/root/home/alice:\nin`,
+    expect(await box.read(`cd /proc/${MainPID}/root/home && echo * */*`)).toBe('alice alice/in');
+  });
+
+  test('what the service may write it cannot execute', async () => {
+    const { box } = scene();
+    const { MainPID } = await unitState(box, 'dropcast', 'MainPID');
+    const writable = ['/tmp', '/var/tmp', '/dev/shm', '/run/dropcast', '/var/lib/dropcast', '/var/log/dropcast'];
+    // Looked at from outside: that nothing is executed there is a flag of the mount.
+    const attempts = [...writable, ...folders.slice(0, 3)].map((folder) =>
+      quoted(`/proc/${MainPID}/root${folder}/true`),
     );
+    for (const file of attempts) {
+      const { code, stderr } = await box.run(`cp /bin/true ${file} && ${file}; code=$?; rm ${file}; exit $code`);
+      expect({ file, code, stderr }).toMatchObject({ code: 126, stderr: expect.stringContaining('Permission denied') });
+    }
   });
 
   test('a folder that is away at the start is said, and taken when a disk is mounted there', async () => {

@@ -24,7 +24,9 @@ export function checkInstallation(scene: () => Scene): void {
 
   test('systemd-analyze verify has nothing to say about the units', async () => {
     const { box } = scene();
-    const { stdout, stderr } = await box.run('systemd-analyze --man=no verify dropcast.service dropcast@a.service 2>&1');
+    const { stdout, stderr } = await box.run(
+      'systemd-analyze --man=no verify dropcast.service dropcast@a.service 2>&1',
+    );
     // Older ones do not know what newer ones use, and say so: Debian 12 has 252.
     const known = /Unknown key (name )?'(OpenFile|RestartSteps|RestartMaxDelaySec)' in section/;
     const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !known.test(line));

@@ -14,7 +14,10 @@ export function checkSecrets(scene: () => Scene): void {
     const sha256 = await dropVideo(box, '/srv/team/with_a_revoked_key.mp4');
     await eventually('it waits', async () => /Waiting.*401/.test(await box.read('dropcast status')));
     expect(await box.read('dropcast status')).toContain('systemctl restart dropcast');
-    expect((await unitState(box, 'dropcast', 'StatusText')).StatusText).toMatch(/^Waiting: /);
+    await eventually('systemd is told', async () => {
+      const { StatusText = '' } = await unitState(box, 'dropcast', 'StatusText');
+      return StatusText.startsWith('Waiting: ');
+    });
     await giveKey(box, second.key);
     await box.read('systemctl restart dropcast');
     await expectOneVideo(scene(), '/srv/team/with_a_revoked_key.mp4', sha256);

@@ -26,6 +26,12 @@ export function checkStart(scene: () => Scene): void {
     );
     expect(state).toEqual({ ActiveState: 'active', SubState: 'running', Result: 'success' });
     expect(UnitFileState).toBe('enabled');
+    // What the checks of a hung loop and of restarts shorten.
+    expect(await unitState(box, 'dropcast', 'WatchdogUSec', 'RestartUSec', 'Restart')).toEqual({
+      WatchdogUSec: '1min',
+      RestartUSec: '10s',
+      Restart: 'always',
+    });
     expect(JSON.parse(await box.read('dropcast status --json'))).toMatchObject({
       daemon: { running: true, pid: Number(MainPID) },
     });
