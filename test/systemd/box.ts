@@ -29,12 +29,17 @@ export interface Box extends AsyncDisposable {
  * @param binds directories of the host to be seen inside, read-only: from → to
  */
 export async function startBox(root: string, binds: Readonly<Record<string, string>>): Promise<Box> {
+  await using making = new AsyncDisposableStack();
   const ground = await mkdtemp(join(tmpdir(), 'dropcast-box-'));
+  making.defer(() => rm(ground, { recursive: true, force: true }));
   const cgroups = await makeCgroups(basename(ground));
+  making.defer(() => removeCgroups(cgroups));
   const holder = await startHolder(root, ground);
+  making.defer(() => end(holder));
   const args = Object.entries(binds).map(([from, to]) => `--bind-ro=${from}:${to}`);
   const machine = new Machine({ holder: await onlyChild(holder), ground, cgroups, args });
   await machine.boot();
+  const made = making.move();
   return {
     run: (script, terms) => machine.run(script, terms),
     read: async (script, terms) => {
@@ -45,11 +50,7 @@ export async function startBox(root: string, binds: Readonly<Record<string, stri
     outside: (command, terms) => execute(['nsenter', '-t', machine.leader, '-n', '--', ...command], terms),
     crash: () => machine.crash(),
     boot: () => machine.boot(),
-    [Symbol.asyncDispose]: async () => {
-      await end(holder);
-      await removeCgroups(cgroups);
-      await rm(ground, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
   };
 }
 

@@ -13,7 +13,13 @@ export async function hostObstacle(): Promise<string | null> {
   return await installTools();
 }
 
-const tools = { 'systemd-nspawn': 'systemd-container', debootstrap: 'debootstrap', 'dpkg-deb': 'dpkg', curl: 'curl' };
+const tools = {
+  'systemd-nspawn': 'systemd-container',
+  debootstrap: 'debootstrap',
+  'dpkg-deb': 'dpkg',
+  strip: 'binutils',
+  curl: 'curl',
+};
 
 async function installTools(): Promise<string | null> {
   const missing: string[] = [];

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { buildPackage } from '../../scripts/package/build.ts';
+import { startBox } from './box.ts';
 import { hostObstacle } from './host.ts';
 import { rootfs, RootfsError } from './rootfs.ts';
 import type { Suite } from './rootfs.ts';
@@ -22,10 +23,23 @@ export async function prepare(suite: Suite): Promise<Ground | string> {
   if (obstacle !== null) return obstacle;
   try {
     const root = await rootfs(suite);
+    const refusal = await bootRefusal(root);
+    if (refusal !== null) return refusal;
     return { root, package: process.env['DROPCAST_DEB'] ?? (await newPackage()) };
   } catch (error) {
     if (error instanceof RootfsError) return error.message;
     throw error;
+  }
+}
+
+/** Why a machine with nothing of ours in it does not boot here: containers in containers have many limits. */
+async function bootRefusal(root: string): Promise<string | null> {
+  try {
+    const box = await startBox(root, {});
+    await box[Symbol.asyncDispose]();
+    return null;
+  } catch (error) {
+    return `a machine does not boot in a container here: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
