@@ -24,11 +24,14 @@ export async function packageContents(
 ): Promise<readonly PackagedFile[]> {
   const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
   const { files, libraries } = await programFiles(root);
+  const config = packagedConfig(await read('config.example.yaml'));
   return [
     ...files,
     { path: 'usr/bin/dropcast', content: LAUNCHER, mode: 0o755 },
     ...(await systemFiles(read)),
-    { path: 'etc/dropcast/dropcast.yaml', content: packagedConfig(await read('config.example.yaml')), mode: 0o640 },
+    { path: 'etc/dropcast/dropcast.yaml', content: config, mode: 0o640 },
+    // For further accounts, when the one above is no longer as it came.
+    { path: 'usr/share/doc/dropcast/examples/dropcast.yaml', content: config },
     ...manualsAndCompletions(epochSeconds),
     ...(await documents(read, epochSeconds)),
     {

@@ -50,8 +50,9 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   });
   await whenAborted(shell.stopping);
   logger.info('Stopping: uploads may finish; a second signal cuts them');
-  await drain(daemon, shell);
-  logger.info('Stopped');
+  const cut = await drain(daemon, shell);
+  if (cut === 0) logger.info('Stopped');
+  else logger.info('Stopped: uploads were cut and go on at the next start', { uploads: cut });
 }
 
 /** Null when it was not started by a service manager that wants to be told. */

@@ -45,9 +45,21 @@ export async function startOrExplain(config: Config, logger: Logger): Promise<Da
   }
 }
 
-/** Ends the daemon: what runs may finish for 45 s or until the second signal. */
-export async function drain(daemon: Daemon, shell: Shell): Promise<void> {
-  await daemon.stop(AbortSignal.any([shell.hurrying, AbortSignal.timeout(drainMs)]));
+/**
+ * Ends the daemon: what runs may finish for 45 s or until the second signal.
+ *
+ * @returns how many uploads were cut
+ */
+export async function drain(daemon: Daemon, shell: Shell): Promise<number> {
+  const hurry = AbortSignal.any([shell.hurrying, AbortSignal.timeout(drainMs)]);
+  let cut = 0;
+  const count = (): void => {
+    cut = daemon.conductor.uploads().length;
+  };
+  if (hurry.aborted) count();
+  else hurry.addEventListener('abort', count, { once: true });
+  await daemon.stop(hurry);
+  return cut;
 }
 
 export function whenAborted(signal: AbortSignal): Promise<void> {

@@ -46,6 +46,8 @@ export interface Folders extends AsyncDisposable {
   whyAway(folder: string, missing?: string): Promise<string | null>;
   /** Takes a file as it is now, whatever the filters and the settle time say. */
   add(absolutePath: string): Promise<AddResult>;
+  /** Asks the rules again about a file of which nothing was sent: they may have been mended since. */
+  routeAnew(facts: Facts): Promise<Accepted>;
   /** Looks at the disk now. */
   rescan(): Promise<void>;
 }
@@ -252,6 +254,10 @@ export function createFolders(options: {
       const file = { folder: router.folder.path, path, kind, version: versionOf(stats), flaw: null };
       const as = await take(router, file);
       return as === 'busy' ? { ok: false, why: 'it is being worked on' } : { ok: true, as };
+    },
+    routeAnew: async (facts) => {
+      const router = watched.get(facts.folder)?.router;
+      return router === undefined || facts.videoId !== null ? 'known' : reroute(router, facts);
     },
     rescan: async () => {
       await Promise.all([...watched.values()].map(({ watcher }) => watcher.rescan()));

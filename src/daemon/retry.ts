@@ -22,7 +22,7 @@ export async function retry(daemon: Daemon, { names, states }: Wanted): Promise<
   const retried: string[] = [];
   const refused: { name: string; why: string }[] = [];
   const attempt = async (name: string, facts: Facts): Promise<void> => {
-    const why = whyNoRetry(facts) ?? (await rearm(daemon, facts.id));
+    const why = whyNoRetry(facts) ?? (await rearm(daemon, facts));
     if (why === null) retried.push(facts.id);
     else refused.push({ name, why });
   };
@@ -43,9 +43,10 @@ export async function retry(daemon: Daemon, { names, states }: Wanted): Promise<
 }
 
 /** What failed a moment ago may still be held by the step that writes it down: worth a second. */
-async function rearm({ conductor }: Daemon, id: string): Promise<string | null> {
+async function rearm({ conductor, folders }: Daemon, facts: Facts): Promise<string | null> {
   for (let tries = 0; tries < 20; tries += 1) {
-    const applied = await conductor.apply(id, { type: 'RETRY' });
+    const isBusy = (await folders.routeAnew(facts)) === 'busy';
+    const applied = isBusy ? 'busy' : await conductor.apply(facts.id, { type: 'RETRY' });
     if (applied === 'applied') return null;
     if (applied === 'ignored') return 'its state changed just now: nothing to retry';
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -41,6 +41,8 @@ async function send(before: Facts, signal: AbortSignal, world: UploadWorld): Pro
   const missing = await check(before, world);
   if (missing !== null) return { facts: before, failure: missing };
   let facts = await world.store.save({ ...before, uploadStartedAt: before.uploadStartedAt ?? world.clock.now() });
+  // It counts as under way from here on, however long its first bytes take.
+  world.onProgress(facts, 0);
   const answer = await world.host.send(facts, {
     signal,
     onProgress: (sentBytes) => world.onProgress(facts, sentBytes),

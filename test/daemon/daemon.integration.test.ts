@@ -1,23 +1,30 @@
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
+import { retry } from '../../src/daemon/retry.ts';
 import { stateOf } from '../../src/pipeline/facts.ts';
 import { makeScratch, until } from '../e2e/dropcast-process.ts';
 import type { Scratch } from '../e2e/dropcast-process.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
 import type { VideoHost } from '../e2e/video-host.ts';
+import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 
 interface Settings {
   readonly service?: string;
+  readonly channel?: string;
   readonly folders?: string;
 }
 
 /** The configuration as a person would have written it. */
-async function configOf(scratch: Scratch, host: VideoHost, { service, folders }: Settings = {}): Promise<Config> {
+async function configOf(
+  scratch: Scratch,
+  host: Pick<VideoHost, 'baseUrl' | 'key'>,
+  { service, channel = 'ch_main', folders }: Settings = {},
+): Promise<Config> {
   await writeFile(
     scratch.config,
     `
@@ -25,7 +32,7 @@ service: { base_url: "${host.baseUrl}", api_key: ${host.key}${service ?? ''} }
 state_dir: ${scratch.file('state')}
 poll: { interval: 1s }
 folders:
-  - { path: ${scratch.file('inbox')}, settle: 200ms, rules: [{ match: "**", channel: ch_main }] }${folders ?? ''}
+  - { path: ${scratch.file('inbox')}, settle: 200ms, rules: [{ match: "**", channel: ${channel} }] }${folders ?? ''}
 status: { listen: off }
 `,
     { mode: 0o600 },
@@ -90,6 +97,22 @@ test('a folder that a reload puts inside another takes over what is in it', asyn
     'before.mpg ch_main',
     'after.mpg ch_news',
   ]);
+});
+
+test('a file that the service refused for its channel goes to another one when the rule is mended and it is retried', async () => {
+  await using service = await runSandbox();
+  const { baseUrl, apiKey: key } = service.sandbox;
+  await using scratch = await makeInbox();
+  await using daemon = await startDaemon(
+    await configOf(scratch, { baseUrl, key }, { channel: 'ch_nope' }),
+    silentLogger,
+  );
+  await copyFile(new URL('../media/clip.mp4', import.meta.url), scratch.file('inbox/clip.mp4'));
+  await until('it is refused', async () => (await rows(daemon)).some((facts) => stateOf(facts) === 'failed'));
+  await daemon.reload(await configOf(scratch, { baseUrl, key }));
+  expect(await retry(daemon, { names: ['clip.mp4'], states: [] })).toMatchObject({ refused: [] });
+  await allDone(daemon, 1);
+  expect((await rows(daemon)).map(({ plan }) => plan?.channel)).toEqual(['ch_main']);
 });
 
 test('a reload that lets another origin see the key takes effect at once', async () => {

@@ -66,6 +66,7 @@ alongside('signals', () => {
     const { code } = await ended;
     expect(code).toBe(0);
     expect(performance.now() - secondAt).toBeLessThan(5_000);
+    expect(output()).toMatch(/uploads were cut and go on at the next start","uploads":1/);
     await station.start();
     await station.reaches('cut.mpg', 'done');
     expectUploadedOnce(station, 'cut');
