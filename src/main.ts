@@ -3,6 +3,7 @@ import { visible } from './cli/output/visible.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
+import { priorityLines } from './log/journal-stream.ts';
 import { packageFile, packageVersion } from './package-files.ts';
 
 /** The process edge: arguments and signals in, exit code out. Nothing below reads `process` for settings. */
@@ -25,11 +26,11 @@ async function main(): Promise<void> {
   process.on('exit', () => {
     if (outputLost === null) return;
     process.exitCode ||= exitCodes.failed;
-    process.stderr.write(`the output could not be written: ${outputLost.message}\n`);
+    sayError(`the output could not be written: ${outputLost.message}`);
   });
   const cwd = workingDirectory();
   if (cwd === null) {
-    process.stderr.write('the current directory is no longer there: go to another one\n');
+    sayError('the current directory is no longer there: go to another one');
     process.exitCode = exitCodes.failed;
     return;
   }
@@ -56,7 +57,7 @@ async function main(): Promise<void> {
     const installed = { version: await packageVersion(), samples: packageFile('test/media') };
     await createProgram(shell, installed, setExitCode).parseAsync(process.argv);
   } catch (error) {
-    process.exitCode = report(error, shell);
+    process.exitCode = report(error);
   }
 }
 
@@ -70,17 +71,22 @@ function workingDirectory(): string | null {
 }
 
 /** A user's mistake and a refusal of the system (no permission, disk full) are sentences; only a bug of ours has a stack trace. */
-function report(error: unknown, { stderr }: Shell): number {
+function report(error: unknown): number {
   const usage = usageExitCode(error);
   if (usage !== null) return usage;
-  const say = (text: string): void => void stderr.write(`${text.split('\n').map(visible).join('\n')}\n`);
   if (error instanceof CommandError) {
-    say(error.message);
+    sayError(error.message);
     return error.exitCode;
   }
-  if (error instanceof Error && 'syscall' in error) say(`dropcast cannot go on: ${error.message}`);
-  else say(`dropcast broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  if (error instanceof Error && 'syscall' in error) sayError(`dropcast cannot go on: ${error.message}`);
+  else sayError(`dropcast broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   return exitCodes.failed;
+}
+
+/** Whatever ended the command, on stderr, where `journalctl -p err` finds it. */
+function sayError(text: string): void {
+  const lines = text.split('\n').map(visible);
+  process.stderr.write(`${priorityLines(lines, 'error', process.env).join('\n')}\n`);
 }
 
 await main();

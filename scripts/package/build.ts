@@ -63,7 +63,7 @@ function asVersion(file: PackagedFile, version: string): PackagedFile {
 }
 
 async function maintainerScripts(root: string): Promise<Readonly<Record<string, string>>> {
-  const names = ['postinst', 'prerm', 'postrm'];
+  const names = ['preinst', 'postinst', 'prerm', 'postrm'];
   const texts = await Promise.all(names.map((name) => readFile(join(root, 'packaging/debian', name), 'utf8')));
   return Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']));
 }

@@ -13,7 +13,7 @@ export interface Deb {
   /** In Debian's words: amd64, arm64. */
   readonly architecture: string;
   readonly files: readonly PackagedFile[];
-  /** postinst, prerm, postrm. */
+  /** preinst, postinst, prerm, postrm. */
   readonly scripts: Readonly<Record<string, string>>;
   readonly epochSeconds: number;
 }

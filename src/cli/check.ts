@@ -6,6 +6,7 @@ import { inspectOnline } from '../daemon/inspect-online.ts';
 import type { OnlineProblem } from '../daemon/inspect-online.ts';
 import { inspectState } from '../daemon/inspect-state.ts';
 import { askOrRead } from './ask.ts';
+import { serviceProblems } from './check-service.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { printJson } from './output/json.ts';
 import { readConfig } from './settings.ts';
@@ -20,8 +21,8 @@ export async function check(
 ): Promise<number> {
   const checked = await readConfig(shell, options.config);
   const { file, config } = checked;
-  const state = await stateProblems(checked);
-  const problems = [...checked.problems, ...state].toSorted((one, other) => one.line - other.line);
+  const around = [...(await stateProblems(checked)), ...(await serviceProblems(checked))];
+  const problems = [...checked.problems, ...around].toSorted((one, other) => one.line - other.line);
   const online = config === null || options.online !== true ? [] : await askOnline(config, shell.stopping);
   const errors = [...problems, ...online].filter(({ severity }) => severity === 'error').length;
   if (options.json === true) {

@@ -1,4 +1,5 @@
 import { ControlSocketError, serveControl } from '../daemon/control-server.ts';
+import type { Reloaded } from '../daemon/control-server.ts';
 import { statusOf } from '../daemon/view.ts';
 import { serveStatusPage } from '../status/page.ts';
 import type { Daemon } from '../daemon/daemon.ts';
@@ -9,6 +10,7 @@ import { NotifyError, openNotifier } from '../systemd/notifier.ts';
 import { requireConfig } from './settings.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
+import { unitAllows } from './unit-allows.ts';
 import { drain, openLog, startOrExplain, whenAborted } from './start.ts';
 import { takeOver } from './take-over.ts';
 
@@ -28,7 +30,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   stack.use(daemon);
   let last: Promise<unknown> = Promise.resolve();
   // One after the other: the last configuration is the one that stays.
-  const reload = (): ReturnType<typeof takeOver> => {
+  const reload = (): Promise<Reloaded> => {
     const next = last.then(() => takeOver(daemon, { shell, logger, secrets }));
     last = next.catch(() => undefined);
     return next;
@@ -84,6 +86,7 @@ async function openPage(daemon: Daemon, logger: Logger, stack: AsyncDisposableSt
     const page = stack.use(await serveStatusPage(listen, { status, receive: daemon.receive }));
     logger.info('The status page is served', { address: `http://${listen.host}:${page.port}/` });
   } catch (error) {
-    logger.error('The status page cannot be served', { host: listen.host, port: listen.port, err: error });
+    const mend = unitAllows(error, daemon.config().file);
+    logger.error('The status page cannot be served', { host: listen.host, port: listen.port, err: error, ...mend });
   }
 }

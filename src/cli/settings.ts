@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { inspectSurroundings } from '../config/inspect.ts';
 import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../config/load.ts';
-import type { Loaded, Problem } from '../config/load.ts';
+import type { ConfigPlace, Loaded, Problem } from '../config/load.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -17,12 +17,12 @@ export interface CheckedConfig {
 
 /** Reads the configuration and looks at the folders it names. Nothing is thrown for what is wrong with it. */
 export async function readConfig(shell: Shell, option: string | undefined): Promise<CheckedConfig> {
-  const file = await locateConfig(shell, option);
-  const { config, premises, problems, locate } = await loadConfig(file, shell);
+  const place = await locateConfig(shell, option);
+  const { config, premises, problems, locate } = await loadConfig(place, shell);
   // A misspelt key is no reason to find out about a missing folder only in a second round.
   const around = premises === null ? [] : await inspectSurroundings(premises, locate);
   const all = [...problems, ...around].toSorted((one, other) => one.line - other.line);
-  return { file, config, problems: all, premises, locate };
+  return { file: place.file, config, problems: all, premises, locate };
 }
 
 /**
@@ -56,13 +56,13 @@ export async function requireConfig(
  * the key can be read from here. It may be in an environment or a credential of the service alone.
  */
 export async function requireLoadable(shell: Shell, option: string | undefined): Promise<Config> {
-  const file = await locateConfig(shell, option);
-  const { config, problems } = await loadConfig(file, shell, 'without key');
+  const place = await locateConfig(shell, option);
+  const { config, problems } = await loadConfig(place, shell, 'without key');
   if (config !== null) return config;
   throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
 }
 
-async function locateConfig(shell: Shell, option: string | undefined): Promise<string> {
+async function locateConfig(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
   try {
     return await findConfig(option, shell);
   } catch (error) {

@@ -58,7 +58,9 @@ function describe(view: StatusView, shell: Shell): string {
       blockedUntil === null ? '' : `, the service lets us go on ${formatRelative(blockedUntil, Date.now())}`;
     lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
   }
-  for (const folder of view.folders) lines.push(folderLine(folder, colour));
+  // Those that want something of somebody first: there may be many.
+  const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
+  for (const folder of folders) lines.push(folderLine(folder, colour));
   if (view.suspects > 0)
     lines.push(
       `${view.suspects} create ${view.suspects === 1 ? 'request' : 'requests'} had no answer: the service may hold as many empty records`,
@@ -68,14 +70,18 @@ function describe(view: StatusView, shell: Shell): string {
   return `${lines.join('\n')}\n${section('Under way', view.working, shell)}${section('Needs you', view.needs_you, shell)}${hint}`;
 }
 
-function folderLine({ path, state, why, paths }: FolderStatus, colour: boolean): string {
-  const isFine = state === 'watching';
-  const word = isFine ? state : paint('yellow', `${state}: ${visible(why ?? '')}`, colour);
+function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {
+  const word = isFine({ state }) ? state : paint('yellow', `${state}: ${visible(why ?? '')}`, colour);
   const left = [
     paths.ignored > 0 ? `, ${paths.ignored} left alone` : '',
     paths.refused > 0 ? `, ${paths.refused} refused` : '',
+    refused === null ? '' : `: "${visible(refused.path)}": ${refused.why}${paths.refused > 1 ? ', …' : ''}`,
   ];
   return `Folder ${visible(path)}: ${word} (${paths.offered} known${left.join('')})`;
+}
+
+function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {
+  return state === 'watching';
 }
 
 function headline({ daemon, config }: StatusView, colour: boolean): string {

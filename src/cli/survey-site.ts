@@ -1,18 +1,18 @@
-import { execFile } from 'node:child_process';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import type { Config } from '../config/config.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import { isWithin } from '../config/paths.ts';
 import type { Premises } from '../config/premises.ts';
-import { groupName } from '../systemd/accounts.ts';
+import { accessCommand, groupCommand } from '../systemd/access-command.ts';
+import { accountName } from '../systemd/accounts.ts';
 import type { ServiceUser } from '../systemd/accounts.ts';
-import { isHidden } from '../systemd/drop-in.ts';
+import { isBound } from '../systemd/drop-in.ts';
 import type { Site, SiteFolder, SitePath } from '../systemd/drop-in.ts';
-import { access, planAccess } from '../systemd/folder-access.ts';
-import type { Directory } from '../systemd/folder-access.ts';
+import { access, isOpenByMode, planAccess } from '../systemd/folder-access.ts';
+import type { Allows, Directory } from '../systemd/folder-access.ts';
 import { mountPointOf } from '../systemd/mount-points.ts';
+import { allowsForReal } from './try-access.ts';
 
 /** The user of the units. */
 export const SERVICE_USER = 'dropcast';
@@ -20,14 +20,18 @@ export const SERVICE_USER = 'dropcast';
 /** What the unit lets the status page listen on (systemd/dropcast.service). */
 const UNIT_PORT = 7878;
 
+/** The user `nobody` of Debian, and of the kernel: it owns nothing. */
+const NOBODY = 65_534;
+
 /** What is known of the machine beside its disk. */
 export interface Machine {
   /** Null when it does not exist yet: whom it may read nobody knows then. */
   readonly user: ServiceUser | null;
-  /** Texts of group(5) and /proc/self/mountinfo. */
+  /** Texts of passwd(5), group(5) and /proc/self/mountinfo. */
+  readonly passwd: string;
   readonly group: string;
   readonly mountinfo: string;
-  /** Root can become the user and try; others have only the modes to go by. */
+  /** Root can become the user and try; others have only the modes to go by, which say nothing of access control lists. */
   readonly isRoot: boolean;
 }
 
@@ -53,35 +57,38 @@ export async function readMachine(
   findUser: (passwd: string, group: string) => ServiceUser | null,
   isRoot: boolean,
 ): Promise<Machine> {
-  const [passwd, group, mountinfo] = await Promise.all(
+  const [passwd = '', group = '', mountinfo = ''] = await Promise.all(
     ['/etc/passwd', '/etc/group', '/proc/self/mountinfo'].map((file) => readFile(file, 'utf8').catch(() => '')),
   );
-  return { user: findUser(passwd ?? '', group ?? ''), group: group ?? '', mountinfo: mountinfo ?? '', isRoot };
+  return { user: findUser(passwd, group), passwd, group, mountinfo, isRoot };
 }
 
 async function surveyFolder({ path, afterReady }: Config['folders'][number], machine: Machine): Promise<SiteFolder> {
   const place = await resolved(path);
   const isWritten = afterReady.kind !== 'keep';
   const directories = await directoriesOf(place, isWritten);
-  const isThere = directories.at(-1)?.path === place.realPath;
-  const { gids, closed } = await accessTo(place, directories, machine);
+  const folder = directories.find(({ path }) => path === place.realPath);
+  const isThere = folder !== undefined;
+  const { user } = machine;
+  const { gids, closed } =
+    user === null ? { gids: [], closed: [] } : await planAccess(user, directories, allowsOn(machine));
   return {
     ...place,
     isThere,
     isWritten,
     mountPoint: isThere ? mountPointOf(place.realPath, machine.mountinfo) : null,
-    groups: gids.map((gid) => groupName(gid, machine.group)),
-    commands: closed.map(commandFor),
+    groups: gids.map((gid) => accountName(gid, machine.group)),
+    groupCommand: isThere && afterReady.kind === 'move' && gids.includes(folder.gid) ? groupCommand(folder) : null,
+    commands: user === null ? [] : await Promise.all(closed.map((each) => commandFor(each, user, machine))),
   };
 }
 
 /** The folder, and those above it that have to be gone through: the service has no others in the places that are bound for it. */
 async function directoriesOf(place: SitePath, isWritten: boolean): Promise<readonly Directory[]> {
   const { realPath } = place;
-  const isBound = [place.path, realPath].some(isHidden);
   const needs = isWritten ? access.write : access.read;
   const found = await Promise.all(
-    (isBound ? [realPath] : upwards(realPath)).map(async (path): Promise<readonly Directory[]> => {
+    (isBound(place) ? [realPath] : upwards(realPath)).map(async (path): Promise<readonly Directory[]> => {
       const stats = await stat(path).catch(() => null);
       if (stats === null) return [];
       const { mode, uid, gid } = stats;
@@ -91,35 +98,25 @@ async function directoriesOf(place: SitePath, isWritten: boolean): Promise<reado
   return found.flat();
 }
 
-async function accessTo(
-  { path, realPath }: SitePath,
-  directories: readonly Directory[],
-  { user, isRoot }: Machine,
-): Promise<ReturnType<typeof planAccess>> {
-  const nothing = { gids: [], closed: [] };
-  const folder = directories.at(-1);
-  if (user === null || folder === undefined) return nothing;
-  // Modes say nothing of access control lists, the kernel does; but not of a folder behind /home that is bound past it.
-  if (isRoot && ![path, realPath].some(isHidden) && (await isAllowed(folder))) return nothing;
-  return planAccess(user, directories);
+function allowsOn({ isRoot }: Machine): Allows {
+  return isRoot ? allowsForReal : async (who, directory) => isOpenByMode(who, directory);
 }
 
-async function isAllowed({ path, needs }: Directory): Promise<boolean> {
-  const tests = ['-r', path, '-a', '-x', path, ...(needs === access.write ? ['-a', '-w', path] : [])];
-  try {
-    await promisify(execFile)('runuser', ['-u', SERVICE_USER, '--', 'test', ...tests]);
-    return true;
-  } catch {
-    return false;
-  }
+async function commandFor(directory: Directory, user: ServiceUser, machine: Machine): Promise<string> {
+  const { uid, gid } = directory;
+  const owners = {
+    user: uid === 0 ? null : accountName(uid, machine.passwd),
+    group: gid === 0 || user.gids.has(gid) ? null : accountName(gid, machine.group),
+    groupAccess: await groupAccess(directory, allowsOn(machine)),
+  };
+  return accessCommand({ name: SERVICE_USER, uid: user.uid }, directory, owners);
 }
 
-function commandFor({ path, needs }: Directory): string {
-  const word = `'${path.replaceAll("'", String.raw`'\''`)}'`;
-  if (needs === access.enter) return `sudo setfacl -m u:${SERVICE_USER}:x ${word}`;
-  const rights = needs === access.write ? 'rwX' : 'rX';
-  // d: is for what comes later, X for directories and what may be executed already (setfacl(1)).
-  return `sudo setfacl -R -m u:${SERVICE_USER}:${rights},d:u:${SERVICE_USER}:${rights} ${word}`;
+/** Nobody, but of that group: what the group may do. What others may do as well, they may by this, too. */
+async function groupAccess(directory: Directory, allows: Allows): Promise<number> {
+  const member = { uid: NOBODY, gids: new Set([directory.gid]) };
+  for (const needs of [access.write, access.read]) if (await allows(member, { ...directory, needs })) return needs;
+  return 0;
 }
 
 /** From the root down to the path itself. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { installedService } from '../config/installed-service.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import { formatProblem, loadConfig } from '../config/load.ts';
@@ -14,9 +14,7 @@ import { UnitTextError } from '../systemd/unit-text.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import { readMachine, SERVICE_USER, surveySite } from './survey-site.ts';
-
-/** Where administrators have their units, systemd.unit(5). */
-const UNIT_DIRECTORY = '/etc/systemd/system';
+import type { Machine } from './survey-site.ts';
 
 /** `dropcast systemd drop-in`: what the unit needs for the folders of its configuration. */
 export async function dropIn(
@@ -25,11 +23,12 @@ export async function dropIn(
 ): Promise<void> {
   const service = installedService(options.instance ?? null);
   const isRoot = process.geteuid?.() === 0;
-  const file = join(UNIT_DIRECTORY, `${service.name}.service.d`, 'folders.conf');
+  const file = service.dropInFile;
   if (options.install === true && !isRoot)
     throw new CommandError(`only root can write ${file}: run \`${sudoLine(options)}\``, exitCodes.failed);
   const configFile = options.config === undefined ? service.configFile : resolve(shell.cwd, options.config);
-  const text = await textFor(configFile, service, isRoot);
+  const text = await textFor(configFile, service, isRoot).catch(explained);
+  if (!isRoot) shell.stderr.write('Only modes were looked at: run it with sudo, then access control lists count too\n');
   if (configFile !== service.configFile)
     shell.stderr.write(
       `${service.name}.service reads ${service.configFile}; this is for the folders of ${configFile}\n`,
@@ -41,33 +40,36 @@ export async function dropIn(
   const isNew = await installFile(file, text);
   shell.stdout.write(isNew ? nextSteps(file, service) : `${file} is as it should be.\n`);
   // What only a person can do stands in the file too, but nobody would look there.
-  for (const line of text.split('\n').filter((line) => line.startsWith('# The service cannot')))
+  for (const line of text.split('\n').filter((line) => /^# The (?:service|group) .*cannot/.test(line)))
     shell.stderr.write(`${line.slice(2)}\n`);
+}
+
+function explained(error: unknown): never {
+  if (!(error instanceof UnitTextError)) throw error;
+  throw new CommandError(error.message, exitCodes.failed, { cause: error });
 }
 
 async function textFor(configFile: string, service: InstalledService, isRoot: boolean): Promise<string> {
   const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), isRoot);
+  return dropInText(await siteOf(configFile, service, machine));
+}
+
+/**
+ * What the service of a configuration needs on this machine.
+ *
+ * @throws {CommandError} when the configuration is wrong
+ */
+export async function siteOf(configFile: string, service: InstalledService, machine: Machine): Promise<Site> {
   const { config, premises, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');
-  if (config === null || premises === null) {
-    const lines = problems.map((problem) => formatProblem(problem, '/'));
-    throw new CommandError(lines.join('\n'), exitCodes.badConfig);
-  }
-  return textOrExplain(await surveySite(config, { premises, service, machine }));
+  if (config !== null && premises !== null) return surveySite(config, { premises, service, machine });
+  const lines = problems.map((problem) => formatProblem(problem, '/'));
+  throw new CommandError(lines.join('\n'), exitCodes.badConfig);
 }
 
 /** As the service reads it: its directories, and its home for `~`. */
 function asService({ stateDir, runtimeDir }: InstalledService, user: ServiceUser | null): Surroundings {
   const env = { STATE_DIRECTORY: stateDir, RUNTIME_DIRECTORY: runtimeDir };
   return { env, cwd: stateDir, home: user?.home ?? stateDir };
-}
-
-function textOrExplain(site: Site): string {
-  try {
-    return dropInText(site);
-  } catch (error) {
-    if (!(error instanceof UnitTextError)) throw error;
-    throw new CommandError(error.message, exitCodes.failed, { cause: error });
-  }
 }
 
 /**

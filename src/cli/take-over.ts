@@ -18,7 +18,7 @@ export async function takeOver(
   daemon: Daemon,
   { shell, logger, secrets }: { readonly shell: Shell; readonly logger: Logger; readonly secrets: SecretValues },
 ): Promise<Reloaded> {
-  if (shell.stopping.aborted) throw new Error('dropcast is stopping');
+  refuseWhileStopping(shell);
   const before = daemon.config();
   const { file } = before;
   const refuse = (problems: readonly string[]): Reloaded => {
@@ -27,6 +27,7 @@ export async function takeOver(
   };
   if (!existsSync(file)) return refuse([`${file} is no longer there`]);
   const { config, problems } = await readConfig(shell, file);
+  refuseWhileStopping(shell);
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null || problems.some((problem) => isRefusal(problem, before, config))) return refuse(lines);
   if (config.stateDir !== before.stateDir || config.status.socket !== before.status.socket) {
@@ -41,6 +42,10 @@ export async function takeOver(
   if (later.length === 0) return { ok: true, problems: lines, config: file };
   logger.warn('Some of it takes effect only after a restart', { keys: later });
   return { ok: true, problems: [...lines, `only after a restart takes effect: ${later.join(', ')}`], config: file };
+}
+
+function refuseWhileStopping({ stopping }: Shell): void {
+  if (stopping.aborted) throw new Error('dropcast is stopping');
 }
 
 /** That a folder it watches is away at the moment keeps nothing else from changing; a new one that is not there is a mistake. */

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { access, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { answered } from './answered.ts';
 import { checkLayout, type Place } from './check-layout.ts';
 import { errnoOf, errnoSentence } from './errno.ts';
 import { error, warning, type Finding } from './finding.ts';
@@ -16,8 +17,9 @@ const { R_OK, W_OK, X_OK } = constants;
  * resolved. Never reads what is in them, never writes. What `loadConfig` saw from the paths alone is not said again.
  */
 export async function inspectSurroundings(config: Places, locate: Loaded['locate']): Promise<Problem[]> {
-  const hint = sandboxHint(config.file);
-  const folders = (await Promise.all(config.folders.map(inspectFolder))).map((folder) => withHint(folder, hint));
+  const folders = await Promise.all(
+    config.folders.map(async (folder) => withHint(await inspectFolder(folder), folder.path, config.file)),
+  );
   const stateDir = await inspectStateDir(config.stateDir);
   const findings = [
     ...folders.flatMap((folder) => folder.findings),
@@ -46,6 +48,11 @@ interface Inspected {
 
 async function inspectFolder(folder: Premises['folders'][number]): Promise<Inspected> {
   const key = [...parseKeyPath(folder.key), 'path'];
+  const found = await answered(lookAt(folder, key));
+  return found ?? away(key, `${folder.path} does not answer: is it on a share whose server is away?`);
+}
+
+async function lookAt(folder: Premises['folders'][number], key: KeyPath): Promise<Inspected> {
   try {
     const real = await realpath(folder.path);
     if (!(await stat(real)).isDirectory()) return away(key, `${folder.path} is not a directory`);
@@ -67,16 +74,16 @@ function away(key: KeyPath, message: string): Inspected {
   return { place: null, findings: [{ ...error(key, message), passing: true }] };
 }
 
-/** A service sees a folder as its unit lets it: not there, closed or read-only may be the doing of the sandbox. */
-function sandboxHint(configFile: string): string {
+/**
+ * A service sees a folder as its unit lets it: not there, closed or read-only may be the doing of the sandbox. Not when the
+ * drop-in names the folder already.
+ */
+async function withHint({ place, findings }: Inspected, path: string, configFile: string): Promise<Inspected> {
   const service = serviceOf(configFile);
-  if (service === null) return '';
-  const { instance, name } = service;
-  const option = instance === null ? '' : ` --instance ${instance}`;
-  return `; the service needs \`sudo dropcast systemd drop-in --install${option}\` for its folders, then \`sudo systemctl restart ${name}\``;
-}
-
-function withHint({ place, findings }: Inspected, hint: string): Inspected {
+  if (service === null || !findings.some(({ passing }) => passing === true)) return { place, findings };
+  const installed = await readFile(service.dropInFile, 'utf8').catch(() => '');
+  if (installed.includes(path.replaceAll('%', '%%'))) return { place, findings };
+  const hint = `; the service needs \`${service.dropInCommand}\` for its folders, then \`sudo systemctl restart ${service.name}\``;
   const hinted = findings.map((finding) =>
     finding.passing === true ? { ...finding, message: finding.message + hint } : finding,
   );

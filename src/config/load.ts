@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { access } from 'node:fs/promises';
+import { access, lstat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { resolveApiKey } from './api-key.ts';
 import { assemble } from './assemble.ts';
 import { checkPaths } from './check-paths.ts';
+import { checkOwner } from './check-owner.ts';
 import { checkRules } from './check-rules.ts';
 import { checkSchema } from './check-schema.ts';
 import { checkTrust } from './check-trust.ts';
@@ -11,6 +12,7 @@ import type { Config } from './config.ts';
 import { MAX_CONFIG_SIZE, parseConfigDocument, unreadable, type ConfigDocument } from './document.ts';
 import { errnoOf } from './errno.ts';
 import type { Finding, Position } from './finding.ts';
+import { howToRead, installedService } from './installed-service.ts';
 import { formatKeyPath, parseKeyPath, quote } from './key-path.ts';
 import { property } from './raw-tree.ts';
 import { premisesOf, type Premises } from './premises.ts';
@@ -48,6 +50,14 @@ export interface Loaded {
   locate(key: string): Position;
 }
 
+/** A configuration file, and whether anybody said that it is this one. */
+export interface ConfigPlace {
+  /** Relative to the current directory, or absolute. */
+  readonly file: string;
+  /** It only lay in the current directory, where others may have put it. */
+  readonly isChanceFind: boolean;
+}
+
 /** Thrown when no configuration file is where one was looked for. */
 export class ConfigNotFoundError extends Error {
   override readonly name = 'ConfigNotFoundError';
@@ -63,16 +73,17 @@ export class ConfigNotFoundError extends Error {
  * Reads, checks and completes a configuration. What is wrong with it is in `problems`, all at once; nothing is thrown for it.
  * The folders in it need not exist: `inspectSurroundings` looks at those.
  *
- * @param file relative to `around.cwd`, or absolute.
+ * @param place what `findConfig` found. A path is a file that somebody named.
  * @param use `without key` neither reads nor judges it: whoever steers a daemon need not be able to.
  */
 export async function loadConfig(
-  file: string,
+  place: string | ConfigPlace,
   around: Surroundings,
   use: 'with key' | 'without key' = 'with key',
 ): Promise<Loaded> {
+  const { file, isChanceFind } = typeof place === 'string' ? { file: place, isChanceFind: false } : place;
   const configFile = resolve(around.cwd, file);
-  const { document, mode } = await readDocument(configFile);
+  const { document, mode } = await readDocument({ file: configFile, isChanceFind }, around);
   // A file of comments only is a mapping without keys.
   const tree = document.value ?? {};
   const locate = (key: string): Position => document.locate(parseKeyPath(key), 'value');
@@ -118,19 +129,23 @@ async function resolveSecrets(
 }
 
 /**
- * The absolute path of the configuration: `--config`, else `$DROPCAST_CONFIG`, else `./dropcast.yaml`, else
+ * Where the configuration is, as an absolute path: `--config`, else `$DROPCAST_CONFIG`, else `./dropcast.yaml`, else
  * `/etc/dropcast/dropcast.yaml`. One that is named must be there; the others are tried in turn.
  *
  * @throws ConfigNotFoundError naming every place that was looked at.
  */
-export async function findConfig(option: string | undefined, around: Surroundings): Promise<string> {
+export async function findConfig(option: string | undefined, around: Surroundings): Promise<ConfigPlace> {
   const named = option ?? variable(around, 'DROPCAST_CONFIG');
-  const places = named === undefined ? ['dropcast.yaml', '/etc/dropcast/dropcast.yaml'] : [named];
-  const absolute = places.map((place) => resolve(around.cwd, place));
-  for (const place of absolute) {
-    if (await isThere(place)) return place;
+  if (named !== undefined) {
+    const file = resolve(around.cwd, named);
+    if (await isThere(file)) return { file, isChanceFind: false };
+    throw new ConfigNotFoundError([`${file} (from ${option === undefined ? '$DROPCAST_CONFIG' : '--config'})`]);
   }
-  throw new ConfigNotFoundError(absolute.map((place) => describe(place, option, named)));
+  const here = resolve(around.cwd, 'dropcast.yaml');
+  const { configFile: installed } = installedService(null);
+  if ((await isThere(here)) && !(await isOutOfSight(here))) return { file: here, isChanceFind: here !== installed };
+  if (await isThere(installed)) return { file: installed, isChanceFind: false };
+  throw new ConfigNotFoundError([here, installed]);
 }
 
 /** `dropcast.yaml:12:5 folders[0].rules[1].chanel: unknown key, did you mean "channel"?`; the file relative to `cwd` if below it. */
@@ -145,9 +160,15 @@ export function formatProblem(problem: Problem, cwd: string): string {
   return `${shown}:${problem.line}:${problem.column} ${key}${severity}${problem.message}`;
 }
 
-async function readDocument(file: string): Promise<{ document: ConfigDocument; mode: number }> {
-  const read = await readRegularFile(file, MAX_CONFIG_SIZE);
-  if (!read.ok) return { document: unreadable(`cannot read the configuration: ${read.message}`), mode: 0 };
+async function readDocument(
+  { file, isChanceFind }: ConfigPlace,
+  around: Surroundings,
+): Promise<{ document: ConfigDocument; mode: number }> {
+  const read = await readRegularFile(file, MAX_CONFIG_SIZE, isChanceFind ? checkOwner : undefined);
+  if (!read.ok) {
+    const howTo = read.errno === 'EACCES' ? howToRead(file, around) : '';
+    return { document: unreadable(`cannot read the configuration: ${read.message}${howTo}`), mode: 0 };
+  }
   const text = read.bytes.toString('utf8');
   if (isUtf8(read.bytes)) return { document: parseConfigDocument(text.replace(/^\ufeff/, '')), mode: read.mode };
   return {
@@ -197,7 +218,10 @@ async function isThere(file: string): Promise<boolean> {
   }
 }
 
-function describe(place: string, option: string | undefined, named: string | undefined): string {
-  if (named === undefined) return place;
-  return `${place} (from ${option === undefined ? '$DROPCAST_CONFIG' : '--config'})`;
+/** In a directory that is closed to us: whether anything of this name is in it, nobody can say. */
+async function isOutOfSight(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => false,
+    (cause: unknown) => errnoOf(cause) === 'EACCES',
+  );
 }

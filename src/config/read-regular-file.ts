@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { errnoOf, errnoSentence } from './errno.ts';
 
@@ -10,13 +10,21 @@ export type ReadResult =
 /**
  * Reads a small regular file. Links are followed: mounted secrets and configuration maps are links. `O_NONBLOCK`, because
  * to open a FIFO would else wait for a writer. More is never read than `maxBytes`, whatever size the file says it has.
+ *
+ * @param check why nothing of the file may be read, if so. It is shown the file that is open, which nobody can swap any more.
  */
-export async function readRegularFile(path: string, maxBytes: number): Promise<ReadResult> {
+export async function readRegularFile(
+  path: string,
+  maxBytes: number,
+  check?: (path: string, stat: Stats) => Promise<string | null>,
+): Promise<ReadResult> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const stat = await file.stat();
     if (stat.isDirectory()) return refused('is a directory');
     if (!stat.isFile()) return refused('is no regular file');
+    const objection = (await check?.(path, stat)) ?? null;
+    if (objection !== null) return refused(objection);
     const bytes = await readUpTo(file, maxBytes + 1);
     if (bytes.length > maxBytes) return refused(`is larger than ${maxBytes / 1024} KiB`);
     return { ok: true, bytes, mode: stat.mode & 0o777 };

@@ -119,26 +119,25 @@ async function fromCredential(name: string, key: SecretKey, source: SecretSource
 
 /** What systemd reads for the service, for the commands of a person. A file that is not theirs to read stays so. */
 async function besideTheConfiguration(name: string, key: SecretKey, { configFile }: SecretSource): Promise<Found> {
-  for (const file of placesOf(name, configFile)) {
-    const read = await readRegularFile(file, MAX_SECRET_BYTES);
-    if (isMissing(read)) continue;
-    const howTo = isEmpty(read) ? howToGive(name, key, configFile) : null;
-    if (howTo !== null) return { refusal: howTo };
-    const found = judgedFile(read, file, key);
-    return !read.ok && read.errno === 'EACCES' ? { refusal: `${found.refusal}; run the command with sudo` } : found;
-  }
-  const place = join(dirname(configFile), name);
-  const nowhere = `$CREDENTIALS_DIRECTORY is not set, as it is in a systemd service with LoadCredential=, and there is no ${place} to read instead; use !env NAME or !file PATH elsewhere`;
-  return { refusal: howToGive(name, key, configFile) ?? nowhere };
+  const file = join(dirname(configFile), fileOf(name, configFile));
+  const read = await readRegularFile(file, MAX_SECRET_BYTES);
+  const howTo = isMissing(read) || isEmpty(read) ? howToGive(name, key, configFile) : null;
+  if (howTo !== null) return { refusal: howTo };
+  if (isMissing(read))
+    return {
+      refusal: `$CREDENTIALS_DIRECTORY is not set, as it is in a systemd service with LoadCredential=, and there is no ${file} to read instead; use !env NAME or !file PATH elsewhere`,
+    };
+  const found = judgedFile(read, file, key);
+  return !read.ok && read.errno === 'EACCES' ? { refusal: `${found.refusal}; run the command with sudo` } : found;
 }
 
 /** The credential of the units (systemd/dropcast.service), which comes from `NAME.key` for `dropcast@NAME`. */
 const UNIT_CREDENTIAL = 'api_key';
 
-function placesOf(name: string, configFile: string): readonly string[] {
-  const beside = (file: string): string => join(dirname(configFile), file);
-  if (name !== UNIT_CREDENTIAL || basename(configFile) === 'dropcast.yaml') return [beside(name)];
-  return [beside(`${basename(configFile, '.yaml')}.key`), beside(name)];
+/** Each configuration has a key of its own: the one of another account would be sent to a service that it is not for. */
+function fileOf(name: string, configFile: string): string {
+  const isOfUnit = name === UNIT_CREDENTIAL && basename(configFile) !== 'dropcast.yaml';
+  return isOfUnit ? `${basename(configFile, '.yaml')}.key` : name;
 }
 
 function isMissing(read: ReadResult): boolean {

@@ -16,6 +16,8 @@ export interface Brief {
   /** Failed and held. */
   readonly needsYou: number;
   readonly done: number;
+  /** Folders that are away or cannot be read. */
+  readonly away: number;
   /** Why everything waits, or null. */
   readonly waiting: string | null;
   /** Of the last hour. */
@@ -52,7 +54,7 @@ export function createBrief(parts: {
   readonly ledger: Pick<LedgerView, 'counts'>;
   readonly written: () => number;
   readonly conductor: Pick<Conductor, 'uploads' | 'pause'>;
-  readonly folders: Pick<Folders, 'settling'>;
+  readonly folders: Pick<Folders, 'settling' | 'away'>;
   readonly gate: Pick<Gate, 'snapshot'>;
 }): () => Promise<Brief> {
   const { ledger, written, conductor, folders, gate } = parts;
@@ -74,6 +76,7 @@ export function createBrief(parts: {
       settling: folders.settling().length,
       needsYou: of('failed') + of('held'),
       done: of('done'),
+      away: folders.away(),
       waiting: conductor.pause()?.why ?? null,
       requests: { used, limit },
     };

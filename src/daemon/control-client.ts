@@ -67,7 +67,9 @@ function translate(error: NodeJS.ErrnoException, socketPath: string): Error {
   if (error instanceof ControlError) return error;
   if (nobody.has(error.code ?? '')) return new NotRunningError('the daemon is not running', { cause: error });
   if (error.code === 'EACCES' || error.code === 'EPERM') {
-    return new ControlError(`no permission for ${socketPath}: run this as the daemon's user`, { cause: error });
+    return new ControlError(`no permission for ${socketPath}: run this as the daemon's user, or with sudo`, {
+      cause: error,
+    });
   }
   return new ControlError(`the daemon cannot be asked at ${socketPath}: ${error.code ?? error.message}`, {
     cause: error,

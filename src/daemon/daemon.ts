@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
+import { serviceOf } from '../config/installed-service.ts';
 import { openFailureLog } from '../ledger/failure-log.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -27,6 +28,7 @@ import { howToRenewKey } from './renew-key.ts';
 import { lockInstance } from './instance-lock.ts';
 import { createLocalFiles, isThere } from './local-files.ts';
 import { narrate } from './narrate.ts';
+import { requireOwnState } from './state-owner.ts';
 
 /** The running daemon: everything that works on files, without any way to talk to it. */
 export interface Daemon extends AsyncDisposable {
@@ -63,6 +65,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   await using stack = new AsyncDisposableStack();
   let config = initial;
   stack.use(await lockInstance(config.stateDir));
+  await requireOwnState(config);
   const ledger = stack.use(await openLedger(config.stateDir));
   const receipts = stack.use(await openReceipts(config.stateDir));
   const failures = stack.use(await openFailureLog(config.failureLog));
@@ -93,7 +96,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     howToRenewKey: () => howToRenewKey(config),
   });
   // The folders need the intake and the local files need the folders: each looks the other up when it is asked.
-  const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing));
+  const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file));
   const { counted, written } = countWrites({ save: narrate(ledger, logger, clock), insert: ledger.insert });
   const store = { ...ledger, ...counted };
   const conductor = createConductor(

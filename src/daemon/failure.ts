@@ -1,3 +1,4 @@
+import type { InstalledService } from '../config/installed-service.ts';
 import { failureOfMachine, stopped } from '../pipeline/failure.ts';
 import type { Failure, FailureKind } from '../pipeline/failure.ts';
 import {
@@ -46,10 +47,15 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
-/** The failure class of whatever was thrown while looking at, reading or putting away a file of a watched folder. */
-export function toFileFailure(error: unknown): Failure {
+/**
+ * The failure class of whatever was thrown while looking at, reading or putting away a file of a watched folder.
+ *
+ * @param service that this is, for what a person does about its sandbox; null for none
+ */
+export function toFileFailure(error: unknown, service: InstalledService | null = null): Failure {
   if (error instanceof NotInFolderError) return { kind: 'permanent', code: 'outside_folder', message: error.message };
   if (!isSystemError(error)) return toFailure(error);
+  if (error.code === 'EROFS') return { kind: 'suspended', code: error.code, message: readOnly(service) };
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') return unreadable(error);
   return { kind: 'vanished', code: error.code, message: 'the file is no longer there' };
 }
@@ -94,14 +100,16 @@ function isSystemError(error: unknown): error is Error & { readonly code: string
 function unreadable(error: Error & { readonly code: string }): Failure {
   const { code, message } = error;
   if (code === 'outside_folder') return { kind: 'permanent', code, message };
-  if (code === 'EROFS') return { kind: 'suspended', code, message: readOnly };
   const ofMachine = code === 'EIO' ? null : failureOfMachine(error);
   return ofMachine ?? { kind: 'transient', code, message };
 }
 
 /** Under systemd only what was there at the start and is named in the drop-in can be written to (ProtectSystem=strict). */
-const readOnly =
-  'the folder is read-only (EROFS). A service cannot write to one that its drop-in does not name, nor to one that was made anew while it ran: `sudo dropcast systemd drop-in --install`, then `sudo systemctl restart dropcast`';
+function readOnly(service: InstalledService | null): string {
+  const fact = 'the folder is read-only (EROFS)';
+  if (service === null) return `${fact}: its files wait until they can be moved or deleted`;
+  return `${fact}. The service cannot write to one that its drop-in does not name, nor to one that was made anew while it ran: \`${service.dropInCommand}\`, then \`sudo systemctl restart ${service.name}\``;
+}
 
 /** The network of this machine is away. */
 const unreachable = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED']);

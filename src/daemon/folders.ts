@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { relative } from 'node:path';
+import { answered } from '../config/answered.ts';
 import type { Config, FolderConfig } from '../config/config.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/facts.ts';
@@ -10,6 +11,7 @@ import { watchFolder } from '../watch/folder-watcher.ts';
 import type {
   CompleteFile,
   FolderWatcher,
+  RefusedPath,
   RootState,
   SettlingFile,
   WatchCounts,
@@ -27,6 +29,8 @@ export interface FolderStatus {
   readonly why: string | null;
   /** Where the paths in it went: each is in exactly one of these. */
   readonly paths: WatchCounts;
+  /** The first of those that are refused. */
+  readonly refused: RefusedPath | null;
 }
 
 /** The watched folders of a configuration and the way of their files into the ledger. */
@@ -38,6 +42,8 @@ export interface Folders extends AsyncDisposable {
   status(): readonly FolderStatus[];
   /** Those that are still looked through for the first time; one that is away is not. */
   unscanned(): readonly string[];
+  /** How many are away, or cannot be read. */
+  away(): number;
   /** The videos and links that settle; sidecars speak for their videos. */
   settling(): readonly SettlingFile[];
   /** Whether anything may still come in by itself: a first look goes on, or something settles, sidecars too. */
@@ -180,7 +186,9 @@ export function createFolders(options: {
   const openAll = async (some: readonly FolderConfig[]): Promise<void> => {
     const opened = some.map((folder) => open(folder, folders));
     for (const entry of opened) watched.set(entry.router.folder.path, entry);
-    await Promise.all(opened.map(({ watcher }) => watcher.begin()));
+    // One that does not answer is gone on waiting for by its first scan.
+    await Promise.all(opened.map(({ watcher }) => answered(watcher.begin())));
+    if (isClosed) return;
     inBackground('Routing held files anew', () => rerouteHeld());
     for (const entry of opened) inBackground('The first scan', () => scan(entry));
   };
@@ -229,11 +237,14 @@ export function createFolders(options: {
         if (isSameSet && same.has(path)) continue;
         watched.delete(path);
         await watcher[Symbol.asyncDispose]();
+        // The end may have come meanwhile: nobody would close what is opened from here on.
+        if (isClosed) return;
       }
       await openAll(config.folders.filter(({ path }) => !watched.has(path)));
     },
     status: () => [...watched.values()].map(statusOf),
     unscanned: () => [...watched.values()].filter(isUnscanned).map(({ router }) => router.folder.path),
+    away: () => [...watched.values()].filter(({ state }) => state?.state === 'frozen').length,
     settling: () =>
       [...watched.values()].flatMap(({ router, watcher }) =>
         watcher.settling().filter(({ path }) => router.accepts(path) !== 'sidecar'),
@@ -278,7 +289,7 @@ function isUnscanned({ isScanned, state }: Watched): boolean {
 /** That it is watched is said only once all of it was seen. */
 function statusOf(entry: Watched): FolderStatus {
   const { router, watcher, state } = entry;
-  const known = { path: router.folder.path, paths: watcher.counts() };
+  const known = { path: router.folder.path, paths: watcher.counts(), refused: watcher.firstRefused() };
   if (isUnscanned(entry)) return { ...known, state: 'starting', why: 'looking at all of its files for the first time' };
   return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
 }

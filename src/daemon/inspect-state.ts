@@ -5,17 +5,20 @@ import { receiptsPath } from '../ledger/receipts.ts';
 import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
 import { sizeOfUsableFile, stateDirectory } from '../ledger/usable.ts';
 import { callDaemon } from './control-client.ts';
+import { strayFiles } from './state-owner.ts';
 
 /**
  * What is wrong with the state directory, one sentence each. A daemon that answers, or another command that has the ledger
- * open, has found it in order. What is not there yet is not made.
+ * open, has found it in order, but for the copies that it makes later. What is not there yet is not made.
  */
 export async function inspectState(
   { stateDir, failureLog }: Pick<Config, 'stateDir' | 'failureLog'>,
   socketPath: string,
 ): Promise<readonly string[]> {
-  if (await isRunning(socketPath)) return [];
+  const stray = await strayFiles(stateDir);
+  if (await isRunning(socketPath)) return stray === null ? [] : [stray];
   const found = [
+    stray,
     await fullDisk(stateDir),
     await refusalOf(() => tryLedger(stateDir)),
     ...(await Promise.all([receiptsPath(stateDir), failureLog].map((path) => refusalOf(() => sizeOfUsableFile(path))))),

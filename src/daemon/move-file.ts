@@ -1,8 +1,10 @@
 import { constants } from 'node:fs';
-import { copyFile, link, lstat, open, rename, rm, unlink } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { copyFile, link, lstat, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, parse } from 'node:path';
 import { syncPath } from '../ledger/sync-path.ts';
 import { codeOf } from '../service/errors.ts';
+import { canHold } from './held-directory.ts';
 import type { HeldDirectory } from './held-directory.ts';
 
 /** Free names tried for a moved file before it is left where it is. */
@@ -14,9 +16,12 @@ const mostNames = 10_000;
  * @param from the path of the file
  * @param to the directory that it goes to
  * @param id of the file, for the hidden name of a copy that is not yet whole
- * @returns the name that it has there
+ * @returns the name that it has there; null when that is the directory that it is in, under whatever name (`Done` is `done`
+ *   where case does not count)
  */
-export async function moveFile(from: string, to: HeldDirectory, id: string): Promise<string> {
+export async function moveFile(from: string, to: HeldDirectory, id: string): Promise<string | null> {
+  const here = await stat(dirname(from), { bigint: true });
+  if (isSame(here, await stat(to.at('.'), { bigint: true }))) return null;
   const { name, ext } = parse(from);
   for (let n = 1; n <= mostNames; n += 1) {
     const free = n === 1 ? `${name}${ext}` : `${name} (${n})${ext}`;
@@ -45,10 +50,16 @@ async function place(from: string, to: string, id: string): Promise<boolean> {
 /** The name is taken, unless by this very file: a crash came between its new name and the end of the old one. */
 async function finishMove(from: string, to: string): Promise<boolean> {
   const [one, other] = await Promise.all([lstat(from, { bigint: true }), lstat(to, { bigint: true })]);
-  if (one.ino !== other.ino || one.dev !== other.dev) return false;
+  if (!isSame(one, other)) return false;
+  // The only link: two ways to one name, and without it the file is lost.
+  if (one.nlink < 2n) return true;
   await unlink(from);
   await syncPath(dirname(to));
   return true;
+}
+
+function isSame(one: BigIntStats, other: BigIntStats): boolean {
+  return one.ino === other.ino && one.dev === other.dev;
 }
 
 async function renameIfFree(from: string, to: string): Promise<boolean> {
@@ -95,6 +106,6 @@ async function copyAcross(from: string, to: string, id: string): Promise<boolean
 /** `copyFile` follows a link: what it is given is the open file, which nobody can swap for one. */
 async function copyRegular(from: string, to: string): Promise<void> {
   await using source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  const path = process.platform === 'linux' ? `/proc/self/fd/${source.fd}` : from;
+  const path = canHold() ? `/proc/self/fd/${source.fd}` : from;
   await copyFile(path, to, constants.COPYFILE_EXCL);
 }

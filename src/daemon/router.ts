@@ -12,6 +12,7 @@ import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
 import { checkSidecar, isSidecarName, sidecarNames } from '../routing/sidecar.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
+import { codeOf } from '../service/errors.ts';
 import { inDirectory, NotInFolderError } from './held-directory.ts';
 
 /** Sidecars and links are a few lines; what is longer is something else. */
@@ -50,7 +51,7 @@ export function createRouter(folder: FolderConfig): FolderRouter {
     // A folder whose videos are JSON files would be strange, but they are then videos.
     const names = sidecarNames(path).filter((name) => accepts(name) === 'sidecar');
     const found: { name: string; text: string }[] = [];
-    for (const [name, text] of await readBeside(folder.path, names)) {
+    for (const { name, text } of await readBeside(folder.path, names)) {
       if (typeof text === 'string') found.push({ name, text });
       else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
     }
@@ -78,9 +79,9 @@ export function createRouter(folder: FolderConfig): FolderRouter {
         : { kind: 'held', why: reading.why };
     },
     sourceUrl: async (path) => {
-      const [[, text] = ['', null]] = await readBeside(folder.path, [path]);
-      if (typeof text === 'string') return parseImportLink(path, text);
-      return { ok: false, why: text?.why ?? 'the link file is no longer there' };
+      const [link] = await readBeside(folder.path, [path]);
+      if (typeof link?.text === 'string') return parseImportLink(path, link.text);
+      return { ok: false, why: link?.text?.why ?? 'the link file is no longer there' };
     },
     mediaOf: async (sidecarPath) => {
       const directory = posix.dirname(sidecarPath);
@@ -105,20 +106,24 @@ export function routedFile(path: string, version: FileVersion): RoutedFile {
 
 type SmallText = string | null | { readonly why: string };
 
-/** Names and texts of small files of one directory of a folder, as `readSmall` gives them. */
-async function readBeside(
-  folder: string,
-  paths: readonly string[],
-): Promise<readonly (readonly [string, SmallText])[]> {
+interface SmallFile {
+  readonly name: string;
+  readonly text: SmallText;
+}
+
+/** Small files of one directory of a folder, as `readSmall` gives them. */
+async function readBeside(folder: string, paths: readonly string[]): Promise<readonly SmallFile[]> {
+  const [first] = paths;
+  if (first === undefined) return [];
   const names = paths.map((path) => posix.basename(path));
   try {
-    return await inDirectory({ folder, directory: posix.dirname(paths[0] ?? '') }, async (held) =>
-      Promise.all(names.map(async (name) => [name, await readSmall(held.at(name))] as const)),
+    return await inDirectory({ folder, directory: posix.dirname(first) }, async (held) =>
+      Promise.all(names.map(async (name) => ({ name, text: await readSmall(held.at(name)) }))),
     );
   } catch (error) {
     // A directory that is away, or is a link now, holds nothing that may speak for a file.
     const text = error instanceof NotInFolderError ? null : unread(error);
-    return names.map((name) => [name, text] as const);
+    return names.map((name) => ({ name, text }));
   }
 }
 
@@ -143,7 +148,7 @@ async function readSmall(path: string): Promise<SmallText> {
 }
 
 function unread(error: unknown): SmallText {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   // A video may have the longest name there is; no sidecar of a longer one can exist.
   const isAway = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
   return isAway ? null : { why: `cannot be read (${String(code)})` };

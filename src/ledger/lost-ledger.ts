@@ -40,5 +40,7 @@ export async function damaged(path: string, found: string, options?: ErrorOption
 async function wayBack(path: string): Promise<string> {
   const backup = await newestBackup(dirname(path));
   if (backup === null) return 'put a copy in its place (there is none in backups/)';
-  return `put a copy of ${backup} in its place, with no ${basename(path)}-wal beside it`;
+  // Also where the copies are root's, so that the service can open what is put there with sudo.
+  const commands = `cp ${backup} ${path} && chown --reference=${dirname(path)} ${path}`;
+  return `put a copy of ${backup} in its place, with no ${basename(path)}-wal beside it (as root: \`${commands}\`)`;
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { access, lstat, readlink, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { LedgerError } from './schema.ts';
 
@@ -86,7 +87,8 @@ const reasons: Readonly<Record<string, string>> = {
 
 async function reasonOf(error: Error, path: string): Promise<string> {
   const code = codeOf(error) ?? '';
-  if (code === 'EACCES' || code === 'EPERM') return `permission denied (${code})${await ownerOf(path)}`;
+  if (code === 'EACCES' || code === 'EPERM')
+    return `permission denied (${code})${await ownerOf(path)}${await howToOwn(path)}`;
   return reasons[code] ?? error.message;
 }
 
@@ -100,6 +102,23 @@ async function ownerOf(path: string): Promise<string> {
   if (found === null) return dirname(path) === path ? '' : ownerOf(dirname(path));
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
   return `; ${path} belongs to ${user(found.uid)} with mode ${mode}, and this is ${user(process.geteuid?.() ?? NaN)}`;
+}
+
+/** A file of somebody else in a directory of ours was left by a run as another user, mostly root: it can be given back. */
+async function howToOwn(path: string): Promise<string> {
+  const [file, directory] = await Promise.all([path, dirname(path)].map((each) => stat(each).catch(() => null)));
+  const us = process.geteuid?.();
+  if (!file || !directory || file.uid === us || directory.uid !== us) return '';
+  return `; give it back with \`sudo chown -R ${ownName() ?? `${directory.uid}:${directory.gid}`} ${dirname(path)}\``;
+}
+
+/** With the colon that stands for the group of the user; null for a user without a name, of whom chown(1) knows no group. */
+function ownName(): string | null {
+  try {
+    return `${userInfo().username}:`;
+  } catch {
+    return null;
+  }
 }
 
 function user(uid: number): string {

@@ -46,7 +46,8 @@ function journalLine({ level, message, fields }: LogRecord): string {
   return `<${PRIORITIES[level]}>${escapeControls(message)}${pairs(fields, plainKey)}`;
 }
 
-const PRIORITIES: Readonly<Record<Level, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
+/** Of syslog(3), as sd-daemon(3) takes them. */
+export const PRIORITIES: Readonly<Record<Level, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
 
 /** A field called like one of ours keeps its value under `_level`, so that nobody can pass a line off as another one. */
 function jsonLine({ time, level, message, fields }: LogRecord): string {

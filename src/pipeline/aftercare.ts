@@ -19,7 +19,7 @@ export interface AftercareWorld {
   readonly store: FileStore & AftercareStore;
   readonly host: VideoHost;
   readonly local: LocalFiles;
-  readonly runner: Pick<Runner, 'claim'>;
+  readonly runner: Pick<Runner, 'claim' | 'isLive'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly retry: () => RetryPolicy;
@@ -64,7 +64,8 @@ export function createAftercare(world: AftercareWorld): Aftercare {
     },
     amend: async (signal) => {
       for (const facts of await store.toAmend(atOnce + amendments.size())) {
-        if (signal.aborted || amendments.rests(facts.id)) continue;
+        // Of a file that somebody works on the sending could not be noted, and it would be sent again and again meanwhile.
+        if (signal.aborted || amendments.rests(facts.id) || world.runner.isLive(facts.id)) continue;
         const failure = await amendOne(facts, world, signal);
         if (signal.aborted) return;
         if (failure === null) amendments.forget(facts.id);
@@ -100,6 +101,9 @@ async function refuse(facts: Facts, { local }: AftercareWorld, signal: AbortSign
   const missing = await local.check(facts);
   if (missing !== null || facts.sourceUrl !== null) return missing;
   if (facts.sha256 === null) return notTheSame('it is not known which bytes were sent');
+  // Before gigabytes are read: where nothing can be written, each further try would read them again.
+  const barred = await local.checkDisposal(facts);
+  if (barred !== null) return barred;
   const hash = await local.hash(facts, signal);
   if (!hash.ok) return hash.failure;
   return hash.value === facts.sha256 ? null : notTheSame('its content is not what was sent');

@@ -280,7 +280,9 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       // A full disk is waited for, not restarted for.
-      await tick().then(turn, (error: unknown) => broke('tick', error) && turn());
+      await tick().then(turn, (error: unknown) => {
+        if (broke('tick', error)) turn();
+      });
       await wakeUp.wait(tickMs);
     }
   };

@@ -109,6 +109,8 @@ export interface LocalFiles {
   /** Null when the accepted version is still there, else `vanished`, `changed`, why it cannot be read, or that its folder is away. */
   check(facts: Facts): Promise<Failure | null>;
   hash(facts: Facts, signal: AbortSignal): Promise<Answer<string>>;
+  /** Null when the file may be deleted or moved as far as can be seen without trying, else why not. Reads nothing of it. */
+  checkDisposal(facts: Facts): Promise<Failure | null>;
   /** Deletes or moves after `done`; `hash` has just been found equal. Returns where a moved file now is, null for a deleted one. */
   dispose(facts: Facts): Promise<Answer<{ readonly path: string; readonly version: FileVersion } | null>>;
 }

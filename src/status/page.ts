@@ -81,14 +81,13 @@ export function createPage(listenHost: string, { status, receive }: PageSource):
     return admission === 'taken' ? answer(null, 204) : text('The signature is missing, wrong or too old.\n', 401);
   });
   app.use(async (context, next) => {
+    for (const [name, value] of Object.entries(protections)) context.header(name, value);
     if (!isOwnName(context.req.header('host') ?? '', listenHost))
       return context.text('This page answers to its own address only.\n', 421);
     if (isForeign(context.req, listenHost)) return context.text('This page is not for other pages.\n', 403);
     if (!['GET', 'HEAD'].includes(context.req.method))
       return context.text('This page can only be read.\n', 405, { allow: 'GET, HEAD' });
-    await next();
-    for (const [name, value] of Object.entries(protections)) context.header(name, value);
-    return undefined;
+    return next();
   });
   app.get('/', async (context) => context.html(render(await status())));
   app.get('/status.json', async (context) => context.json(await status()));

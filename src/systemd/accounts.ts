@@ -20,9 +20,13 @@ export function findUser(name: string, passwd: string, group: string): ServiceUs
   return { uid: Number(uid), gids: new Set([Number(gid), ...others]), home };
 }
 
-/** The name of a group, or its number when group(5) has none for it, as with groups of a directory service. */
-export function groupName(gid: number, group: string): string {
-  return linesOf(group).find(([, , id]) => Number(id) === gid)?.[0] ?? String(gid);
+/**
+ * The name of a user or a group, or its number when there is none for it, as with those of a directory service.
+ *
+ * @param table text of passwd(5) or group(5)
+ */
+export function accountName(id: number, table: string): string {
+  return linesOf(table).find(([, , number]) => Number(number) === id)?.[0] ?? String(id);
 }
 
 function linesOf(table: string): readonly (readonly string[])[] {

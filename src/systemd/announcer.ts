@@ -82,14 +82,14 @@ export function createAnnouncer(
     return starting;
   };
 
-  const work = (daemon: Announced): void => {
+  const work = (watched: Announced): void => {
     const working = enter();
     say(told, { READY: '1' });
     const { watchdogMs: intervalMs } = notifier;
     if (intervalMs !== null)
-      working.use(keepAlive({ notifier, logger, intervalMs, turnedAt: () => daemon.turnedAt() }));
+      working.use(keepAlive({ notifier, logger, intervalMs, turnedAt: () => watched.turnedAt() }));
     const tell = async (): Promise<void> => {
-      const status = statusText(await daemon.brief());
+      const status = statusText(await watched.brief());
       // It may be from before the end began.
       if (!working.disposed) say(status);
     };
@@ -107,7 +107,8 @@ export function createAnnouncer(
   };
 
   start();
-  stopping.addEventListener('abort', stop, { once: true });
+  if (stopping.aborted) stop();
+  else stopping.addEventListener('abort', stop, { once: true });
   return {
     watch: (watched) => {
       if (stopping.aborted) return;

@@ -1,4 +1,4 @@
-import { bindWord, mountUnit, unitWord } from './unit-text.ts';
+import { bindWord, mountUnit, unitComment, unitWord } from './unit-text.ts';
 
 /** What a site needs of its unit beside what the shipped one has (systemd/dropcast.service). */
 export interface Site {
@@ -31,6 +31,8 @@ export interface SiteFolder extends SitePath {
   readonly groups: readonly string[];
   /** What a person has to do for the service to get at it, as commands. */
   readonly commands: readonly string[];
+  /** What a person has to do for its group to get at what the service makes in it; null when the group can, or need not. */
+  readonly groupCommand: string | null;
 }
 
 /**
@@ -45,6 +47,15 @@ export function dropInText(site: Site): string {
     ...(sections.length === 0 ? ['# They need nothing that the unit does not have.'] : []),
   ];
   return [header, ...sections].map((lines) => `${lines.join('\n')}\n`).join('\n');
+}
+
+/**
+ * The lines of a drop-in that `dropInText` may write, in any order: neither comments, nor what somebody else put there, like
+ * another credential.
+ */
+export function needsOf(text: string): ReadonlySet<string> {
+  const keys = /^(?:Wants|After|(?:ReadWrite|NoExec|Bind|BindReadOnly)Paths|SupplementaryGroups|SocketBindAllow)=/;
+  return new Set(text.split('\n').filter((line) => keys.test(line)));
 }
 
 /**
@@ -73,13 +84,22 @@ function folderLines(folder: SiteFolder): readonly string[] {
   const lines = openLines(folder, folder.isWritten);
   return [
     ...(lines.length === 0 ? [`# ${name} is only read.`] : lines),
+    // What is bound is the directory, whatever is at its path later (mount(2), MS_BIND).
+    ...(isBound(folder) ? [`# A directory that is put in the place of ${name} is seen after a restart only.`] : []),
     ...(folder.isThere ? [] : [`# ${name} is not there. Make this again once it is: its groups are not known yet.`]),
     ...(isBelow(folder.realPath, '/root')
       ? [
           `# The service cannot use ${name} with newer versions of systemd (seen: 257), which keep /root closed: move it.`,
         ]
       : []),
-    ...folder.commands.map((command) => `# The service cannot use ${name} before somebody runs: ${command}`),
+    ...folder.commands.map((command) => unitComment(`The service cannot use ${name} before somebody runs: ${command}`)),
+    ...(folder.groupCommand === null
+      ? []
+      : [
+          unitComment(
+            `The group of ${name} cannot use what is moved there before somebody runs: ${folder.groupCommand}`,
+          ),
+        ]),
   ];
 }
 
@@ -106,8 +126,12 @@ function noExecLine(written: readonly SitePath[]): readonly string[] {
 /** ProtectHome=tmpfs and PrivateTmp=yes of the unit show the service empty directories in these places. */
 const hiddenPlaces = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'] as const;
 
-/** Whether the service sees such a path only if it is bound. */
-export function isHidden(path: string): boolean {
+/** Whether the service sees such a place only if it is bound for it. */
+export function isBound({ path, realPath }: SitePath): boolean {
+  return isHidden(path) || isHidden(realPath);
+}
+
+function isHidden(path: string): boolean {
   return hiddenPlaces.some((place) => isBelow(path, place));
 }
 

@@ -1,5 +1,3 @@
-import type { ServiceUser } from './accounts.ts';
-
 /** Bits of a mode, for one of owner, group and others. */
 export const access = { enter: 1, read: 5, write: 7 } as const;
 
@@ -13,6 +11,15 @@ export interface Directory {
   readonly needs: number;
 }
 
+/** Whoever asks for access: a user, and all groups it is in. */
+export interface Credentials {
+  readonly uid: number;
+  readonly gids: ReadonlySet<number>;
+}
+
+/** Whether somebody may do in a directory what is needed there; what is above it does not count. */
+export type Allows = (who: Credentials, directory: Directory) => Promise<boolean>;
+
 /** What stands between the service and a folder. */
 export interface AccessPlan {
   /** Groups that make up for it. */
@@ -22,25 +29,36 @@ export interface AccessPlan {
 }
 
 /**
- * Which groups the service must be in to use all of these directories. Group 0 is never one of them: too much belongs to it.
- * What access control lists allow beyond the modes is not seen here.
+ * Which groups the service must be in to use all of these directories: only those without which one of them is closed, and with
+ * which it is open. Group 0 is never one of them: too much belongs to it.
  */
-export function planAccess(user: ServiceUser, directories: readonly Directory[]): AccessPlan {
-  const gids = new Set(user.gids);
+export async function planAccess(
+  user: Credentials,
+  directories: readonly Directory[],
+  allows: Allows,
+): Promise<AccessPlan> {
+  let gids = user.gids;
   const closed: Directory[] = [];
   for (const directory of directories) {
-    if (isOpen(directory, user.uid, gids)) continue;
-    const { uid, gid, mode, needs } = directory;
-    if (gid === 0 || uid === user.uid || gids.has(gid) || !hasBits(mode >> 3, needs)) closed.push(directory);
-    else gids.add(gid);
+    if (await allows({ uid: user.uid, gids }, directory)) continue;
+    const more = new Set([...gids, directory.gid]);
+    const isHelped =
+      directory.gid !== 0 && more.size > gids.size && (await allows({ uid: user.uid, gids: more }, directory));
+    if (isHelped) gids = more;
+    else closed.push(directory);
   }
   return { gids: [...gids].filter((gid) => !user.gids.has(gid)), closed };
 }
 
-/** Only the first class that fits counts: an owner without rights is not helped by those of others (path_resolution(7)). */
-function isOpen({ mode, uid, gid, needs }: Directory, user: number, gids: ReadonlySet<number>): boolean {
-  if (uid === user) return hasBits(mode >> 6, needs);
-  return hasBits(gids.has(gid) ? mode >> 3 : mode, needs);
+/**
+ * What the mode says, which is not all: with an access control list the bits of the group are its mask, and no longer the
+ * rights of the group (acl(5)). Only the first class that fits counts: an owner without rights is not helped by those of others
+ * (path_resolution(7)).
+ */
+export function isOpenByMode({ uid, gids }: Credentials, directory: Directory): boolean {
+  const { mode, needs } = directory;
+  if (directory.uid === uid) return hasBits(mode >> 6, needs);
+  return hasBits(gids.has(directory.gid) ? mode >> 3 : mode, needs);
 }
 
 function hasBits(mode: number, needs: number): boolean {

@@ -8,7 +8,8 @@ export const startingText = 'Looking through the folders';
  * is left out; the words are those of the states.
  */
 export function statusText(brief: Brief): string {
-  if (brief.waiting !== null) return `Waiting: ${brief.waiting}`;
+  const away = part(brief.away, brief.away === 1 ? 'folder away' : 'folders away');
+  if (brief.waiting !== null) return [`Waiting: ${brief.waiting}`, ...away].join(' · ');
   const working = [
     part(brief.uploading, 'uploading'),
     part(brief.queued, 'queued'),
@@ -21,6 +22,7 @@ export function statusText(brief: Brief): string {
   return [
     ...(working.length > 0 ? working : ['Idle', ...part(brief.done, 'done')]),
     ...part(brief.needsYou, brief.needsYou === 1 ? 'needs you' : 'need you'),
+    ...away,
     `API ${used}/${limit}`,
   ].join(' · ');
 }

@@ -28,6 +28,16 @@ export function bindWord(text: string): string {
   return unitWord(text);
 }
 
+/**
+ * A comment line of a unit file.
+ *
+ * @throws {UnitTextError} when it holds a control character: what is behind a line break would be obeyed
+ */
+export function unitComment(text: string): string {
+  refuseControls(text);
+  return `# ${text}`;
+}
+
 /** The name of the mount unit of a mount point, like `systemd-escape --path --suffix=mount` (systemd.unit(5), "String escaping"). */
 export function mountUnit(mountPoint: string): string {
   const path = mountPoint.replaceAll(/^\/+|\/+$/g, '').replaceAll(/\/+/g, '/');

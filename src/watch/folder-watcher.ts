@@ -1,6 +1,7 @@
 import { relative, resolve, sep } from 'node:path';
 import type { FileVersion } from '../pipeline/facts.ts';
 import type { Logger } from '../log/logger.ts';
+import { EventGaps } from './event-gaps.ts';
 import { openHints } from './hints.ts';
 import type { OpenHints } from './hints.ts';
 import { reportMissing } from './missing-files.ts';
@@ -12,13 +13,13 @@ import { OpenWriters } from './open-writers.ts';
 import { RefusedPaths } from './refused-paths.ts';
 import { refusedBecause } from './refused-because.ts';
 import { RootGuard } from './root-guard.ts';
-import type { RootVerdict } from './root-guard.ts';
 import { scanFolder } from './scan.ts';
 import { ScanSchedule } from './scan-schedule.ts';
 import { Settler } from './settler.ts';
 import type {
   FolderWatcher,
   KnownFiles,
+  RefusedPath,
   RootState,
   SettlingFile,
   WatchCounts,
@@ -63,6 +64,7 @@ class WatchedFolderState implements FolderWatcher {
   readonly #clock: MonotonicClock;
   readonly #openEvents: OpenHints;
   readonly #guard: RootGuard;
+  readonly #gaps: EventGaps;
   readonly #settler: Settler;
   readonly #refused: RefusedPaths;
   readonly #stop = new AbortController();
@@ -72,9 +74,10 @@ class WatchedFolderState implements FolderWatcher {
   #events: AsyncDisposable | null = null;
   #areHintsCatchingUp = false;
   #watchedDevice: string | null = null;
+  /** The watches were opened before the folder was away, or while it was. */
+  #areHintsOutdated = false;
   #stopStallWatch: (() => void) | null = null;
   #frozenBecause: string | null = null;
-  #degradedBecause: string | null = null;
   #lastState: string | null = null;
   #rootSeenSound = { atMs: -Infinity, isSound: false };
 
@@ -95,6 +98,7 @@ class WatchedFolderState implements FolderWatcher {
     this.#clock = options.clock ?? systemClock;
     this.#openEvents = openEvents;
     this.#guard = new RootGuard(this.#root);
+    this.#gaps = new EventGaps({ clock: this.#clock, leastMs: Math.min(this.#folder.rescanMs, IMPAIRED_MS) });
     this.#refused = new RefusedPaths(this.#folder.path, this.#logger);
     this.#scans = new ScanSchedule({
       clock: this.#clock,
@@ -120,7 +124,9 @@ class WatchedFolderState implements FolderWatcher {
 
   async #begin(): Promise<void> {
     const devices = await this.#recall();
-    this.#judge(await this.#guard.begin(devices, this.#settler.taken));
+    const verdict = await this.#guard.begin(devices, this.#settler.taken);
+    if (verdict.isSound) this.#thaw();
+    else this.#freeze(verdict.why);
     if (!this.#guard.isDoubtful) return;
     this.#logger.warn('none of the known files is in the folder and it is on another device: is it mounted?', {
       folder: this.#folder.path,
@@ -156,11 +162,16 @@ class WatchedFolderState implements FolderWatcher {
     return this.#settler.settling();
   }
 
+  firstRefused(): RefusedPath | null {
+    const [first] = this.#refused.paths;
+    return first === undefined ? null : { path: first[0], why: first[1] };
+  }
+
   counts(): WatchCounts {
     const { taken, waiting } = this.#settler;
     const refused = this.#refused.paths;
     const both = [...waiting.keys()].filter((path) => taken.has(path) && !refused.has(path)).length;
-    const replaced = [...refused].filter((path) => taken.has(path)).length;
+    const replaced = [...refused.keys()].filter((path) => taken.has(path)).length;
     const buckets = {
       settling: waiting.size,
       offered: taken.size - both - replaced,
@@ -194,14 +205,20 @@ class WatchedFolderState implements FolderWatcher {
 
   async #scan(): Promise<void> {
     try {
-      await this.#checkRoot();
-      if (this.#frozenBecause === null) await this.#walk();
+      const verdict = await this.#guard.check(this.#settler.taken);
+      if (!verdict.isSound) {
+        this.#freeze(verdict.why);
+        return;
+      }
+      await this.#walk();
+      await this.#renewHints();
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#scanFailed(error);
     }
   }
 
   async #walk(): Promise<void> {
+    if (this.#frozenBecause !== null) this.#scans.wantDeep();
     const depth = this.#scans.takeDepth(this.#isScanTheOnlySource());
     const { taken, waiting } = this.#settler;
     const before = new Set([...taken.keys(), ...waiting.keys()]);
@@ -210,6 +227,7 @@ class WatchedFolderState implements FolderWatcher {
     await scanFolder(
       this.#root,
       {
+        entered: () => this.#thaw(),
         entersDirectory: (path) => !this.#nested.has(path),
         file: (path) => {
           before.delete(path);
@@ -241,49 +259,42 @@ class WatchedFolderState implements FolderWatcher {
   #scanInterval(): { readonly ms: number; readonly isUrgent: boolean } {
     const { watch, rescanMs } = this.#folder;
     if (watch === 'polling') return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
-    const isImpaired = this.#frozenBecause !== null || this.#degradedBecause !== null;
+    const isImpaired = this.#frozenBecause !== null || this.#gaps.why !== null;
     return isImpaired ? { ms: Math.min(rescanMs, IMPAIRED_MS), isUrgent: true } : { ms: rescanMs, isUrgent: false };
   }
 
   #isScanTheOnlySource(): boolean {
-    return this.#folder.watch === 'polling' || this.#degradedBecause !== null;
+    return this.#folder.watch === 'polling' || this.#gaps.why !== null;
   }
 
   // ---- the root
-
-  async #checkRoot(): Promise<void> {
-    const wasFrozen = this.#frozenBecause !== null;
-    this.#judge(await this.#guard.check(this.#settler.taken));
-    if (this.#frozenBecause !== null) return;
-    if (wasFrozen) this.#scans.wantDeep();
-    // The watches are on the directories that were there before; a mount over them is not noticed.
-    const isOutdated = wasFrozen || this.#watchedDevice !== this.#guard.device;
-    if (this.#events === null || !isOutdated) return;
-    await this.#closeHints();
-    this.#openHints();
-  }
 
   /** A recent answer is enough for the many offers of a burst. */
   async #isRootSound(): Promise<boolean> {
     if (this.#clock.now() - this.#rootSeenSound.atMs < ROOT_ANSWER_VALID_MS) return this.#rootSeenSound.isSound;
     if (this.#frozenBecause !== null) return false;
     const verdict = await this.#guard.check(this.#settler.taken);
-    if (!verdict.isSound) this.#judge(verdict);
+    if (!verdict.isSound) this.#lose(verdict.why);
     this.#rootSeenSound = { atMs: this.#clock.now(), isSound: verdict.isSound };
     return verdict.isSound;
   }
 
-  #judge(verdict: RootVerdict): void {
-    if (verdict.isSound) {
-      this.#frozenBecause = null;
-      this.#tellState();
-    } else this.#freeze(verdict.why);
+  #thaw(): void {
+    this.#frozenBecause = null;
+    this.#tellState();
   }
 
   #freeze(why: string): void {
     this.#rootSeenSound = { atMs: -Infinity, isSound: false };
+    this.#areHintsOutdated = true;
     this.#frozenBecause = why;
     this.#tellState();
+  }
+
+  /** Found away between two scans: the next one is soon, and so are those after it while it stays away. */
+  #lose(why: string): void {
+    this.#freeze(why);
+    this.#scans.soon();
   }
 
   #tellState(): void {
@@ -302,7 +313,7 @@ class WatchedFolderState implements FolderWatcher {
 
   #state(): RootState {
     if (this.#frozenBecause !== null) return { state: 'frozen', why: this.#frozenBecause };
-    if (this.#degradedBecause !== null) return { state: 'degraded', why: this.#degradedBecause };
+    if (this.#gaps.why !== null) return { state: 'degraded', why: this.#gaps.why };
     return { state: 'watching' };
   }
 
@@ -311,18 +322,35 @@ class WatchedFolderState implements FolderWatcher {
   #openHints(): void {
     if (this.#folder.watch === 'polling' || this.#stop.signal.aborted) return;
     this.#areHintsCatchingUp = true;
+    this.#areHintsOutdated = this.#frozenBecause !== null;
     this.#watchedDevice = this.#guard.device;
+    this.#gaps.opened();
     this.#events = this.#openEvents({
       root: this.#root,
       backend: this.#folder.watch,
       leavesOut: (path) => this.#leavesOut(path),
       onHint: (event, path) => this.#hinted(event, path),
-      onTrouble: (code) => this.#eventsFailed(code),
+      onTrouble: (code, path) => this.#eventsFailed(code, path === undefined ? null : this.#pathOf(path)),
       onCaughtUp: () => {
         this.#areHintsCatchingUp = false;
+        if (!this.#areHintsOutdated) this.#gaps.caughtUp();
+        this.#tellState();
         this.#scans.soon();
       },
     });
+  }
+
+  /**
+   * Only after a scan that went well, as at the start: opening them asks for a scan, and if one that fails opened them again,
+   * that would never end.
+   */
+  async #renewHints(): Promise<void> {
+    if (this.#events === null || this.#frozenBecause !== null) return;
+    // The watches are on the directories that were there before; a mount over them is not noticed.
+    const isOutdated = this.#areHintsOutdated || this.#watchedDevice !== this.#guard.device;
+    if (!isOutdated && !this.#gaps.isWorthOpening((path) => this.#refused.paths.has(path))) return;
+    await this.#closeHints();
+    this.#openHints();
   }
 
   async #closeHints(): Promise<void> {
@@ -352,13 +380,11 @@ class WatchedFolderState implements FolderWatcher {
     return sep === '/' ? path : path.replaceAll(sep, '/');
   }
 
-  #eventsFailed(code: string): void {
-    const reason = PARTLY_BLIND[code];
-    if (reason !== undefined && this.#degradedBecause === null) {
-      this.#degradedBecause = `${reason} (${code}): it is scanned more often instead`;
-      this.#tellState();
-    }
-    if (reason === undefined) this.#logger.debug('the watcher reports trouble', { folder: this.#folder.path, code });
+  #eventsFailed(code: string, path: string | null): void {
+    // What is wrong with the whole folder says nothing of its directories; once it is back, the watches are opened anew.
+    const isTold = !this.#areHintsOutdated && this.#gaps.failed(code, path);
+    if (isTold) this.#tellState();
+    else this.#logger.debug('the watcher reports trouble', { folder: this.#folder.path, path, code });
     this.#scans.soon();
   }
 
@@ -393,8 +419,8 @@ class WatchedFolderState implements FolderWatcher {
     const verdict = await this.#guard.check(this.#settler.taken);
     if (verdict.isSound && this.#frozenBecause === null) return null;
     // The scan looks at the root again, soon if it stays away, and opens the watches anew once it is back.
-    if (!verdict.isSound) this.#judge(verdict);
-    this.#scans.soon();
+    if (verdict.isSound) this.#scans.soon();
+    else this.#lose(verdict.why);
     return this.#frozenBecause;
   }
 }
@@ -405,13 +431,3 @@ const IMPAIRED_MS = 15_000;
 const ROOT_ANSWER_VALID_MS = 500;
 /** Time for the other half of a rename to be told. */
 const MISSED_GRACE_MS = 1000;
-
-const PARTLY_BLIND: Readonly<Record<string, string>> = {
-  // Their values are in /proc/sys, which a service does not see (ProcSubset=pid): so they are named only.
-  ENOSPC:
-    'the limit of inotify watches is reached: raise it with `sudo sysctl fs.inotify.max_user_watches=1048576`, and in /etc/sysctl.d for good',
-  EMFILE:
-    'the limit of inotify instances or open files is reached: raise it with `sudo sysctl fs.inotify.max_user_instances=1024`, and in /etc/sysctl.d for good',
-  EACCES: 'a directory may not be watched',
-  EPERM: 'a directory may not be watched',
-};

@@ -7,8 +7,8 @@ import { errnoOf } from './observation.ts';
 export interface HintListener {
   /** Something may have happened at the absolute path. */
   readonly onHint: (event: 'add' | 'change' | 'unlink', absolutePath: string) => void;
-  /** Events are missing from now on. */
-  readonly onTrouble: (code: string) => void;
+  /** Events are missing from now on; the absolute path of what cannot be watched, where it is known. */
+  readonly onTrouble: (code: string, absolutePath?: string) => void;
   /** Every directory that was there at the beginning is watched. */
   readonly onCaughtUp: () => void;
 }
@@ -54,7 +54,7 @@ class Hints implements AsyncDisposable {
     this.#watcher.on('unlink', (path) => this.#hint('unlink', path));
     this.#watcher.on('addDir', (path) => this.#give(path));
     this.#watcher.on('unlinkDir', (path) => this.#directoryLeft(path));
-    this.#watcher.on('error', (error) => this.#trouble(errnoOf(error)));
+    this.#watcher.on('error', (error) => this.#trouble(error));
     this.#give(options.root);
   }
 
@@ -70,12 +70,12 @@ class Hints implements AsyncDisposable {
     try {
       this.#options.onHint(event, path);
     } catch (error) {
-      this.#trouble(errnoOf(error));
+      this.#trouble(error);
     }
   }
 
-  #trouble(code: string): void {
-    if (!this.#isClosed) this.#options.onTrouble(code);
+  #trouble(error: unknown): void {
+    if (!this.#isClosed) this.#options.onTrouble(errnoOf(error), pathOf(error));
   }
 
   #directoryLeft(path: string): void {
@@ -113,6 +113,11 @@ const DIRECTORIES_AT_ONCE = 16;
 const FEED_PAUSE_MS = 5;
 /** No further directory came up for so long: the start is over. Only the extra scan after it depends on this. */
 const QUIET_MS = 250;
+
+/** Errors of `fs.watch` and of looks at the disk have it. */
+function pathOf(error: unknown): string | undefined {
+  return error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;
+}
 
 function withSeparator(path: string): string {
   return path.endsWith(sep) ? path : path + sep;

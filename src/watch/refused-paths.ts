@@ -13,7 +13,8 @@ export interface RefusedScan {
 export class RefusedPaths {
   readonly #folder: string;
   readonly #logger: Logger;
-  #paths = new Set<string>();
+  /** Path → why. */
+  #paths = new Map<string, string>();
   /** Since the last scan. */
   #found = 0;
 
@@ -22,21 +23,22 @@ export class RefusedPaths {
     this.#logger = logger;
   }
 
-  get paths(): ReadonlySet<string> {
+  /** Path → why, in the order of the last scan. */
+  get paths(): ReadonlyMap<string, string> {
     return this.#paths;
   }
 
   add(path: string, why: string): void {
     if (this.#paths.has(path)) return;
-    this.#paths.add(path);
+    this.#paths.set(path, why);
     this.#tell(path, why);
   }
 
   beginScan(): RefusedScan {
-    const found = new Set<string>();
+    const found = new Map<string, string>();
     return {
       add: (path, why) => {
-        found.add(path);
+        found.set(path, why);
         if (!this.#paths.has(path)) this.#tell(path, why);
       },
       end: () => {

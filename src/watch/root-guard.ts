@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { stat } from 'node:fs/promises';
+import { opendir, stat } from 'node:fs/promises';
 import { contentKey, errnoOf, observe } from './observation.ts';
 import { refusedBecause } from './refused-because.ts';
 
@@ -76,9 +76,25 @@ const ANOTHER_DEVICE =
 async function deviceOf(path: string): Promise<{ readonly device: string } | { readonly why: string }> {
   try {
     const stats = await stat(path, { bigint: true });
-    return stats.isDirectory() ? { device: String(stats.dev) } : { why: 'it is not a directory' };
+    if (!stats.isDirectory()) return { why: 'it is not a directory' };
+    const refusal = await refusalToRead(path);
+    return refusal === null ? { device: String(stats.dev) } : { why: refusedBecause('it cannot be read', refusal) };
   } catch (error) {
     const code = errnoOf(error);
     return { why: code === 'ENOENT' ? 'it does not exist' : refusedBecause('it cannot be reached', code) };
+  }
+}
+
+/**
+ * The code of the refusal, or null: all other errors show in the scan. Opening `.` needs the right to list the directory and
+ * the one to search it. Not `access(2)`: it leaves out the capabilities of a service that is not root.
+ */
+async function refusalToRead(path: string): Promise<'EACCES' | 'EPERM' | null> {
+  try {
+    await (await opendir(`${path}/.`)).close();
+    return null;
+  } catch (error) {
+    const code = errnoOf(error);
+    return code === 'EACCES' || code === 'EPERM' ? code : null;
   }
 }

@@ -8,6 +8,8 @@ import { isTemporaryName } from './temporary-name.ts';
 
 /** What a scan asks and tells. Paths are relative to the folder, with `/`. */
 export interface ScanVisitor {
+  /** The folder itself could be listed. */
+  entered(): void;
   /** Absolute path; false leaves the directory out without counting it. */
   entersDirectory(absolutePath: string): boolean;
   /** `look`: tell me its version. `seen`: that it is there is enough. `ignore`: not ours. */
@@ -28,6 +30,7 @@ export async function scanFolder(root: string, visitor: ScanVisitor, signal: Abo
   const pending = [''];
   for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
     const entries = await list(root, directory, visitor);
+    if (directory === '') visitor.entered();
     for (let start = 0; start < entries.length; start += ENTRIES_AT_ONCE) {
       signal.throwIfAborted();
       const batch = entries.slice(start, start + ENTRIES_AT_ONCE);

@@ -41,7 +41,8 @@ export interface SettlingFile {
 /**
  * - `watching`: events and scans.
  * - `frozen`: the root is missing, unmounted or unreadable. Nothing is offered, nothing is reported gone.
- * - `degraded`: the events are incomplete (watch limit, permissions); scans carry on alone, more often.
+ * - `degraded`: the events are incomplete (watch limit, permissions); scans carry on alone, more often. The watches are opened
+ *   anew as soon as a scan can read what could not be watched, after a limit from time to time.
  */
 export type RootState =
   | { readonly state: 'watching' }
@@ -58,6 +59,13 @@ export interface WatchSink {
   gone(folder: string, path: string): Promise<void>;
   /** Called on every change of the state, first before `begin()` resolves. */
   root(folder: string, state: RootState): void;
+}
+
+export interface RefusedPath {
+  /** Relative to the folder. */
+  readonly path: string;
+  /** In words: `it is a symbolic link`. */
+  readonly why: string;
 }
 
 /** What the ledger has of a folder: not offered again unless changed, reported gone when missing. */
@@ -92,4 +100,6 @@ export interface FolderWatcher extends AsyncDisposable {
   whyAway(missing?: string): Promise<string | null>;
   settling(): readonly SettlingFile[];
   counts(): WatchCounts;
+  /** One of the refused paths, to begin with. */
+  firstRefused(): RefusedPath | null;
 }

@@ -44,12 +44,13 @@ describe('the file', () => {
 const group = 'root:x:0:\nmedia:x:4242:alice\n';
 const machine: Machine = {
   user: { uid: 4343, gids: new Set([4343]), home: '/var/lib/dropcast' },
+  passwd: 'alice:x:4444:4444::/home/alice:/bin/sh\n',
   group,
   mountinfo: '22 1 254:1 / / rw - ext4 /dev/vda1 rw\n',
   isRoot: false,
 };
 
-async function survey(folders: string, more = ''): ReturnType<typeof surveySite> {
+async function survey(folders: string, more = '', isRoot = false): ReturnType<typeof surveySite> {
   await using here = await configScratch();
   const text = `service: { base_url: https://x.example, api_key: !file ~/key }\nfolders: [${folders}]\n${more}`;
   const around = {
@@ -60,7 +61,7 @@ async function survey(folders: string, more = ''): ReturnType<typeof surveySite>
   const { config, premises, problems } = await loadConfig(await here.write('x.yaml', text), around, 'without key');
   if (config === null || premises === null) throw new Error(problems.map(({ message }) => message).join());
   const mountinfo = `${machine.mountinfo}30 22 0:9 / ${path} rw - tmpfs tmpfs rw\n`;
-  return surveySite(config, { premises, service: installedService(null), machine: { ...machine, mountinfo } });
+  return surveySite(config, { premises, service: installedService(null), machine: { ...machine, mountinfo, isRoot } });
 }
 
 const rules = 'rules: [{ match: "**", channel: c }]';
@@ -82,6 +83,7 @@ describe('what is found out of a configuration', () => {
         mountPoint: path,
         groups: [],
         commands: [],
+        groupCommand: null,
       },
       {
         path: `${path}/nowhere`,
@@ -91,6 +93,7 @@ describe('what is found out of a configuration', () => {
         mountPoint: null,
         groups: [],
         commands: [],
+        groupCommand: null,
       },
     ]);
   });
@@ -102,8 +105,12 @@ describe('what is found out of a configuration', () => {
     }
     await chmod(join(path, 'group'), 0o2770);
     await chmod(join(path, "it's closed"), 0o700);
+    await mkdir(join(path, 'of nobody else'));
+    await chown(join(path, 'of nobody else'), 4444, 4242);
+    await chmod(join(path, 'of nobody else'), 0o750);
     const { folders } = await survey(
-      `{ path: "${path}/group", after_ready: { move: done }, ${rules} }, { path: "${path}/it's closed", ${rules} }`,
+      `{ path: "${path}/group", after_ready: { move: done }, ${rules} }, { path: "${path}/it's closed", ${rules} },
+       { path: "${path}/of nobody else", after_ready: { move: done }, ${rules} }`,
     );
     expect(folders.map(({ groups, commands }) => ({ groups, commands }))).toEqual([
       { groups: ['media'], commands: [] },
@@ -111,8 +118,40 @@ describe('what is found out of a configuration', () => {
         groups: [],
         commands: [`sudo setfacl -R -m u:dropcast:rX,d:u:dropcast:rX '${path}/it'\\''s closed'`],
       },
+      {
+        groups: [],
+        commands: [
+          `sudo setfacl -R -m u:dropcast:rwX,d:u:dropcast:rwX,d:u:alice:rwX,d:g:media:rX '${path}/of nobody else'`,
+        ],
+      },
     ]);
   });
+
+  test.runIf(process.getuid?.() === 0)(
+    'root asks the kernel: behind closed directories too, and with each group',
+    async () => {
+      const folders = [
+        { name: 'open', mode: 0o777, owner: 4444 },
+        { name: 'group', mode: 0o770, owner: 4444 },
+        { name: 'own', mode: 0o070, owner: 4343 },
+      ];
+      const closed = join(path, 'alice');
+      await mkdir(closed);
+      for (const { name, mode, owner } of folders) {
+        await mkdir(join(closed, name));
+        await chown(join(closed, name), owner, 4242);
+        await chmod(join(closed, name), mode);
+      }
+      await chmod(closed, 0o700);
+      const entries = folders.map(({ name }) => `{ path: ${closed}/${name}, after_ready: { move: done }, ${rules} }`);
+      const site = await survey(entries.join(), '', true);
+      expect(site.folders.map(({ groups, commands, groupCommand }) => ({ groups, commands, groupCommand }))).toEqual([
+        { groups: [], commands: [], groupCommand: null },
+        { groups: ['media'], commands: [], groupCommand: `sudo chmod g+s '${closed}/group'` },
+        { groups: [], commands: [`sudo chmod u+rwX '${closed}/own'`], groupCommand: null },
+      ]);
+    },
+  );
 
   test('what lies elsewhere than the unit has it: state, socket, port, secrets', async () => {
     const usual = await survey(`{ path: /srv/x, ${rules} }`, 'state_dir: /var/lib/dropcast/deeper\n');

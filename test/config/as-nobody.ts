@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { inspectSurroundings } from '../../src/config/inspect.ts';
-import { loadConfig, type Problem, type Surroundings } from '../../src/config/load.ts';
+import { ConfigNotFoundError, findConfig, loadConfig, type Problem, type Surroundings } from '../../src/config/load.ts';
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const isRoot = process.getuid?.() === 0;
@@ -13,18 +13,41 @@ export const canBeRefused =
 
 /** Root is refused nothing: under root this runs in a process of nobody, else right here. */
 export async function problemsAsNobody(file: string, around: Surroundings): Promise<Problem[]> {
-  if (!isRoot) return allProblems(file, around);
-  const input = JSON.stringify({ file, around });
-  const { stdout } = await promisify(execFile)(process.execPath, [import.meta.filename, input], NOBODY);
-  return JSON.parse(stdout) as Problem[];
+  return (await asNobody({ file, around })) as Problem[];
 }
 
-async function allProblems(file: string, around: Surroundings): Promise<Problem[]> {
+/** Where the configuration is found when nobody has named one, or why not. */
+export async function placeAsNobody(around: Surroundings): Promise<string> {
+  return (await asNobody({ around })) as string;
+}
+
+interface Question {
+  readonly file?: string;
+  readonly around: Surroundings;
+}
+
+async function asNobody(question: Question): Promise<unknown> {
+  if (!isRoot) return answer(question);
+  const { stdout } = await promisify(execFile)(process.execPath, [import.meta.filename, JSON.stringify(question)], {
+    ...NOBODY,
+    cwd: '/',
+  });
+  return JSON.parse(stdout) as unknown;
+}
+
+async function answer({ file, around }: Question): Promise<unknown> {
+  if (file === undefined) return findPlace(around);
   const { config, problems, locate } = await loadConfig(file, around);
   return [...problems, ...(config === null ? [] : await inspectSurroundings(config, locate))];
 }
 
-if (import.meta.main) {
-  const { file, around } = JSON.parse(process.argv[2] ?? '') as { file: string; around: Surroundings };
-  console.log(JSON.stringify(await allProblems(file, around)));
+async function findPlace(around: Surroundings): Promise<string> {
+  try {
+    return (await findConfig(undefined, around)).file;
+  } catch (error) {
+    if (error instanceof ConfigNotFoundError) return error.message;
+    throw error;
+  }
 }
+
+if (import.meta.main) console.log(JSON.stringify(await answer(JSON.parse(process.argv[2] ?? '') as Question)));

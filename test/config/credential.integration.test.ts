@@ -56,9 +56,11 @@ describe('outside of systemd', () => {
     expect(await keyOf(join(here.path, 'dropcast.yaml'))).toBe('s3cret');
   });
 
-  it('is NAME.key for the configuration NAME.yaml, where there is one', async () => {
+  it('is NAME.key for the configuration NAME.yaml, and never the key of another one', async () => {
     await here.write('api_key', 's3cret');
-    expect(await keyOf(join(here.path, 'news.yaml'))).toBe('s3cret');
+    expect(await keyOf(join(here.path, 'news.yaml'))).toContain('there is no /news.key to read instead');
+    await here.write('news.key', '');
+    expect(await keyOf(join(here.path, 'news.yaml'))).toBe('the key file /news.key is empty; put the API key there');
     await here.write('news.key', 'ofnews');
     expect(await keyOf(join(here.path, 'news.yaml'))).toBe('ofnews');
     await here.write('dropcast.key', 'never');

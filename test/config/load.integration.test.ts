@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../../src/config/load.ts';
 import { defaultStateDir } from '../../src/config/paths.ts';
-import { canBeRefused, problemsAsNobody } from './as-nobody.ts';
+import { canBeRefused, placeAsNobody, problemsAsNobody } from './as-nobody.ts';
 import { scratch, type Scratch } from './scratch.ts';
 
 const MINIMAL = `service:
@@ -331,12 +331,13 @@ describe('finding the configuration', () => {
   it('takes --config, then $DROPCAST_CONFIG, then ./dropcast.yaml', async () => {
     for (const name of ['option.yaml', 'env.yaml', 'dropcast.yaml']) await here.write(name, '');
     const withEnv = { ...here.around, env: { DROPCAST_CONFIG: 'env.yaml' } };
-    expect(await findConfig('option.yaml', withEnv)).toBe(join(here.path, 'option.yaml'));
-    expect(await findConfig(undefined, withEnv)).toBe(join(here.path, 'env.yaml'));
-    expect(await findConfig(undefined, here.around)).toBe(join(here.path, 'dropcast.yaml'));
-    expect(await findConfig(undefined, { ...here.around, env: { DROPCAST_CONFIG: '' } })).toBe(
-      join(here.path, 'dropcast.yaml'),
-    );
+    const named = (file: string) => ({ file: join(here.path, file), isChanceFind: false });
+    expect(await findConfig('option.yaml', withEnv)).toEqual(named('option.yaml'));
+    expect(await findConfig('dropcast.yaml', withEnv)).toEqual(named('dropcast.yaml'));
+    expect(await findConfig(undefined, withEnv)).toEqual(named('env.yaml'));
+    const chance = { file: join(here.path, 'dropcast.yaml'), isChanceFind: true };
+    expect(await findConfig(undefined, here.around)).toEqual(chance);
+    expect(await findConfig(undefined, { ...here.around, env: { DROPCAST_CONFIG: '' } })).toEqual(chance);
   });
 
   it('takes no other one when the named one is missing, and says which', async () => {
@@ -346,6 +347,21 @@ describe('finding the configuration', () => {
     await expect(missing).rejects.toThrow(`looked at ${join(here.path, 'other.yaml')} (from --config)`);
     const fromEnv = findConfig(undefined, { ...here.around, env: { DROPCAST_CONFIG: '/no/such.yaml' } });
     await expect(fromEnv).rejects.toThrow('/no/such.yaml (from $DROPCAST_CONFIG)');
+  });
+
+  it.runIf(canBeRefused)('goes on to the next place where the current directory is closed', async () => {
+    const closed = join(here.path, 'closed');
+    await mkdir(closed);
+    await here.write('closed/dropcast.yaml', '');
+    await symlink('closed/dropcast.yaml', join(here.path, 'dropcast.yaml'));
+    await chmod(closed, 0o000);
+    await chmod(here.path, 0o755);
+    const installed = '/etc/dropcast/dropcast.yaml';
+    expect(await placeAsNobody({ ...here.around, cwd: closed })).toMatch(
+      new RegExp(`^(?:${installed}|no configuration file found; looked at ${closed}/dropcast.yaml, ${installed})$`),
+    );
+    // A link into it is there for all to see.
+    expect(await placeAsNobody(here.around)).toBe(join(here.path, 'dropcast.yaml'));
   });
 
   it('names every place when there is none', async () => {

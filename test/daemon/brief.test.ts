@@ -18,7 +18,7 @@ function open(counts: Record<string, number>) {
     insert: async () => undefined,
   });
   const conductor = { uploads: () => [upload], pause: () => null };
-  const folders = { settling: () => [] };
+  const folders = { settling: () => [], away: () => 2 };
   return { brief: createBrief({ ledger, written, conductor, folders, gate }), counted, ledger };
 }
 
@@ -29,6 +29,7 @@ test('a file that is uploaded is in the ledger as one that waits for it, and cou
     queued: 4,
     needsYou: 5,
     done: 5,
+    away: 2,
     requests: { used: 412, limit: 1_000 },
   });
 });

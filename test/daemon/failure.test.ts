@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
+import { installedService } from '../../src/config/installed-service.ts';
 import { toFailure, toFileFailure } from '../../src/daemon/failure.ts';
+import type { InstalledService } from '../../src/config/installed-service.ts';
 import { stopped } from '../../src/pipeline/failure.ts';
 import * as errors from '../../src/service/errors.ts';
 
@@ -81,6 +83,17 @@ describe('a file of a watched folder', () => {
     ['EDQUOT', 'suspended'],
   ])('%s is %s', (code, kind) => {
     expect(toFileFailure(refused(code))).toMatchObject({ kind, code });
+  });
+
+  test('a read-only folder is told with the way out of this very service, and of none where there is none', () => {
+    const told = (service: InstalledService | null): string => toFileFailure(refused('EROFS'), service).message;
+    expect(told(installedService(null))).toContain(
+      '`sudo dropcast systemd drop-in --install`, then `sudo systemctl restart dropcast`',
+    );
+    expect(told(installedService('news'))).toContain(
+      '`sudo dropcast systemd drop-in --install --instance news`, then `sudo systemctl restart dropcast@news`',
+    );
+    expect(told(null)).toMatch(/read-only \(EROFS\)(?!.*(?:systemctl|drop-in|sudo))/);
   });
 
   test('what no system call threw is told as ever', () => {

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { link, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { installedService } from '../../src/config/installed-service.ts';
 import { createLocalFiles } from '../../src/daemon/local-files.ts';
 import type { Facts } from '../../src/pipeline/facts.ts';
 import { versionOf } from '../../src/watch/observation.ts';
@@ -52,16 +54,34 @@ describe('moving after ready', () => {
       await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
       const facts = await accepted(folder.path, 'clip.mp4', { afterReady });
       folder.remount('ro');
+      const service = createLocalFiles(async () => null, installedService('news'));
+      const restart = expect.stringContaining('`sudo systemctl restart dropcast@news`');
       for (const way of [afterReady, { kind: 'delete' } as const]) {
-        expect(await files.dispose({ ...facts, afterReady: way })).toMatchObject({
-          ok: false,
-          failure: { kind: 'suspended', code: 'EROFS', message: expect.stringContaining('systemctl restart dropcast') },
-        });
+        const waiting = { kind: 'suspended', code: 'EROFS', message: restart };
+        expect(await service.checkDisposal({ ...facts, afterReady: way })).toMatchObject(waiting);
+        expect(await service.dispose({ ...facts, afterReady: way })).toMatchObject({ ok: false, failure: waiting });
       }
       folder.remount('rw');
+      expect(await files.checkDisposal(facts)).toBeNull();
       expect(await files.dispose(facts)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
     },
   );
+
+  test.runIf(canMount())('waits as well while only the directory that it goes to is read-only', async () => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'move', to: 'done/2026/{folder}' } });
+    expect(await files.checkDisposal(facts)).toBeNull();
+    expect(await readdir(folder.path)).toEqual(['clip.mp4']); // nothing is made for the look
+    await mkdir(join(folder.path, 'done'));
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', join(folder.path, 'done')]);
+    try {
+      expect(await files.checkDisposal(facts)).toMatchObject({ kind: 'suspended', code: 'EROFS' });
+      expect(await files.checkDisposal({ ...facts, afterReady: { kind: 'delete' } })).toBeNull();
+    } finally {
+      spawnSync('umount', [join(folder.path, 'done')]);
+    }
+  });
 
   test('never leads out of the folder through a link', async () => {
     await using folder = await scratch();

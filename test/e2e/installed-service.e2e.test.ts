@@ -62,7 +62,7 @@ alongside('what the service of systemd relies on', () => {
       code: 0,
       stdout: expect.stringMatching(/\n\[Service\]\n(?:.*\n)*BindReadOnlyPaths=-\S+\/inbox\n/),
     });
-    expect(stderr).toBe(
+    expect(stderr).toContain(
       `dropcast.service reads /etc/dropcast/dropcast.yaml; this is for the folders of ${scratch.config}\n`,
     );
     await writeFile(

@@ -47,7 +47,7 @@ alongside('a ledger that is lost', () => {
     await station.daemon().kill('SIGKILL');
     for (const file of [ledgerFile, `${ledgerFile}-wal`]) await rm(file);
 
-    const sentence = `${ledgerFile} is missing, but receipts.jsonl beside it names uploads, which would all be made again: put a copy of ${copy} in its place, with no ledger.db-wal beside it; or move receipts.jsonl away too if a fresh start is meant`;
+    const sentence = `${ledgerFile} is missing, but receipts.jsonl beside it names uploads, which would all be made again: put a copy of ${copy} in its place, with no ledger.db-wal beside it (as root: \`cp ${copy} ${ledgerFile} && chown --reference=${scratch.file('state')} ${ledgerFile}\`); or move receipts.jsonl away too if a fresh start is meant`;
     for (const args of [['run'], ['once'], ['status'], ['ls'], ['status', '--json']])
       expectRefused(await run(...args), sentence);
     const checked = await run('check');
@@ -177,26 +177,35 @@ alongside('a state directory that cannot be written', () => {
   const isRoot = process.getuid?.() === 0;
   const nobody = 65_534;
 
-  test.skipIf(!isRoot || !canBeRefused)('what a run as root has left is named with its owner', async () => {
-    await using scratch = await makeIdle();
-    await mkdir(scratch.file('state'));
-    for (const path of [scratch.path, scratch.file('inbox'), scratch.file('state'), scratch.config])
-      await chown(path, nobody, nobody);
-    const asNobody = async (...args: readonly string[]): Promise<Ended> => {
-      await using process = startDropcast([...args, '--config', scratch.config], {}, nobody);
-      return await process.ended;
-    };
-    for (const name of ['ledger.db', 'receipts.jsonl', 'failures.jsonl']) {
-      const path = scratch.file('state', name);
-      await writeFile(path, name === 'ledger.db' ? 'x' : '', { mode: 0o600 });
-      const sentence = `${path} cannot be used: permission denied (EACCES); ${path} belongs to root with mode 0600, and this is user ${nobody}`;
-      expectRefused(await asNobody('run'), sentence);
-      expect(await asNobody('check')).toMatchObject({
-        code: 1,
-        stdout: expect.stringContaining(`state_dir: ${sentence}\n`),
-      });
-      await rm(path);
-      await rm(scratch.file('state/ledger.db'), { force: true });
-    }
-  });
+  test.skipIf(!isRoot || !canBeRefused)(
+    'root starts nothing for another user, and what such a run has left is named with its owner',
+    async () => {
+      await using scratch = await makeIdle();
+      await mkdir(scratch.file('state'));
+      for (const path of [scratch.path, scratch.file('inbox'), scratch.file('state'), scratch.config])
+        await chown(path, nobody, nobody);
+      for (const command of ['run', 'once'])
+        expectRefused(
+          await dropcast([command, '--config', scratch.config]),
+          `the state directory ${scratch.file('state')} belongs to nobody, who could not use what root writes there: run it as nobody`,
+        );
+      expect(await readdir(scratch.file('state'))).toEqual([]);
+      const asNobody = async (...args: readonly string[]): Promise<Ended> => {
+        await using process = startDropcast([...args, '--config', scratch.config], {}, nobody);
+        return await process.ended;
+      };
+      for (const name of ['ledger.db', 'receipts.jsonl', 'failures.jsonl']) {
+        const path = scratch.file('state', name);
+        await writeFile(path, name === 'ledger.db' ? 'x' : '', { mode: 0o600 });
+        const sentence = `${path} cannot be used: permission denied (EACCES); ${path} belongs to root with mode 0600, and this is user ${nobody}; give it back with \`sudo chown -R nobody: ${scratch.file('state')}\``;
+        expectRefused(await asNobody('run'), sentence);
+        expect(await asNobody('check')).toMatchObject({
+          code: 1,
+          stdout: expect.stringContaining(`state_dir: ${sentence}\n`),
+        });
+        await rm(path);
+        await rm(scratch.file('state/ledger.db'), { force: true });
+      }
+    },
+  );
 });

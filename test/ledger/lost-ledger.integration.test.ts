@@ -60,6 +60,10 @@ describe('a ledger that is gone', () => {
     await copyFile(join(copies, 'ledger.1.db'), join(copies, 'ledger.2.db'));
     const advice = (age: number): string => `put a copy of ${join(copies, `ledger.${age}.db`)} in its place`;
     await expect(openLedger(scratch.path)).rejects.toThrow(advice(1));
+    const path = join(scratch.path, 'ledger.db');
+    await expect(openLedger(scratch.path)).rejects.toThrow(
+      `(as root: \`cp ${join(copies, 'ledger.1.db')} ${path} && chown --reference=${scratch.path} ${path}\`)`,
+    );
     await rm(join(copies, 'ledger.1.db'));
     await expect(openLedger(scratch.path)).rejects.toThrow(advice(2));
   });

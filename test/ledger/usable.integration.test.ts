@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { chown, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { sizeOfUsableFile } from '../../src/ledger/usable.ts';
+import { refusal, sizeOfUsableFile } from '../../src/ledger/usable.ts';
 import { scratchDirectory } from './scratch.ts';
 
 test('a file that another process makes and removes all the time is there or not, and never a mistake', async () => {
@@ -21,3 +23,24 @@ test('a file that another process makes and removes all the time is there or not
     other.kill('SIGKILL');
   }
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'a file of somebody else in our own directory is given back by a command',
+  async () => {
+    await using scratch = await scratchDirectory();
+    const path = join(scratch.path, 'ledger.db');
+    await writeFile(path, '');
+    const refused = async (): Promise<string> => {
+      const error = Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'access' });
+      return (await refusal(path, error)).message;
+    };
+    const advice = `; give it back with \`sudo chown -R ${userInfo().username}: ${scratch.path}\``;
+    expect(await refused()).not.toContain('chown');
+    await chown(path, 54_321, 54_321);
+    expect(await refused()).toMatch(/ledger\.db belongs to user 54321 with mode \d+, and this is root; give it back/);
+    expect((await refused()).endsWith(advice)).toBe(true);
+    // Of a directory that is not ours nothing is to be taken.
+    await chown(scratch.path, 54_321, 54_321);
+    expect(await refused()).not.toContain('chown');
+  },
+);

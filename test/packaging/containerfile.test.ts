@@ -50,6 +50,14 @@ test('what is written lies in volumes, so that the root can be read-only', () =>
   expect(text).toContain('--read-only --cap-drop=ALL --security-opt=no-new-privileges');
 });
 
+test('no directory is made that nothing is told to use', () => {
+  const made = values('RUN').flatMap((run) => run.split('&&').filter((step) => /^ *install -d /.test(step)));
+  const directories = made.flatMap((step) => step.trim().split(' ')).filter((word) => word.startsWith('/'));
+  expect(directories.length).toBeGreaterThan(0);
+  const environment = values('ENV').join(' ').split(/[ =]/);
+  expect(directories.filter((directory) => !environment.includes(directory))).toEqual([]);
+});
+
 test('no secret is in the image, and nothing of the repository but the package', () => {
   expect(values('ENV').join() + values('ARG').join()).not.toMatch(/KEY|SECRET|TOKEN|PASSWORD/);
   expect(values('COPY')).toEqual(['${DEB} /tmp/dropcast.deb']);

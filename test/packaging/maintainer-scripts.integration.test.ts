@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { isInstalled } from '../scripts/package/installed.ts';
 
 const folder = join(import.meta.dirname, '../../packaging/debian');
 
 // What they do to a machine is tested on a real one: test/systemd.
-describe.each(['postinst', 'prerm', 'postrm'])('%s', (name) => {
+describe.each(['preinst', 'postinst', 'prerm', 'postrm'])('%s', (name) => {
   const file = join(folder, name);
 
   test('is a script for any POSIX shell that ends at the first failure', () => {
@@ -27,6 +28,52 @@ describe.each(['postinst', 'prerm', 'postrm'])('%s', (name) => {
       });
       expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
     }
+  });
+});
+
+/** A machine where systemd runs, in a folder: what is there of the commands that change it says only what it was asked. */
+function someMachine(): (script: string, ...args: readonly string[]) => string {
+  const root = mkdtempSync(join(tmpdir(), 'dropcast-machine-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  for (const directory of ['bin', 'etc', 'run/systemd/system']) mkdirSync(join(root, directory), { recursive: true });
+  for (const command of ['systemctl', 'systemd-sysusers', 'install', 'chgrp'])
+    writeFileSync(join(root, 'bin', command), `#!/bin/sh\necho ${command} "$@"\n`, { mode: 0o755 });
+  return (script, ...args) => {
+    const text = readFileSync(join(folder, script), 'utf8').replaceAll(/(?<![\w.])\/(run|etc)\//g, `${root}/$1/`);
+    const env = { PATH: `${join(root, 'bin')}:/usr/bin:/bin` };
+    const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', text, script, ...args], { encoding: 'utf8', env });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return stdout;
+  };
+}
+
+describe('what dpkg calls configuring after a version', () => {
+  const steps = /^ {2}1\. /m;
+
+  test('is an upgrade, which restarts what runs and asks nobody for anything', () => {
+    const run = someMachine();
+    run('preinst', 'upgrade', '1.0');
+    const told = run('postinst', 'configure', '1.0');
+    expect(told).toContain('systemctl try-restart dropcast.service');
+    expect(told).not.toMatch(/preset|enable/);
+    expect(told).not.toMatch(steps);
+  });
+
+  test('is an installation where the package had been removed: prerm had disabled the service', () => {
+    const run = someMachine();
+    run('preinst', 'install', '1.0');
+    const told = run('postinst', 'configure', '1.0');
+    expect(told).toMatch(/^systemctl .*preset dropcast\.service$/m);
+    expect(told).toMatch(steps);
+    expect(told).not.toContain('try-restart');
+    // And that is over once it is configured.
+    run('preinst', 'upgrade', '1.0');
+    expect(run('postinst', 'configure', '1.0')).toContain('try-restart');
+  });
+
+  test('is an installation where there was none, whoever unpacked it', () => {
+    const run = someMachine();
+    expect(run('postinst', 'configure', '')).toMatch(steps);
   });
 });
 

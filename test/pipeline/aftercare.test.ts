@@ -28,6 +28,7 @@ function open(rows: readonly Facts[]) {
   const local: { -readonly [K in keyof AftercareWorld['local']]: AftercareWorld['local'][K] } = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'aa' }),
+    checkDisposal: async () => null,
     dispose: async ({ id }) => {
       disposed.push(id);
       return { ok: true, value: null };
@@ -45,7 +46,7 @@ function open(rows: readonly Facts[]) {
     local,
     host: { ...notUsed, amend: (...asked) => host.amend(...asked) },
     logger,
-    runner: { claim: async (id, work) => (busy.has(id) ? null : work()) },
+    runner: { claim: async (id, work) => (busy.has(id) ? null : work()), isLive: (id) => busy.has(id) },
     retry: () => ({ attempts: 3, firstMs: 1_000, maxMs: 1_000 }),
   });
   const { dispose, amend } = aftercare;
@@ -120,6 +121,26 @@ describe('a finished file', () => {
     expect(disposed).toEqual(['f_1']);
   });
 
+  // Each further look would read gigabytes.
+  test('is not read again while nothing can be written where it lies', async () => {
+    const { dispose, store, local, clock, disposed } = open([finished]);
+    const { hash } = local;
+    let readings = 0;
+    local.hash = (...asked) => {
+      readings += 1;
+      return hash(...asked);
+    };
+    local.checkDisposal = async () => failure('suspended', { code: 'EROFS' });
+    for (let n = 0; n < 20; n += 1) {
+      expect(await dispose()).toBe(0);
+      clock.advance(300_000);
+    }
+    expect([readings, store.row().disposal]).toEqual([0, 'pending']);
+    local.checkDisposal = async () => null;
+    await dispose();
+    expect([readings, disposed]).toEqual([1, ['f_1']]);
+  });
+
   test('waits for as long as the disk takes no writes, which is said once for all files', async () => {
     const rows = [finished, { ...finished, id: 'f_2' }];
     const { dispose, store, local, clock, logger, disposed } = open(rows);
@@ -172,7 +193,7 @@ describe('a finished file', () => {
       local,
       host: { ...notUsed, amend: no },
       logger: silentLogger,
-      runner: { claim: async (_id, work) => work() },
+      runner: { claim: async (_id, work) => work(), isLive: () => false },
       retry: () => ({ attempts: 1, firstMs: 1, maxMs: 1 }),
     });
     await dispose(stopping.signal);
@@ -189,6 +210,18 @@ describe('late metadata', () => {
     await amend();
     expect(amended).toEqual([{ title: 'Late' }]);
     expect(store.row().amendment).toBeNull();
+  });
+
+  // Its finished file may be read for minutes before it is put away; each sending is a request.
+  test('waits while the file is worked on, and is then sent once', async () => {
+    const { amend, amended, store, busy } = open([changed]);
+    busy.add('f_1');
+    for (let n = 0; n < 3; n += 1) await amend();
+    expect(amended).toEqual([]);
+    busy.clear();
+    await amend();
+    await amend();
+    expect([amended, store.row().amendment]).toEqual([[{ title: 'Late' }], null]);
   });
 
   test('that changes again during the request is sent again', async () => {

@@ -46,6 +46,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
+        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted },
@@ -94,6 +95,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'f_1' }),
+        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -108,6 +110,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'same' }),
+        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
     });

@@ -187,6 +187,7 @@ export class ExploredWorld {
     const local: LocalFiles = {
       check: () => Promise.resolve(this.#isFileThere ? null : failure('vanished')),
       hash: () => Promise.resolve({ ok: true, value: 'aa' }),
+      checkDisposal: async () => null,
       dispose: () => Promise.resolve({ ok: true, value: null }),
     };
     const world: RunnerWorld = {

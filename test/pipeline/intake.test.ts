@@ -54,6 +54,7 @@ function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', bus
     local: {
       check: () => Promise.resolve(null),
       hash: () => Promise.resolve({ ok: true, value: sha256 }),
+      checkDisposal: async () => null,
       dispose: () => Promise.reject(new Error('the intake disposes of nothing')),
     },
     runner: {

@@ -32,6 +32,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld> = {}) {
     local: {
       check: async () => null,
       hash: async () => ({ ok: true, value: 'aa' }),
+      checkDisposal: async () => null,
       dispose: async () => ({ ok: true, value: null }),
     },
     budget: { take: async (_lane, signal) => !signal.aborted },

@@ -106,6 +106,26 @@ describe('the status page', () => {
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
   });
 
+  test('says so as well of what it refuses', async () => {
+    await using page = await serve();
+    const foreign = { origin: 'https://evil.example' };
+    const asked = [
+      { headers: { host: 'evil.example' } },
+      { headers: foreign },
+      { method: 'PUT' },
+      { path: '/missing' },
+    ];
+    const answers = await Promise.all(asked.map((request) => ask(page.port, request)));
+    expect(answers.map(({ status }) => status)).toEqual([421, 403, 405, 404]);
+    for (const { headers } of answers) {
+      expect(headers).toMatchObject({
+        'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      });
+    }
+  });
+
   test('refuses a head that is too long', async () => {
     await using page = await serve();
     const { status } = await ask(page.port, { headers: { 'x-long': 'x'.repeat(17 * 1024) } });

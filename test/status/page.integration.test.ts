@@ -19,6 +19,7 @@ const view: StatusView = {
       state: 'frozen',
       why: 'unmounted',
       paths: { seen: 0, settling: 0, offered: 0, ignored: 0, refused: 0 },
+      refused: null,
     },
   ],
   working: [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dropInText } from '../../src/systemd/drop-in.ts';
+import { dropInText, needsOf } from '../../src/systemd/drop-in.ts';
 import type { Site, SiteFolder } from '../../src/systemd/drop-in.ts';
 import { mountPointOf } from '../../src/systemd/mount-points.ts';
 
@@ -11,6 +11,7 @@ const folder = (path: string, more: Partial<SiteFolder> = {}): SiteFolder => ({
   mountPoint: null,
   groups: [],
   commands: [],
+  groupCommand: null,
   ...more,
 });
 
@@ -25,7 +26,7 @@ test('a site of every kind of folder', () => {
   expect(
     linesFor(
       [
-        folder('/srv/My Videos', { groups: ['media', 'video'] }),
+        folder('/srv/My Videos', { groups: ['media', 'video'], groupCommand: "sudo chmod g+s '/srv/My Videos'" }),
         folder('/mnt/nas one/100%', { mountPoint: '/mnt/nas one', groups: ['media'] }),
         folder('/mnt/nas one/b', { mountPoint: '/mnt/nas one', isWritten: false }),
         folder('/home/alice/in', { isWritten: false }),
@@ -49,11 +50,15 @@ test('a site of every kind of folder', () => {
     String.raw`After=mnt-nas\x20one.mount`,
     '[Service]',
     'ReadWritePaths="-/srv/My Videos"',
+    `# The group of "/srv/My Videos" cannot use what is moved there before somebody runs: sudo chmod g+s '/srv/My Videos'`,
     'ReadWritePaths="-/mnt/nas one/100%%"',
     '# "/mnt/nas one/b" is only read.',
     'BindReadOnlyPaths=-/home/alice/in',
+    '# A directory that is put in the place of /home/alice/in is seen after a restart only.',
     'BindPaths=-/tmp/drop',
+    '# A directory that is put in the place of /tmp/drop is seen after a restart only.',
     'BindPaths=-/root/in',
+    '# A directory that is put in the place of /srv/link is seen after a restart only.',
     '# The service cannot use /srv/link with newer versions of systemd (seen: 257), which keep /root closed: move it.',
     'ReadWritePaths=-/srv/late',
     '# /srv/late is not there. Make this again once it is: its groups are not known yet.',
@@ -62,13 +67,23 @@ test('a site of every kind of folder', () => {
     'SupplementaryGroups=media video',
     'ReadWritePaths=-/data/state',
     'BindReadOnlyPaths=-/root/key',
-    'NoExecPaths="-/srv/My Videos" "-/mnt/nas one/100%%" -/srv/late -/srv/closed -/data/state',
+    'NoExecPaths="-/srv/My Videos" "-/mnt/nas one/100%%" -/tmp/drop -/srv/link -/srv/late -/srv/closed -/data/state',
     'SocketBindAllow=tcp:8080',
   ]);
 });
 
 test('a site that needs nothing says so, and has no empty section', () => {
   expect(linesFor([], {})).toEqual(['# They need nothing that the unit does not have.']);
+});
+
+test('its needs are its own lines, without comments and what somebody else added', () => {
+  const text = `${linesFor([folder('/srv/a', { groups: ['media'] })], { port: 8080 }).join('\n')}\nIPAddressDeny=any\n`;
+  expect([...needsOf(text)]).toEqual([
+    'ReadWritePaths=-/srv/a',
+    'SupplementaryGroups=media',
+    'NoExecPaths=-/srv/a',
+    'SocketBindAllow=tcp:8080',
+  ]);
 });
 
 test('any port is any', () => {
@@ -88,6 +103,10 @@ test('places that only begin like hidden ones are not hidden', () => {
 test('a path with a line break makes no drop-in', () => {
   expect(() => linesFor([folder('/srv/a\nExecStartPre=/bin/sh')])).toThrow('control character');
   expect(() => linesFor([folder('/srv/a\nExecStartPre=/bin/sh', { isWritten: false })])).toThrow('control character');
+  // Where a link leads may be up to somebody with fewer rights than root, who writes the file.
+  const command = "sudo chmod g+s '/srv/a\nExecStartPre=/bin/sh'";
+  expect(() => linesFor([folder('/srv/a', { commands: [command] })])).toThrow('control character');
+  expect(() => linesFor([folder('/srv/a', { groupCommand: command })])).toThrow('control character');
 });
 
 const mountinfo = [

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { findUser, groupName } from '../../src/systemd/accounts.ts';
-import { access, planAccess } from '../../src/systemd/folder-access.ts';
-import type { Directory } from '../../src/systemd/folder-access.ts';
+import { accountName, findUser } from '../../src/systemd/accounts.ts';
+import { access, isOpenByMode, planAccess } from '../../src/systemd/folder-access.ts';
+import type { Allows, Directory } from '../../src/systemd/folder-access.ts';
 
 const user = { uid: 997, gids: new Set([997]), home: '/var/lib/dropcast' };
+const byMode: Allows = async (who, directory) => isOpenByMode(who, directory);
 const root = { path: '/srv', mode: 0o755, uid: 0, gid: 0, needs: access.enter };
 const folder = (mode: number, gid = 44, uid = 1000, needs: number = access.write): Directory => ({
   path: '/srv/in',
@@ -36,14 +37,23 @@ test.each<[string, Directory[], number[], string[]]>([
     [],
     ['/srv/a'],
   ],
-])('a folder %s', (_, directories, gids, closed) => {
-  const plan = planAccess(user, [root, ...directories]);
+])('a folder %s', async (_, directories, gids, closed) => {
+  const plan = await planAccess(user, [root, ...directories], byMode);
   expect(plan.gids).toEqual(gids);
   expect(plan.closed.map(({ path }) => path)).toEqual(closed);
 });
 
-test('one group for two folders is one', () => {
-  expect(planAccess(user, [folder(0o770), { ...folder(0o770), path: '/srv/other' }]).gids).toEqual([44]);
+test('one group for two folders is one', async () => {
+  const folders = [folder(0o770), { ...folder(0o770), path: '/srv/other' }];
+  expect((await planAccess(user, folders, byMode)).gids).toEqual([44]);
+});
+
+test('no group is taken for a folder that the kernel opens without it, nor one that the kernel does not open it for', async () => {
+  const byList: Allows = async ({ uid }) => uid === user.uid;
+  // The bits of the group are the mask of the list: `group::---`, `user:dropcast:rwx`.
+  expect(await planAccess(user, [folder(0o770)], byList)).toEqual({ gids: [], closed: [] });
+  const toNobody: Allows = async () => false;
+  expect(await planAccess(user, [folder(0o770)], toNobody)).toEqual({ gids: [], closed: [folder(0o770)] });
 });
 
 const passwd =
@@ -59,6 +69,10 @@ test('a user is in its own group and in those that list it', () => {
   expect(findUser('nobody', passwd, group)).toBeNull();
 });
 
-test('a group without a name is its number', () => {
-  expect([groupName(1001, group), groupName(7, group)]).toEqual(['media', '7']);
+test('an account without a name is its number', () => {
+  expect([accountName(1001, group), accountName(7, group), accountName(997, passwd)]).toEqual([
+    'media',
+    '7',
+    'dropcast',
+  ]);
 });

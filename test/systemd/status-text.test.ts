@@ -11,6 +11,7 @@ const nothing: Brief = {
   settling: 0,
   needsYou: 0,
   done: 0,
+  away: 0,
   waiting: null,
   requests: { used: 3, limit: 1_000 },
 };
@@ -25,6 +26,9 @@ test.for<[string, Partial<Brief>]>([
   ['Idle · 120 done · 2 need you · API 3/1000', { done: 120, needsYou: 2 }],
   ['4 processing · 5 awaiting publish · 6 retrying · API 3/1000', { processing: 4, awaitingPublish: 5, retrying: 6 }],
   ['1 settling · API 3/1000', { settling: 1 }],
+  ['Idle · 1 folder away · API 3/1000', { away: 1 }],
+  ['1 uploading · 1 needs you · 2 folders away · API 3/1000', { uploading: 1, needsYou: 1, away: 2 }],
+  ['Waiting: the service cannot be reached · 1 folder away', { away: 1, waiting: 'the service cannot be reached' }],
   ['Waiting: the service cannot be reached', { queued: 7, waiting: 'the service cannot be reached' }],
 ])('%s', ([text, numbers]) => {
   expect(statusText({ ...nothing, ...numbers })).toBe(text);

@@ -55,6 +55,7 @@ const folders = hostile.map((name): SiteFolder => ({
   mountPoint: `/srv/${name}`,
   groups: ['root'],
   commands: ['sudo true'],
+  groupCommand: 'sudo true',
 }));
 
 test.runIf(hasAnalyze)('systemd understands a drop-in for folders of every name', async () => {

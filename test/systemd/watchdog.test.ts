@@ -21,6 +21,7 @@ function startLoop() {
     turnedAt: () => turnedAt,
     hang: () => clearInterval(timer),
     goOn: () => {
+      turn();
       timer = setInterval(turn, 1_000);
     },
   };
@@ -32,17 +33,18 @@ function open({ turnedAt }: Pick<ReturnType<typeof startLoop>, 'turnedAt'>) {
   return { watchdog: keepAlive({ notifier, logger, intervalMs: 60_000, turnedAt }), sent, logger };
 }
 
-test('a loop that turns is told of every half of the interval', () => {
-  const { sent } = open(startLoop());
+test('a loop that turns is told of every quarter of the interval', () => {
+  const { sent, logger } = open(startLoop());
   vi.advanceTimersByTime(60 * 60_000);
-  expect(sent).toHaveLength(121);
+  expect(sent).toHaveLength(241);
   expect(new Set(sent)).toEqual(new Set(['WATCHDOG=1']));
+  expect(logger.lines).toEqual([]);
 });
 
-test('a loop that stands still is no longer told of, from the first look after half of the interval', () => {
+test('a loop that stands still is no longer told of, and that is said once', () => {
   const loop = startLoop();
   const { sent, logger } = open(loop);
-  vi.advanceTimersByTime(45_000);
+  vi.advanceTimersByTime(44_900);
   loop.hang();
   const before = sent.length;
   vi.advanceTimersByTime(60 * 60_000);
@@ -50,17 +52,45 @@ test('a loop that stands still is no longer told of, from the first look after h
   expect(logger.lines).toMatchObject([{ level: 'error', message: 'The working loop stands still' }]);
 });
 
-test('one that comes back is told of before the interval is over', () => {
+test('a loop that turns more seldom than it is looked at is told of as often as it turns', () => {
   const loop = startLoop();
-  const { sent } = open(loop);
-  vi.advanceTimersByTime(29_500);
+  const { notifier, sent } = recordingNotifier();
+  keepAlive({ notifier, logger: recordingLogger(), intervalMs: 2_000, turnedAt: loop.turnedAt });
+  vi.advanceTimersByTime(60_000);
+  expect(sent.length).toBeGreaterThanOrEqual(60);
+});
+
+test('one that comes back is told of within a second, and a second hang is said again', () => {
+  const loop = startLoop();
+  const { sent, logger } = open(loop);
+  vi.advanceTimersByTime(15_000);
+  for (const hangs of [1, 2]) {
+    loop.hang();
+    const before = sent.length;
+    vi.advanceTimersByTime(40_000);
+    loop.goOn();
+    vi.advanceTimersByTime(2_000);
+    expect(sent.length - before).toBe(2);
+    expect(logger.lines).toHaveLength(hangs);
+    vi.advanceTimersByTime(15_000);
+  }
+});
+
+test('after a pause of the whole process the look may come before the turn: that is no standing still', () => {
+  const loop = startLoop();
+  const { sent, logger } = open(loop);
+  vi.advanceTimersByTime(14_500);
   loop.hang();
-  vi.advanceTimersByTime(20_000);
-  expect(sent).toHaveLength(2);
-  vi.advanceTimersByTime(20_000);
+  vi.advanceTimersByTime(15_400);
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + 40_000);
+  vi.advanceTimersByTime(200);
   loop.goOn();
-  vi.advanceTimersByTime(9_000);
-  expect(sent).toHaveLength(3);
+  const before = sent.length;
+  vi.advanceTimersByTime(2_000);
+  vi.restoreAllMocks();
+  expect(sent.length - before).toBe(1);
+  expect(logger.lines).toEqual([]);
 });
 
 test('nothing is told after the end', () => {

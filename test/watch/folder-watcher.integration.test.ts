@@ -392,6 +392,56 @@ describe('nothing is lost', () => {
   });
 });
 
+describe('watches that are incomplete', () => {
+  /** The watches that were opened, the last one last. */
+  function recordHints() {
+    const opened: HintOptions[] = [];
+    const openHints = (given: HintOptions) => {
+      opened.push(given);
+      return deaf();
+    };
+    return { opened, openHints };
+  }
+
+  test('because a directory may not be watched: it is named, and they are opened anew once it can be read', async () => {
+    const { opened, openHints } = recordHints();
+    await using inbox = await WatchedDirectory.create({ openHints, clock: fastClock(20), folder: { rescanMs: 4000 } });
+    await mkdir(inbox.at('closed'));
+    await inbox.watcher.start();
+    opened[0]?.onTrouble('EACCES', inbox.at('closed'));
+    opened[0]?.onTrouble('EACCES', inbox.at('another'));
+    opened[0]?.onCaughtUp();
+    const why = expect.stringMatching(/^the directory "closed" may not be watched \(EACCES\): .* scanned more often/u);
+    expect(inbox.states).toEqual([{ state: 'watching' }, { state: 'degraded', why }]);
+    await until(() => expect(opened).toHaveLength(2));
+    // It counts as closed until its watch is there.
+    expect(inbox.states).toHaveLength(2);
+    opened[1]?.onCaughtUp();
+    expect(inbox.states.at(-1)).toEqual({ state: 'watching' });
+    expect(inbox.log.filter(({ message }) => message === 'folder state')).toHaveLength(3);
+    await inbox.watcher.rescan();
+    expect(opened).toHaveLength(2);
+  });
+
+  test('again and again: that is said once', async () => {
+    const { opened, openHints } = recordHints();
+    await using inbox = await WatchedDirectory.create({
+      openHints: (given) => {
+        queueMicrotask(() => {
+          given.onTrouble('ENOSPC');
+          given.onCaughtUp();
+        });
+        return openHints(given);
+      },
+      clock: fastClock(20),
+      folder: { rescanMs: 500 },
+    });
+    await inbox.watcher.start();
+    await until(() => expect(opened).toHaveLength(3));
+    expect(inbox.states.map(({ state }) => state)).toEqual(['watching', 'degraded']);
+  });
+});
+
 describe('what is never offered', () => {
   test('links, pipes, sockets and directories with a media name, nor anything behind a link', async () => {
     await using outside = await WatchedDirectory.create();
@@ -503,6 +553,32 @@ describe('a folder that goes away', () => {
     await until(() => expect(inbox.gone).toEqual(['a.mp4']));
     await writeFile(join(root, 'b.mp4'), 'content');
     await until(() => expect(inbox.paths).toEqual(['a.mp4', 'b.mp4']));
+  });
+
+  test('in the middle of every scan is not scanned more often for it', async () => {
+    let opened = 0;
+    const openHints = (given: HintOptions) => {
+      opened += 1;
+      queueMicrotask(() => {
+        given.onTrouble('EACCES', given.root);
+        given.onCaughtUp();
+      });
+      return deaf();
+    };
+    let scans = 0;
+    const accepts = () => {
+      scans += 1;
+      throw new Error('the disk is broken');
+    };
+    await using inbox = await WatchedDirectory.create({ openHints, folder: { accepts } });
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    await inbox.watcher.start();
+    // The scans that the watches asked for are over.
+    await inbox.watcher.rescan();
+    await inbox.watcher.rescan();
+    expect(opened).toBe(1);
+    expect(scans).toBeLessThan(6);
+    expect(inbox.states.at(-1)?.state).toBe('frozen');
   });
 
   test('before the start is found when it comes', async () => {

@@ -3,6 +3,7 @@ import { resolveApiKey } from '../../config/api-key.ts';
 import { parseBaseUrl } from '../../config/addresses.ts';
 import type { Secret } from '../../config/config.ts';
 import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../../config/load.ts';
+import type { ConfigPlace } from '../../config/load.ts';
 import { readRegularFile } from '../../config/read-regular-file.ts';
 import { TaggedValue } from '../../config/tagged-value.ts';
 import { visible } from '../output/visible.ts';
@@ -72,8 +73,9 @@ async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<S
 }
 
 async function fromConfig(shell: Shell, option: string | undefined): Promise<Service> {
-  const file = await locate(shell, option);
-  const { config, problems } = await loadConfig(file, shell);
+  const place = await locate(shell, option);
+  const { file } = place;
+  const { config, problems } = await loadConfig(place, shell);
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null) {
     const why = `the configuration ${visible(file)} is wrong: the service was not asked`;
@@ -85,7 +87,7 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Ser
   return { ...config.service, keyFrom: `service.api_key of ${visible(file)}` };
 }
 
-async function locate(shell: Shell, option: string | undefined): Promise<string> {
+async function locate(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
   try {
     return await findConfig(option, shell);
   } catch (error) {

@@ -29,7 +29,7 @@ export function checkLifeCycle(scene: () => Scene): void {
     await box.read('systemctl start dropcast');
   });
 
-  test('removing stops it and keeps state, configuration and key; installed again it goes on', async () => {
+  test('removing stops it and keeps state, configuration and key; installed again it says what to do and goes on', async () => {
     const { box, package: file } = scene();
     await box.read('DEBIAN_FRONTEND=noninteractive apt-get remove -y dropcast');
     expect(await box.read('ls /var/lib/dropcast/ledger.db /etc/dropcast/dropcast.yaml /etc/dropcast/api_key')).not.toBe(
@@ -37,7 +37,10 @@ export function checkLifeCycle(scene: () => Scene): void {
     );
     expect((await box.run('ls /usr/lib/dropcast /usr/bin/dropcast 2>/dev/null')).stdout).toBe('');
     expect(await box.read('pgrep -c -u dropcast || true')).toBe('0');
-    await box.read(`DEBIAN_FRONTEND=noninteractive apt-get install -y ${file} && systemctl enable --now dropcast`);
+    const printed = await box.read(`DEBIAN_FRONTEND=noninteractive apt-get install -y ${file} 2>&1`);
+    expect(printed.match(/^\s*[123]\. /gm), printed).toHaveLength(3);
+    expect((await box.run('ls /run/dropcast.installing')).code).not.toBe(0);
+    await box.read('systemctl enable --now dropcast');
     expect((await fileState(box, 'power_cut.mp4'))?.state).toBe('done');
   });
 

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { closedFolders, dropInFindings } from '../../src/cli/check-service.ts';
+import { installedService } from '../../src/config/installed-service.ts';
+import { dropInText } from '../../src/systemd/drop-in.ts';
+import type { Site, SiteFolder } from '../../src/systemd/drop-in.ts';
+
+const inbox: SiteFolder = {
+  path: '/mnt/nas/in',
+  realPath: '/mnt/nas/in',
+  isThere: true,
+  isWritten: true,
+  mountPoint: '/mnt/nas',
+  groups: ['media'],
+  commands: [],
+  groupCommand: null,
+};
+const site = (...folders: readonly SiteFolder[]): Site => ({
+  configFile: '/etc/dropcast/press.yaml',
+  folders,
+  written: [],
+  secretFiles: [],
+  port: null,
+});
+const service = installedService('press');
+const said = (of: Site, installed: string | null): readonly string[] =>
+  dropInFindings(of, installed, service).map(({ message, severity }) => `${severity}: ${message}`);
+
+const file = '/etc/systemd/system/dropcast@press.service.d/folders.conf';
+const mend =
+  'sudo dropcast systemd drop-in --install --instance press && sudo systemctl daemon-reload && sudo systemctl restart dropcast@press';
+const isMissing = [`warning: ${file} is missing: ${mend}`];
+const isAnother = [`warning: ${file} is not what these folders need now: ${mend}`];
+
+describe('the drop-in that is installed', () => {
+  const text = dropInText(site(inbox));
+  test.each<[string, Site, string | null, readonly string[]]>([
+    ['is as it should be', site(inbox), text, []],
+    ['is missing', site(inbox), null, isMissing],
+    ['is missing where nothing is needed', site(), null, []],
+    ['lacks a folder', site(inbox, { ...inbox, path: '/srv/b', realPath: '/srv/b' }), text, isAnother],
+    ['gives a group that is no longer needed', site({ ...inbox, groups: [] }), text, isAnother],
+    ['has lines of somebody else', site(inbox), `${text}LoadCredentialEncrypted=api_key:/x\n# Hello\n`, []],
+    [
+      'knows a disk that is away now, and its group',
+      site({ ...inbox, isThere: false, mountPoint: null, groups: [] }),
+      text,
+      [],
+    ],
+  ])('%s', (_, of, installed, findings) => {
+    expect(said(of, installed)).toEqual(findings);
+  });
+});
+
+test('a folder that its user cannot use is an error, with the command that opens it', () => {
+  expect(closedFolders(site(inbox, { ...inbox, path: '/srv/b', commands: ['sudo setfacl …'] }))).toEqual([
+    {
+      key: 'folders[1].path',
+      message: 'the service, which runs as user dropcast, cannot use /srv/b: sudo setfacl …',
+      severity: 'error',
+    },
+  ]);
+});

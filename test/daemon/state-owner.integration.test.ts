@@ -1,0 +1,66 @@
+import { chown, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { inspectState } from '../../src/daemon/inspect-state.ts';
+import { requireOwnState, strayFiles } from '../../src/daemon/state-owner.ts';
+import { LedgerError } from '../../src/ledger/schema.ts';
+import { scratchDirectory } from '../ledger/scratch.ts';
+
+const isRoot = process.getuid?.() === 0;
+/** Not root, and with a name in passwd(5) only by chance. */
+const other = isRoot ? 54_321 : (process.getuid?.() ?? 0);
+
+beforeEach(() => {
+  vi.spyOn(process, 'geteuid').mockReturnValue(0);
+});
+afterEach(() => vi.restoreAllMocks());
+
+async function directoryOf(uid: number): Promise<AsyncDisposable & { readonly path: string }> {
+  const scratch = await scratchDirectory();
+  await chown(scratch.path, uid, uid);
+  return scratch;
+}
+
+const refused = (stateDir: string, file: string) =>
+  requireOwnState({ stateDir, file }).catch((error: unknown) => error);
+
+test('root starts nothing in the state directory of another user, and learns what to run instead', async () => {
+  await using scratch = await directoryOf(other);
+  const error = await refused(scratch.path, '/etc/dropcast/dropcast.yaml');
+  expect(error).toBeInstanceOf(LedgerError);
+  expect(String(error)).toMatch(
+    /the state directory \S+ belongs to .+, who could not use what root writes there: `sudo systemctl start dropcast` runs it as the service$/,
+  );
+  expect(String(await refused(scratch.path, '/etc/dropcast/news.yaml'))).toContain('systemctl start dropcast@news`');
+  expect(String(await refused(scratch.path, '/srv/dropcast.yaml'))).toMatch(/there: run it as \S+/);
+});
+
+test('whoever is not root is stopped by permissions alone, and one that is not there is nobody’s', async () => {
+  await using scratch = await directoryOf(other);
+  await requireOwnState({ stateDir: join(scratch.path, 'missing'), file: '/srv/dropcast.yaml' });
+  vi.mocked(process.geteuid!).mockReturnValue(1);
+  await requireOwnState({ stateDir: scratch.path, file: '/srv/dropcast.yaml' });
+});
+
+test.runIf(isRoot)('root works in its own', async () => {
+  await using scratch = await directoryOf(0);
+  await requireOwnState({ stateDir: scratch.path, file: '/srv/dropcast.yaml' });
+});
+
+test.runIf(isRoot)('a check by root names the files that a run as root has left, and the command', async () => {
+  await using scratch = await directoryOf(other);
+  await mkdir(join(scratch.path, 'backups'));
+  await mkdir(join(scratch.path, 'lost'));
+  for (const name of ['receipts.jsonl', 'backups/ledger.1.db', 'notes', 'failures.jsonl'])
+    await writeFile(join(scratch.path, name), '');
+  await chown(join(scratch.path, 'failures.jsonl'), other, other);
+  const paths = { stateDir: scratch.path, failureLog: join(scratch.path, 'failures.jsonl') };
+  const [sentence, ...others] = await inspectState(paths, join(scratch.path, 'dropcast.sock'));
+  expect(others).toEqual([]);
+  expect(sentence).toBe(
+    `the state directory ${scratch.path} belongs to user ${other}, but not all in it does: backups, receipts.jsonl, ` +
+      `${join('backups', 'ledger.1.db')}; mend it with \`sudo chown -R ${other}:${other} ${scratch.path}\``,
+  );
+  vi.mocked(process.geteuid!).mockReturnValue(1);
+  expect(await strayFiles(scratch.path)).toBeNull();
+});
