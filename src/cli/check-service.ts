@@ -75,7 +75,9 @@ export function dropInFindings(site: Site, installed: string | null, service: In
   const isAway = site.folders.some(({ isThere }) => !isThere);
   const counts = (line: string): boolean => !(isAway && line.startsWith('SupplementaryGroups='));
   const missing = [...needs.difference(has)].filter(counts);
-  const idle = [...has.difference(needs)].filter((line) => counts(line) && !/^(?:Wants|After)=/.test(line));
+  const idle = [...has.difference(needs)].filter(
+    (line) => counts(line) && !/^(?:Wants|After|IPAddressAllow)=/.test(line),
+  );
   if (missing.length + idle.length === 0) return [];
   const { name, dropInFile, dropInCommand } = service;
   const what = installed === null ? 'is missing' : 'is not what these folders need now';

@@ -12,6 +12,7 @@ import type { Site, SiteFolder, SitePath } from '../systemd/drop-in.ts';
 import { access, isOpenByMode, planAccess } from '../systemd/folder-access.ts';
 import type { Allows, Directory } from '../systemd/folder-access.ts';
 import { mountPointOf } from '../systemd/mount-points.ts';
+import { linkLocalResolvers } from '../systemd/resolvers.ts';
 import { allowsForReal } from './try-access.ts';
 
 /** The user of the units. */
@@ -27,10 +28,11 @@ const NOBODY = 65_534;
 export interface Machine {
   /** Null when it does not exist yet: whom it may read nobody knows then. */
   readonly user: ServiceUser | null;
-  /** Texts of passwd(5), group(5) and /proc/self/mountinfo. */
+  /** Texts of passwd(5), group(5), /proc/self/mountinfo and resolv.conf(5). */
   readonly passwd: string;
   readonly group: string;
   readonly mountinfo: string;
+  readonly resolvConf: string;
   /** Root can become the user and try; others have only the modes to go by, which say nothing of access control lists. */
   readonly isRoot: boolean;
 }
@@ -49,6 +51,7 @@ export async function surveySite(
     written: await Promise.all([...new Set(written)].map(resolved)),
     secretFiles: await Promise.all(premises.secretFiles.map(resolved)),
     port: listen === null || listen.port === UNIT_PORT ? null : listen.port,
+    resolvers: linkLocalResolvers(machine.resolvConf),
   };
 }
 
@@ -57,10 +60,11 @@ export async function readMachine(
   findUser: (passwd: string, group: string) => ServiceUser | null,
   isRoot: boolean,
 ): Promise<Machine> {
-  const [passwd = '', group = '', mountinfo = ''] = await Promise.all(
-    ['/etc/passwd', '/etc/group', '/proc/self/mountinfo'].map((file) => readFile(file, 'utf8').catch(() => '')),
+  const files = ['/etc/passwd', '/etc/group', '/proc/self/mountinfo', '/etc/resolv.conf'];
+  const [passwd = '', group = '', mountinfo = '', resolvConf = ''] = await Promise.all(
+    files.map((file) => readFile(file, 'utf8').catch(() => '')),
   );
-  return { user: findUser(passwd, group), passwd, group, mountinfo, isRoot };
+  return { user: findUser(passwd, group), passwd, group, mountinfo, resolvConf, isRoot };
 }
 
 async function surveyFolder({ path, afterReady }: Config['folders'][number], machine: Machine): Promise<SiteFolder> {

@@ -11,6 +11,8 @@ export interface Site {
   readonly secretFiles: readonly SitePath[];
   /** Of the status page; null when it is that of the unit, or there is none. 0 is any. */
   readonly port: number | null;
+  /** Addresses of name servers that the unit shuts out. */
+  readonly resolvers: readonly string[];
 }
 
 export interface SitePath {
@@ -54,7 +56,8 @@ export function dropInText(site: Site): string {
  * another credential.
  */
 export function needsOf(text: string): ReadonlySet<string> {
-  const keys = /^(?:Wants|After|(?:ReadWrite|NoExec|Bind|BindReadOnly)Paths|SupplementaryGroups|SocketBindAllow)=/;
+  const keys =
+    /^(?:Wants|After|(?:ReadWrite|NoExec|Bind|BindReadOnly)Paths|SupplementaryGroups|SocketBindAllow|IPAddressAllow)=/;
   return new Set(text.split('\n').filter((line) => keys.test(line)));
 }
 
@@ -75,6 +78,7 @@ function service(site: Site): readonly string[] {
     ...site.written.flatMap((path) => openLines(path, true)),
     ...site.secretFiles.flatMap((path) => openLines(path, false)),
     ...noExecLine([...site.folders.filter(({ isWritten }) => isWritten), ...site.written]),
+    ...site.resolvers.map((address) => `IPAddressAllow=${address}`),
     ...(site.port === null ? [] : [`SocketBindAllow=tcp${site.port === 0 ? '' : `:${site.port}`}`]),
   ];
 }

@@ -19,6 +19,7 @@ const site = (...folders: readonly SiteFolder[]): Site => ({
   folders,
   written: [],
   secretFiles: [],
+  resolvers: [],
   port: null,
 });
 const service = installedService('press');

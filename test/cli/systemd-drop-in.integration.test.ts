@@ -47,6 +47,7 @@ const machine: Machine = {
   passwd: 'alice:x:4444:4444::/home/alice:/bin/sh\n',
   group,
   mountinfo: '22 1 254:1 / / rw - ext4 /dev/vda1 rw\n',
+  resolvConf: '',
   isRoot: false,
 };
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { dropInText, needsOf } from '../../src/systemd/drop-in.ts';
 import type { Site, SiteFolder } from '../../src/systemd/drop-in.ts';
 import { mountPointOf } from '../../src/systemd/mount-points.ts';
+import { linkLocalResolvers } from '../../src/systemd/resolvers.ts';
 
 const folder = (path: string, more: Partial<SiteFolder> = {}): SiteFolder => ({
   path,
@@ -17,7 +18,7 @@ const folder = (path: string, more: Partial<SiteFolder> = {}): SiteFolder => ({
 
 function linesFor(folders: readonly SiteFolder[], more: Partial<Site> = {}): readonly string[] {
   const configFile = '/etc/dropcast/dropcast.yaml';
-  const text = dropInText({ configFile, folders, written: [], secretFiles: [], port: null, ...more });
+  const text = dropInText({ configFile, folders, written: [], secretFiles: [], port: null, resolvers: [], ...more });
   expect(text).toMatch(/^# Made by .*\/etc\/dropcast\/dropcast\.yaml\. .*\n/);
   return text.split('\n').slice(1).filter(Boolean);
 }
@@ -42,6 +43,7 @@ test('a site of every kind of folder', () => {
           { path: '/root/key', realPath: '/root/key' },
         ],
         port: 8080,
+        resolvers: ['169.254.169.254'],
       },
     ),
   ).toEqual([
@@ -68,6 +70,7 @@ test('a site of every kind of folder', () => {
     'ReadWritePaths=-/data/state',
     'BindReadOnlyPaths=-/root/key',
     'NoExecPaths="-/srv/My Videos" "-/mnt/nas one/100%%" -/tmp/drop -/srv/link -/srv/late -/srv/closed -/data/state',
+    'IPAddressAllow=169.254.169.254',
     'SocketBindAllow=tcp:8080',
   ]);
 });
@@ -124,4 +127,10 @@ test.each([
   ['/mnt/nas', null],
 ])('%s is on %s', (path, mountPoint) => {
   expect(mountPointOf(path, mountinfo)).toBe(mountPoint);
+});
+
+test('name servers that the unit would shut out are found', () => {
+  const text =
+    '# nameserver 169.254.1.1\nnameserver 169.254.169.254\nnameserver 9.9.9.9\nnameserver fe80::1%eth0\nnameserver ::1\nsearch a.b\n';
+  expect(linkLocalResolvers(text)).toEqual(['169.254.169.254', 'fe80::1']);
 });

@@ -59,7 +59,14 @@ const folders = hostile.map((name): SiteFolder => ({
 }));
 
 test.runIf(hasAnalyze)('systemd understands a drop-in for folders of every name', async () => {
-  const text = dropInText({ configFile: '/etc/x y.yaml', folders, written: [], secretFiles: [], port: 8080 });
+  const text = dropInText({
+    configFile: '/etc/x y.yaml',
+    folders,
+    written: [],
+    secretFiles: [],
+    port: 8080,
+    resolvers: [],
+  });
   expect(await complaints(text)).toBe('');
   // It does complain where a name is written as it is.
   expect(await complaints('[Service]\nReadWritePaths=-/srv/a b\n')).not.toBe('');
