@@ -155,7 +155,9 @@ umount /var/lib/dropcast && cp -a /root/state/. /var/lib/dropcast && rm -r /root
   test('nothing was ended for a system call, and nothing was refused by the sandbox', async () => {
     const { box } = scene();
     const entries = await journal(box);
-    const refused = entries.filter(({ MESSAGE }) => /EPERM|SIGSYS|seccomp|ERR_ACCESS/.test(String(MESSAGE)));
+    // That the unit opens no other port was tried on purpose (folders.ts).
+    const messages = entries.map(({ MESSAGE }) => String(MESSAGE)).filter((text) => !text.includes('port=8099'));
+    const refused = messages.filter((text) => /EPERM|SIGSYS|seccomp|ERR_ACCESS/.test(text));
     expect(refused).toEqual([]);
     const { stdout } = await box.run(
       'journalctl -u dropcast -u init.scope -o cat | grep -E "SIGSYS|status=31/SYS|avc:|type=1326"',
