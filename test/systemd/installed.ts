@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { eventually } from './box.ts';
 import type { Box } from './box.ts';
+import type { Ended } from './execute.ts';
 import type { VideoService } from './video-service.ts';
 
 /** What the checks of one machine share. */
@@ -60,20 +61,28 @@ export interface FileState {
 
 /** What dropcast says about the file, or null as long as it knows none. */
 export async function fileState(box: Box, path: string, args = ''): Promise<FileState | null> {
-  const { code, stdout } = await box.run(`dropcast show --json ${args} -- ${quoted(path)}`);
+  return stateIn(await show(box, path, args));
+}
+
+function show(box: Box, path: string, args: string): Promise<Ended> {
+  return box.run(`dropcast show --json ${args} -- ${quoted(path)}`);
+}
+
+function stateIn({ code, stdout }: Ended): FileState | null {
   return code === 0 ? (JSON.parse(stdout) as { file: FileState }).file : null;
 }
 
 /** Waits until the file is in the state, and returns what dropcast says about it. */
 export async function reaches(box: Box, path: string, state: string, args = ''): Promise<FileState> {
-  let seen: FileState | null = null;
-  await eventually(`${path} is ${state}`, async () => {
-    seen = await fileState(box, path, args);
-    return seen?.state === state;
-  }).catch(async (error: unknown) => {
+  let seen: Ended | null = null;
+  const isThere = async (): Promise<boolean> => {
+    seen = await show(box, path, args);
+    return stateIn(seen)?.state === state;
+  };
+  await eventually(`${path} is ${state}`, isThere).catch(async (error: unknown) => {
     throw new Error(`it is ${JSON.stringify(seen)}\n${await tail(box)}`, { cause: error });
   });
-  return seen as unknown as FileState;
+  return stateIn(seen as unknown as Ended) as FileState;
 }
 
 /** The file ends as one video, whose bytes are those of the file. */
