@@ -7,16 +7,16 @@ import type { OxlintOverride } from 'oxlint';
  */
 const arrows: Record<string, { uses: readonly string[]; types?: readonly string[] }> = {
   log: { uses: [] },
-  contract: { uses: [] },
-  sandbox: { uses: [], types: ['contract'] },
   routing: { uses: [] },
   config: { uses: ['routing'] },
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
   watch: { uses: [], types: ['pipeline', 'log'] },
-  service: { uses: [], types: ['pipeline', 'config', 'contract'] },
+  host: { uses: ['pipeline', 'disk'], types: ['config'] },
+  disk: { uses: ['pipeline', 'routing', 'watch', 'host', 'ledger'], types: ['config'] },
   ledger: { uses: ['pipeline', 'log'] },
-  status: { uses: [], types: ['pipeline', 'daemon', 'log'] },
-  daemon: { uses: ['config', 'routing', 'pipeline', 'watch', 'service', 'ledger'], types: ['log'] },
+  intake: { uses: ['config', 'routing', 'pipeline', 'watch', 'disk'], types: ['ledger', 'log'] },
+  status: { uses: [], types: ['pipeline', 'host', 'daemon', 'log'] },
+  daemon: { uses: ['config', 'routing', 'pipeline', 'watch', 'intake', 'host', 'disk', 'ledger'], types: ['log'] },
   systemd: { uses: [], types: ['config', 'daemon', 'log'] },
   cli: {
     uses: [
@@ -24,40 +24,51 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
       'routing',
       'pipeline',
       'watch',
+      'intake',
+      'host',
+      'disk',
       'daemon',
       'status',
       'ledger',
-      'service',
-      'sandbox',
       'systemd',
       'log',
     ],
   },
 };
 
-/** Where each third-party library may be imported: one place each. */
+/** Where each third-party library may be imported: one place each. A package of our own is written with its scope. */
 const homes: Record<string, readonly string[]> = {
+  '@dropcast/client': ['host', 'disk', 'intake', 'daemon', 'cli'],
+  '@dropcast/sandbox': ['cli'],
   chokidar: ['watch'],
-  got: ['service'],
+  got: ['packages/client'],
   xstate: ['pipeline'],
   'p-queue': ['pipeline'],
   yaml: ['config'],
   winston: ['log'],
-  zod: ['config', 'routing', 'service', 'sandbox'],
+  zod: ['config', 'routing', 'packages/client', 'packages/sandbox'],
   kysely: ['ledger'],
   commander: ['cli'],
-  hono: ['daemon', 'status', 'sandbox'],
-  '@hono/node-server': ['daemon', 'status', 'sandbox'],
+  hono: ['daemon', 'status', 'packages/sandbox'],
+  '@hono/node-server': ['daemon', 'status', 'packages/sandbox'],
   'log-update': ['cli'],
   'string-width': ['cli'],
   'pretty-bytes': ['cli'],
   'pretty-ms': ['cli'],
-  'mediainfo.js': ['sandbox'],
-  'node-forge': ['sandbox'],
-  send: ['sandbox'],
+  'mediainfo.js': ['packages/sandbox'],
+  'node-forge': ['packages/sandbox'],
+  send: ['packages/sandbox'],
 };
 
 const folders = Object.keys(arrows);
+
+const librariesOutside = (place: string) =>
+  Object.entries(homes)
+    .filter(([, places]) => !places.includes(place))
+    .map(([library, places]) => ({
+      group: [library, `${library}/*`],
+      message: `${library} is imported in ${places.join(', ')} only.`,
+    }));
 
 const boundary = (
   folder: string,
@@ -72,16 +83,28 @@ const boundary = (
           ...folders
             .filter((other) => other !== folder && !uses.includes(other))
             .map((other) => ({
-              group: [`../${other}/**`, `../../${other}/**`],
+              group: [`../${other}/**`, `../../${other}/**`, `../../../${other}/**`],
               message: `${folder}/ must not import ${other}/${types.includes(other) ? ' except types' : ''}.`,
               allowTypeImports: types.includes(other),
             })),
-          ...Object.entries(homes)
-            .filter(([, places]) => !places.includes(folder))
-            .map(([library, places]) => ({
-              group: [library, `${library}/*`],
-              message: `${library} is imported in ${places.join(', ')} only.`,
-            })),
+          { group: ['**/packages/**'], message: 'A package is imported by its name.' },
+          ...librariesOutside(folder),
+        ],
+      },
+    ],
+  },
+});
+
+/** A package imports its own files and its libraries, nothing of the daemon. */
+const packageBoundary = (name: string): OxlintOverride => ({
+  files: [`packages/${name}/src/**/*.ts`],
+  rules: {
+    'typescript/no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          { group: ['**/packages/**', '**/../src/**'], message: `packages/${name} stands alone.` },
+          ...librariesOutside(`packages/${name}`),
         ],
       },
     ],
@@ -91,7 +114,7 @@ const boundary = (
 export default defineConfig({
   plugins: ['typescript', 'import', 'unicorn', 'oxc', 'promise', 'node'],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
-  ignorePatterns: ['dist/**', 'bin/**', 'test/media/**'],
+  ignorePatterns: ['**/dist/**', 'bin/**', 'test/media/**'],
   rules: {
     'import/no-cycle': 'error',
     'import/no-default-export': 'error',
@@ -120,6 +143,7 @@ export default defineConfig({
   },
   overrides: [
     ...folders.map((folder) => boundary(folder, arrows[folder] ?? { uses: [] })),
+    ...['client', 'sandbox'].map(packageBoundary),
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

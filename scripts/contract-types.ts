@@ -8,7 +8,7 @@ type Schema = Readonly<Record<string, unknown>>;
 /** The types of all schemas of openapi.yaml, as TypeScript. */
 export async function contractTypes(): Promise<string> {
   const root = new URL('../', import.meta.url);
-  const document = parse(await readFile(new URL('openapi.yaml', root), 'utf8')) as {
+  const document = parse(await readFile(new URL('packages/sandbox/openapi.yaml', root), 'utf8')) as {
     readonly components: { readonly schemas: Record<string, Schema> };
   };
   const schema = { definitions: inDefinitions(document.components.schemas) as Record<string, Schema> };

@@ -83,7 +83,7 @@ function sentenceOf({ location, message, ruleId }: NormalizedProblem): string {
 }
 
 if (import.meta.main) {
-  const problems = await contractProblems(resolve(import.meta.dirname, '../openapi.yaml'));
+  const problems = await contractProblems(resolve(import.meta.dirname, '../packages/sandbox/openapi.yaml'));
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

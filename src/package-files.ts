@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 /** What lies beside the program in its package. */
-type PackageFile = 'package.json' | 'openapi.yaml' | 'test/media';
+type PackageFile = 'package.json' | 'test/media';
 
 /**
  * Where it is. This file is one level below the root of the package in the sources (src/), in their build (dist/) and in the

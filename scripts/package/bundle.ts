@@ -20,8 +20,8 @@ export interface Bundle {
 export async function bundleProgram(root: string): Promise<Bundle> {
   const build = await rolldown({
     cwd: root,
-    // The thread is started by its file name (src/sandbox/media/prober.ts), so it is an entry of its own.
-    input: { main: 'src/main.ts', 'media-info-thread': 'src/sandbox/media/media-info-thread.ts' },
+    // The thread is started by its file name (packages/sandbox/src/media/prober.ts), so it is an entry of its own.
+    input: { main: 'src/main.ts', 'media-info-thread': 'packages/sandbox/src/media/media-info-thread.ts' },
     platform: 'node',
     // As Node itself chooses. Bundlers would choose `module` too, and take the build of MediaInfo that fetches its parser.
     // Libraries are named by where they are seen, not by where a link leads to: the bundle tells these names in comments.
@@ -54,5 +54,5 @@ export function mediaParser(root: string): Promise<Uint8Array> {
 
 function librariesOf(modules: readonly string[]): readonly string[] {
   const found = modules.flatMap((id) => /node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(id) ?? []);
-  return [...new Set(found)].toSorted();
+  return [...new Set(found)].filter((path) => !path.includes('@dropcast/')).toSorted();
 }

@@ -54,10 +54,12 @@ export async function programFiles(
   root: string,
 ): Promise<{ readonly files: readonly PackagedFile[]; readonly libraries: readonly string[] }> {
   const { chunks, libraries } = await bundleProgram(root);
-  const beside = ['package.json', 'openapi.yaml', 'config.schema.json', ...(await samples(root))];
+  const beside = ['package.json', 'config.schema.json', ...(await samples(root))];
+  const contract = await readFile(join(root, 'packages/sandbox/openapi.yaml'));
   return {
     files: [
       ...chunks.map(({ name, code }) => ({ path: `${HOME}/dist/${name}`, content: code })),
+      { path: `${HOME}/openapi.yaml`, content: contract },
       { path: `${HOME}/MediaInfoModule.wasm`, content: await mediaParser(root) },
       ...(await Promise.all(
         beside.map(async (path) => ({ path: `${HOME}/${path}`, content: await readFile(join(root, path)) })),

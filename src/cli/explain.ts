@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { createRouter, folderOf, routedFile } from '../daemon/router.ts';
-import type { FolderRouter } from '../daemon/router.ts';
+import { createRouter, folderOf, routedFile } from '../intake/folder-router.ts';
+import type { FolderRouter } from '../intake/folder-router.ts';
 import type { ShowView } from '../daemon/view.ts';
 import { explainRoute } from '../routing/explain.ts';
 import type { Explanation } from '../routing/explain.ts';

@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeyDesk, type KeyView } from '../sandbox/admin/key-desk.ts';
-import { AdminError, RemoteKeys } from '../sandbox/admin/remote-keys.ts';
-import { readAnnouncement } from '../sandbox/announcement.ts';
-import { isLoopbackHost } from '../sandbox/loopback.ts';
-import { openRecords } from '../sandbox/records.ts';
-import { DataFolderError } from '../sandbox/store/database.ts';
+import {
+  AdminError,
+  DataFolderError,
+  KeyDesk,
+  RemoteKeys,
+  isLoopbackHost,
+  openRecords,
+  readAnnouncement,
+} from '@dropcast/sandbox';
+import type { KeyView } from '@dropcast/sandbox';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 

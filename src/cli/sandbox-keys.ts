@@ -1,4 +1,4 @@
-import type { KeyView } from '../sandbox/admin/key-desk.ts';
+import type { KeyView } from '@dropcast/sandbox';
 import { tableOptions } from './file-table.ts';
 import { formatCount, formatMoment, UNKNOWN } from './output/format.ts';
 import { printJson } from './output/json.ts';

@@ -1,5 +1,5 @@
-import { startSandbox } from '../sandbox/sandbox.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import { startSandbox } from '@dropcast/sandbox';
+import type { Sandbox } from '@dropcast/sandbox';
 import { printJson } from './output/json.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';

@@ -1,8 +1,8 @@
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
-import type { FileStore, IntakeStore } from '../pipeline/ports.ts';
-import type { Gate } from '../service/gate.ts';
-import type { Folders } from './folders.ts';
+import type { FileStore, IntakeStore } from '../pipeline/file/ports.ts';
+import type { Gate } from '../host/gate.ts';
+import type { Folders } from '../intake/folders.ts';
 
 /** The daemon in a few numbers, cheap enough to be asked for all the time. */
 export interface Brief {

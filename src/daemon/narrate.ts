@@ -1,6 +1,6 @@
-import type { Facts } from '../pipeline/facts.ts';
-import { stateOf } from '../pipeline/facts.ts';
-import type { Clock, FileStore } from '../pipeline/ports.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
+import type { Clock, FileStore } from '../pipeline/file/ports.ts';
 import type { Logger } from '../log/logger.ts';
 
 /** States that say nothing new, or that the failure before them has said already. */

@@ -1,5 +1,5 @@
-import type { Facts } from '../pipeline/facts.ts';
-import { stateOf } from '../pipeline/facts.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
 
 /** What a retry did with each file. */

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Facts } from '../pipeline/facts.ts';
-import { newFacts, stateOf, unbound } from '../pipeline/facts.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { newFacts, stateOf, unbound } from '../pipeline/file/facts.ts';
 import { receiptsSince } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
 import { factsOf, rowOf } from './row.ts';

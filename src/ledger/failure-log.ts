@@ -1,6 +1,6 @@
-import type { Facts } from '../pipeline/facts.ts';
-import { stateOf } from '../pipeline/facts.ts';
-import type { Failure } from '../pipeline/failure.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
+import type { Failure } from '../pipeline/file/failure.ts';
 import { openRotatedLog } from './append-log.ts';
 
 /** `failures.jsonl`: one line for each failure (design section 8). */

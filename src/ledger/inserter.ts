@@ -1,4 +1,4 @@
-import type { Facts } from '../pipeline/facts.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
 
 /** Rows inserted in one transaction at most: one durable write for a burst of new files. */
 const insertBatch = 500;

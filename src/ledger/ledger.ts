@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import type { Selectable, SelectQueryBuilder } from 'kysely';
-import type { AftercareStore } from '../pipeline/aftercare.ts';
-import type { Facts, FileState, FileVersion } from '../pipeline/facts.ts';
-import { stateOf } from '../pipeline/facts.ts';
-import { StaleRowError } from '../pipeline/ports.ts';
-import type { FileStore, IntakeStore, PublishStore } from '../pipeline/ports.ts';
+import type { AftercareStore } from '../pipeline/rounds/aftercare.ts';
+import type { Facts, FileState, FileVersion } from '../pipeline/file/facts.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
+import { StaleRowError } from '../pipeline/file/ports.ts';
+import type { FileStore, IntakeStore, PublishStore } from '../pipeline/file/ports.ts';
 import { createBackups } from './backups.ts';
 import { catchUp } from './catch-up.ts';
 import { explainOpening } from './explain-opening.ts';

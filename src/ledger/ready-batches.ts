@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { Facts } from '../pipeline/facts.ts';
-import { feedsToPublish } from '../pipeline/facts.ts';
-import type { FeedBatch } from '../pipeline/ports.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { feedsToPublish } from '../pipeline/file/facts.ts';
+import type { FeedBatch } from '../pipeline/file/ports.ts';
 import type { FileTable } from './schema.ts';
 
 /** All that is read of a row: it is asked every second, while thousands may wait. */

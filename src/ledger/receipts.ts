@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Facts } from '../pipeline/facts.ts';
-import type { Receipts } from '../pipeline/ports.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { Receipts } from '../pipeline/file/ports.ts';
 import { openAppendLog } from './append-log.ts';
 import { sizeOfUsableFile } from './usable.ts';
 

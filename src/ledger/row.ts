@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
-import { stateOf } from '../pipeline/facts.ts';
-import type { Facts } from '../pipeline/facts.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
 import type { FileTable } from './schema.ts';
 
 /** Facts as the table keeps them. The state is always derived, never taken over. */

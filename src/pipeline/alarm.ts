@@ -1,4 +1,4 @@
-import type { Clock } from './ports.ts';
+import type { Clock } from './file/ports.ts';
 
 /** A job that broke is a mistake of ours, or the ledger cannot be written: it is not tried again at once, with more requests. */
 const restMs = 30_000;

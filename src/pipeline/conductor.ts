@@ -1,21 +1,30 @@
-import { createAftercare } from './aftercare.ts';
-import type { AftercareStore } from './aftercare.ts';
+import { createAftercare } from './rounds/aftercare.ts';
+import type { AftercareStore } from './rounds/aftercare.ts';
 import { createAlarm, createJobs } from './alarm.ts';
-import { backoffMs } from './backoff.ts';
-import type { RetryPolicy } from './backoff.ts';
-import { afterFailure, afterProbe, afterRelease, afterSuccess, afterWrite, closed, folderAway } from './breaker.ts';
-import type { BreakerState, Pause } from './breaker.ts';
-import { rememberingHashes } from './duplicates.ts';
-import type { Facts } from './facts.ts';
-import { failureOfMachine, failureOfThrown, isMereWait } from './failure.ts';
-import type { Failure } from './failure.ts';
-import type { FileEvent } from './file-machine.ts';
-import { createLanes } from './lanes.ts';
-import { createPublisher } from './publisher.ts';
-import type { Budget, Clock, FileStore, LocalFiles, PublishStore, Receipts, VideoHost, VideoLibrary } from './ports.ts';
-import { createRunner } from './runner.ts';
-import type { Applied, Runner } from './runner.ts';
-import { createSweeper } from './sweeper.ts';
+import { backoffMs } from './file/backoff.ts';
+import type { RetryPolicy } from './file/backoff.ts';
+import { afterFailure, afterProbe, afterRelease, afterSuccess, afterWrite, closed, folderAway } from './pause.ts';
+import type { BreakerState, Pause } from './pause.ts';
+import { rememberingHashes } from './steps/duplicates.ts';
+import type { Facts } from './file/facts.ts';
+import { failureOfMachine, failureOfThrown, isMereWait } from './file/failure.ts';
+import type { Failure } from './file/failure.ts';
+import type { FileEvent } from './file/machine.ts';
+import { createLanes } from './steps/lanes.ts';
+import { createPublisher } from './rounds/publish.ts';
+import type {
+  Budget,
+  Clock,
+  FileStore,
+  LocalFiles,
+  PublishStore,
+  Receipts,
+  VideoHost,
+  VideoLibrary,
+} from './file/ports.ts';
+import { createRunner } from './steps/runner.ts';
+import type { Applied, Runner } from './steps/runner.ts';
+import { createSweeper } from './rounds/sweeper.ts';
 import type { Logger } from '../log/logger.ts';
 
 export interface ConductorSettings {

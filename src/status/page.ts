@@ -3,7 +3,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { HonoRequest } from 'hono';
 import { html } from 'hono/html';
-import type { Admission, Webhook } from '../daemon/admit-webhook.ts';
+import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { FileView, StatusView } from '../daemon/view.ts';
 import { limitedBody } from './limited-body.ts';
 

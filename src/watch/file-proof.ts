@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { FileVersion } from '../pipeline/facts.ts';
+import type { FileVersion } from '../pipeline/file/facts.ts';
 import { containerFlaw } from './container-check.ts';
 import { errnoOf, isUntouched, versionOf } from './observation.ts';
 

@@ -1,5 +1,5 @@
 import { relative, resolve, sep } from 'node:path';
-import type { FileVersion } from '../pipeline/facts.ts';
+import type { FileVersion } from '../pipeline/file/facts.ts';
 import type { Logger } from '../log/logger.ts';
 import { EventGaps } from './event-gaps.ts';
 import { openHints } from './hints.ts';

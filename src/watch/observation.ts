@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import type { BigIntStats } from 'node:fs';
-import type { FileVersion } from '../pipeline/facts.ts';
+import type { FileVersion } from '../pipeline/file/facts.ts';
 
 /** What is at a path now. `unclear`: the question failed in a way that proves nothing (EACCES, ESTALE, EIO). */
 export type Observation =

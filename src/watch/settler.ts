@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FileVersion } from '../pipeline/facts.ts';
+import type { FileVersion } from '../pipeline/file/facts.ts';
 import type { Logger } from '../log/logger.ts';
 import { Deadlines } from './deadlines.ts';
 import { proveFile } from './file-proof.ts';

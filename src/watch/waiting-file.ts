@@ -1,4 +1,4 @@
-import type { FileVersion } from '../pipeline/facts.ts';
+import type { FileVersion } from '../pipeline/file/facts.ts';
 import { isUntouched } from './observation.ts';
 import type { FileKind } from './sighting.ts';
 

@@ -46,7 +46,7 @@ export interface Operation {
   readonly answers: Readonly<Record<string, DocumentedAnswer>>;
 }
 
-const document = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')) as {
+const document = parse(readFileSync(new URL('../../packages/sandbox/openapi.yaml', import.meta.url), 'utf8')) as {
   readonly paths: Record<string, Record<string, unknown>>;
   readonly components: { readonly schemas: Record<string, Schema>; readonly responses: Record<string, unknown> };
 };

@@ -1,4 +1,4 @@
-import type { Channel, Feed, Video } from '../../src/contract/types.gen.ts';
+import type { Channel, Feed, Video } from '../../packages/sandbox/src/contract/types.gen.ts';
 
 /** What is known of a video before it has addresses. */
 export type ModelVideo = Omit<Video, 'created_at' | 'thumbnail_url' | 'embed_url'>;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { contractProblems } from '../../scripts/lint-contract.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 
-const CONTRACT = resolve(import.meta.dirname, '../../openapi.yaml');
+const CONTRACT = resolve(import.meta.dirname, '../../packages/sandbox/openapi.yaml');
 
 test('the contract has no problems', async () => {
   expect(await contractProblems(CONTRACT)).toEqual([]);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
-import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { readSample, runSandbox, until, type Json, type RunningSandbox } from '../sandbox/running-sandbox.ts';
 import { checkExchange } from './contract.ts';
 

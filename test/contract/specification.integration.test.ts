@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer, get, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { readSample, until, type Json } from '../sandbox/running-sandbox.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { isSignedWith, startReceiver } from '../sandbox/webhooks/receiver.ts';
@@ -450,7 +450,7 @@ describe.each(transports)('the specification, rule by rule, over %s', (_name, tr
   test('the contract itself can be read at /openapi.yaml', async () => {
     const { status, headers, body } = await service.send('GET', new URL('/openapi.yaml', ready.embed_url).href, {});
     expect([status, headers.get('content-type')]).toEqual([200, 'application/yaml']);
-    expect(body).toBe(await readFile(new URL('../../openapi.yaml', import.meta.url), 'utf8'));
+    expect(body).toBe(await readFile(new URL('../../packages/sandbox/openapi.yaml', import.meta.url), 'utf8'));
   });
 
   describe('§9 versioning', () => {

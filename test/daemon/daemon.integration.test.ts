@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { retry } from '../../src/daemon/retry.ts';
-import { stateOf } from '../../src/pipeline/facts.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { makeScratch, until } from '../e2e/dropcast-process.ts';
 import type { Scratch } from '../e2e/dropcast-process.ts';
 import { startVideoHost } from '../e2e/video-host.ts';

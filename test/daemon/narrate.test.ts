@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { narrate } from '../../src/daemon/narrate.ts';
 import type { Logger } from '../../src/log/logger.ts';
-import { newFacts } from '../../src/pipeline/facts.ts';
-import type { Facts } from '../../src/pipeline/facts.ts';
+import { newFacts } from '../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
 
 const now = 1_000_000;
 const facts = newFacts({

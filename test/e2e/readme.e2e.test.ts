@@ -82,9 +82,9 @@ test('the program of the README runs', async () => {
   const { sandbox } = service;
   await using scratch = await makeScratch(() => '');
   const [code = ''] = blocks('ts');
-  const library = JSON.stringify(join(root, 'src/library.ts'));
+  const library = JSON.stringify(join(root, 'packages/client/src/index.ts'));
   const ours = code
-    .replace("'dropcast'", library)
+    .replace("'@dropcast/client'", library)
     .replace('https://video.example.com/v1', sandbox.baseUrl)
     .replace("'clip.mp4'", JSON.stringify(join(root, 'test/media/clip.mp4')));
   await writeFile(scratch.file('program.mts'), ours);

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/schema.ts';
-import type { Facts } from '../../src/pipeline/facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from './scratch.ts';
 import { storeContract } from './store-contract.ts';

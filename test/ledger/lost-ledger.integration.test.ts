@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { openExistingLedger, openLedger } from '../../src/ledger/ledger.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
 import { LedgerError } from '../../src/ledger/schema.ts';
-import { stateOf } from '../../src/pipeline/facts.ts';
-import type { Facts } from '../../src/pipeline/facts.ts';
-import type { Receipts } from '../../src/pipeline/ports.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import type { Receipts } from '../../src/pipeline/file/ports.ts';
 import { created, someFacts, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from './scratch.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { AftercareStore } from '../../src/pipeline/aftercare.ts';
-import { stateOf } from '../../src/pipeline/facts.ts';
-import type { Facts } from '../../src/pipeline/facts.ts';
-import { StaleRowError } from '../../src/pipeline/ports.ts';
-import type { FileStore, IntakeStore, PublishStore } from '../../src/pipeline/ports.ts';
+import type { AftercareStore } from '../../src/pipeline/rounds/aftercare.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { StaleRowError } from '../../src/pipeline/file/ports.ts';
+import type { FileStore, IntakeStore, PublishStore } from '../../src/pipeline/file/ports.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 
 export type Stores = FileStore & PublishStore & AftercareStore & IntakeStore;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import type { Facts } from '../../src/pipeline/facts.ts';
-import type { FailureKind } from '../../src/pipeline/failure.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import type { FailureKind } from '../../src/pipeline/file/failure.ts';
 import { failure, someFacts, somePlan } from './some-facts.ts';
 
 const time = fc.option(fc.integer({ min: 0, max: 100 }));

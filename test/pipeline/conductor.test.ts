@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { folderAway } from '../../src/pipeline/breaker.ts';
+import { folderAway } from '../../src/pipeline/pause.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
-import { stateOf } from '../../src/pipeline/facts.ts';
-import type { Facts } from '../../src/pipeline/facts.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from './fake-host.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';

@@ -1,12 +1,12 @@
-import { backoffMs } from '../../src/pipeline/backoff.ts';
-import { stateOf, unbound } from '../../src/pipeline/facts.ts';
-import type { Facts } from '../../src/pipeline/facts.ts';
-import type { Failure } from '../../src/pipeline/failure.ts';
-import { StaleRowError } from '../../src/pipeline/ports.ts';
-import type { Answer, LocalFiles, SendHooks } from '../../src/pipeline/ports.ts';
-import { createRunner } from '../../src/pipeline/runner.ts';
-import type { Runner, RunnerWorld } from '../../src/pipeline/runner.ts';
-import { createSweeper } from '../../src/pipeline/sweeper.ts';
+import { backoffMs } from '../../src/pipeline/file/backoff.ts';
+import { stateOf, unbound } from '../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import type { Failure } from '../../src/pipeline/file/failure.ts';
+import { StaleRowError } from '../../src/pipeline/file/ports.ts';
+import type { Answer, LocalFiles, SendHooks } from '../../src/pipeline/file/ports.ts';
+import { createRunner } from '../../src/pipeline/steps/runner.ts';
+import type { Runner, RunnerWorld } from '../../src/pipeline/steps/runner.ts';
+import { createSweeper } from '../../src/pipeline/rounds/sweeper.ts';
 import { silentLogger } from './silent-logger.ts';
 import { failure, someFacts, somePlan } from './some-facts.ts';
 

@@ -1,5 +1,5 @@
-import type { Failure } from '../../src/pipeline/failure.ts';
-import type { Answer, RemoteVideo, VideoHost, VideoLibrary } from '../../src/pipeline/ports.ts';
+import type { Failure } from '../../src/pipeline/file/failure.ts';
+import type { Answer, RemoteVideo, VideoHost, VideoLibrary } from '../../src/pipeline/file/ports.ts';
 import { failure } from './some-facts.ts';
 
 /** A service that processes in no time, and notes what it is asked. */

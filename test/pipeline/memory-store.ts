@@ -1,8 +1,8 @@
-import type { AftercareStore } from '../../src/pipeline/aftercare.ts';
-import { feedsToPublish, stateOf } from '../../src/pipeline/facts.ts';
-import type { Facts, FileState, FileVersion } from '../../src/pipeline/facts.ts';
-import { StaleRowError } from '../../src/pipeline/ports.ts';
-import type { FeedBatch, FileStore, IntakeStore, PublishStore } from '../../src/pipeline/ports.ts';
+import type { AftercareStore } from '../../src/pipeline/rounds/aftercare.ts';
+import { feedsToPublish, stateOf } from '../../src/pipeline/file/facts.ts';
+import type { Facts, FileState, FileVersion } from '../../src/pipeline/file/facts.ts';
+import { StaleRowError } from '../../src/pipeline/file/ports.ts';
+import type { FeedBatch, FileStore, IntakeStore, PublishStore } from '../../src/pipeline/file/ports.ts';
 
 type Stores = FileStore & PublishStore & AftercareStore & IntakeStore;
 

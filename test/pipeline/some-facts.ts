@@ -1,6 +1,6 @@
-import { newFacts } from '../../src/pipeline/facts.ts';
-import type { Facts, FileVersion } from '../../src/pipeline/facts.ts';
-import type { Failure, FailureKind } from '../../src/pipeline/failure.ts';
+import { newFacts } from '../../src/pipeline/file/facts.ts';
+import type { Facts, FileVersion } from '../../src/pipeline/file/facts.ts';
+import type { Failure, FailureKind } from '../../src/pipeline/file/failure.ts';
 import type { Plan } from '../../src/routing/plan.ts';
 
 export const somePlan: Plan = {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/pipeline/ports.ts';
+import type { Clock } from '../../src/pipeline/file/ports.ts';
 
 /** Both clocks, moved by hand; the wall clock may also be set. */
 export class TestClock implements Clock {

@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readAnnouncement } from '../../src/sandbox/announcement.ts';
+import { readAnnouncement } from '../../packages/sandbox/src/announcement.ts';
 import { runSandbox } from './running-sandbox.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

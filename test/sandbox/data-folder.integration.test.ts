@@ -2,8 +2,8 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { SCHEMA_VERSION } from '../../src/sandbox/store/database.ts';
+import { startSandbox } from '../../packages/sandbox/src/sandbox.ts';
+import { SCHEMA_VERSION } from '../../packages/sandbox/src/store/database.ts';
 import { runSandbox } from './running-sandbox.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

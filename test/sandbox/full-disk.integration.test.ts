@@ -1,7 +1,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../packages/sandbox/src/sandbox.ts';
 import { canMount, smallDisk, type SmallDisk } from '../ledger/small-disk.ts';
 import { admin } from './admin/admin-side.ts';
 import { put, readSample, RunningSandbox, until } from './running-sandbox.ts';

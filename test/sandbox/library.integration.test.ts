@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Library } from '../../src/sandbox/library.ts';
+import { Library } from '../../packages/sandbox/src/library.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 test('opening removes what no record knows, thumbnails too, and keeps the rest', async () => {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Clock } from '../../src/sandbox/clock.ts';
-import { Events } from '../../src/sandbox/events.ts';
-import { Library } from '../../src/sandbox/library.ts';
-import { Lifecycle } from '../../src/sandbox/lifecycle.ts';
-import { ChannelStore } from '../../src/sandbox/store/channels.ts';
-import { openDatabase } from '../../src/sandbox/store/database.ts';
-import { VideoStore } from '../../src/sandbox/store/videos.ts';
+import { Clock } from '../../packages/sandbox/src/clock.ts';
+import { Events } from '../../packages/sandbox/src/events.ts';
+import { Library } from '../../packages/sandbox/src/library.ts';
+import { Lifecycle } from '../../packages/sandbox/src/lifecycle.ts';
+import { ChannelStore } from '../../packages/sandbox/src/store/channels.ts';
+import { openDatabase } from '../../packages/sandbox/src/store/database.ts';
+import { VideoStore } from '../../packages/sandbox/src/store/videos.ts';
 import { playable } from './playable.ts';
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }));

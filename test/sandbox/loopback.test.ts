@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopbackHost } from '../../src/sandbox/loopback.ts';
+import { isLoopbackHost } from '../../packages/sandbox/src/loopback.ts';
 
 test.each(['127.0.0.1', '127.255.0.9', 'localhost', 'LOCALHOST.', 'media.localhost', '::1', '[::1]'])(
   '%s is this machine',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { SandboxOptions } from '../../src/sandbox/options.ts';
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
+import { startSandbox, type Sandbox } from '../../packages/sandbox/src/sandbox.ts';
 import { checkExchange } from '../contract/contract.ts';
 import { ContractWatch } from '../contract/watched.ts';
 

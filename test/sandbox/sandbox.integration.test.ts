@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { SandboxOptions } from '../../src/sandbox/options.ts';
-import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
+import { startSandbox } from '../../packages/sandbox/src/sandbox.ts';
 import { put, readSample, runSandbox, until } from './running-sandbox.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -3,10 +3,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
-import { toFailure } from '../../src/daemon/failure.ts';
-import { openService } from '../service/open-service.ts';
-import type { Opened } from '../service/open-service.ts';
-import { startHost, takeAll, tempFolder } from '../service/upload-host.ts';
+import { toFailure } from '../../src/host/failure.ts';
+import { openService } from '../client/open-service.ts';
+import type { Opened } from '../client/open-service.ts';
+import { startHost, takeAll, tempFolder } from '../client/upload-host.ts';
 
 /** A server that answers with bytes of its own, as no library would. */
 async function startRaw(answer: (socket: Socket) => void) {

@@ -22,17 +22,17 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { FolderConfig } from '../../src/config/config.ts';
-import { inDirectory, NotInFolderError } from '../../src/daemon/held-directory.ts';
-import { createLocalFiles } from '../../src/daemon/local-files.ts';
-import { createRouter } from '../../src/daemon/router.ts';
-import type { Facts } from '../../src/pipeline/facts.ts';
-import { openChecked } from '../../src/service/opened-file.ts';
+import { inDirectory, NotInFolderError } from '../../src/disk/held-directory.ts';
+import { createLocalFiles } from '../../src/disk/local-files.ts';
+import { createRouter } from '../../src/intake/folder-router.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { openChecked } from '../../packages/client/src/upload/opened-file.ts';
 import { proveFile } from '../../src/watch/file-proof.ts';
 import { versionOf } from '../../src/watch/observation.ts';
 import { canMount } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
-import { openService } from '../service/open-service.ts';
-import { startHost, takeAll } from '../service/upload-host.ts';
+import { openService } from '../client/open-service.ts';
+import { startHost, takeAll } from '../client/upload-host.ts';
 
 const secret = 'sk_of_the_service_4f9a7c21';
 const film = 'the film, as it was accepted';

@@ -3,11 +3,11 @@ import { createServer as createTlsServer } from 'node:https';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
-import { createVideoClient } from '../../src/service/client/create-video-client.ts';
-import { selfSigned } from '../service/certificate.ts';
-import { apiKey, openService } from '../service/open-service.ts';
-import { listening, startHost, takeAll, tempFolder } from '../service/upload-host.ts';
-import type { Host, Seen } from '../service/upload-host.ts';
+import { createVideoClient } from '../../packages/client/src/create-video-client.ts';
+import { selfSigned } from '../client/certificate.ts';
+import { apiKey, openService } from '../client/open-service.ts';
+import { listening, startHost, takeAll, tempFolder } from '../client/upload-host.ts';
+import type { Host, Seen } from '../client/upload-host.ts';
 import { startProxy } from './proxy.ts';
 
 const run = promisify(execFile);
@@ -69,7 +69,7 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment', () => {
 
   test('does not let a server without a valid certificate have the key', async () => {
     await using host = await startTlsService();
-    const path = new URL('../../src/service/client/create-video-client.ts', import.meta.url).href;
+    const path = new URL('../../packages/client/src/create-video-client.ts', import.meta.url).href;
     const args = ['--no-warnings', '--input-type=module', '--eval', client, `${host.origin}/v1`, path];
     const env = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
     const { stdout } = await run(process.execPath, args, { env });

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-import { listening } from '../service/upload-host.ts';
+import { listening } from '../client/upload-host.ts';
 
 /** An HTTP proxy that tunnels everything to one port of this machine, and keeps what it sees go by. */
 export async function startProxy(targetPort: number) {

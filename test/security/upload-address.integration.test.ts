@@ -1,16 +1,16 @@
 import { createServer as createTlsServer } from 'node:https';
 import { describe, expect, test } from 'vitest';
 
-import { toFailure } from '../../src/daemon/failure.ts';
-import { freshConnections } from '../../src/service/connection.ts';
-import { UploadRejectedError } from '../../src/service/errors.ts';
-import { uploadFile } from '../../src/service/upload.ts';
-import { createUploadTargets } from '../../src/service/upload-targets.ts';
-import type { Resolve } from '../../src/service/upload-targets.ts';
-import { selfSigned } from '../service/certificate.ts';
-import { apiKey, openService } from '../service/open-service.ts';
-import { listening, startHost, takeAll, tempFolder } from '../service/upload-host.ts';
-import type { Folder, Host, Seen } from '../service/upload-host.ts';
+import { toFailure } from '../../src/host/failure.ts';
+import { freshConnections } from '../../packages/client/src/transport/connection.ts';
+import { UploadRejectedError } from '../../packages/client/src/errors.ts';
+import { uploadFile } from '../../packages/client/src/upload/upload.ts';
+import { createUploadTargets } from '../../packages/client/src/upload/upload-targets.ts';
+import type { Resolve } from '../../packages/client/src/upload/upload-targets.ts';
+import { selfSigned } from '../client/certificate.ts';
+import { apiKey, openService } from '../client/open-service.ts';
+import { listening, startHost, takeAll, tempFolder } from '../client/upload-host.ts';
+import type { Folder, Host, Seen } from '../client/upload-host.ts';
 import { startProxy } from './proxy.ts';
 
 /** From the block for documentation (RFC 5737): an address of the internet that nobody has. */

@@ -1,4 +1,4 @@
-import type { AnalyticsOverview, Period, VideoAnalytics } from '../../service/wire.ts';
+import type { AnalyticsOverview, Period, VideoAnalytics } from '@dropcast/client';
 import { hasColour } from '../output/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { formatCount, formatDuration, formatPercent, UNKNOWN } from '../output/format.ts';

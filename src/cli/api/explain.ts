@@ -6,7 +6,7 @@ import {
   ServerError,
   ServiceError,
   UnauthorizedError,
-} from '../../service/errors.ts';
+} from '@dropcast/client';
 import { formatDuration } from '../output/format.ts';
 import { visible } from '../output/visible.ts';
 import { CommandError, exitCodes } from '../shell.ts';

@@ -4,7 +4,7 @@ import { renderTable } from '../output/table.ts';
 import { visible } from '../output/visible.ts';
 import { tableOptions } from '../file-table.ts';
 import type { Shell } from '../shell.ts';
-import type { Feed, Published } from '../../service/wire.ts';
+import type { Feed, Published } from '@dropcast/client';
 import { feedForm } from './json-forms.ts';
 import type { Session } from './session.ts';
 

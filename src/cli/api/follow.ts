@@ -1,6 +1,5 @@
-import { WaitTimeoutError } from '../../service/errors.ts';
-import type { WaitOptions } from '../../service/client/video-client.ts';
-import type { Video } from '../../service/wire.ts';
+import { WaitTimeoutError } from '@dropcast/client';
+import type { Video, WaitOptions } from '@dropcast/client';
 import type { Session } from './session.ts';
 
 /**

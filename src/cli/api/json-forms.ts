@@ -1,4 +1,4 @@
-import type { AnalyticsOverview, Channel, Feed, Period, Video, VideoAnalytics } from '../../service/wire.ts';
+import type { AnalyticsOverview, Channel, Feed, Period, Video, VideoAnalytics } from '@dropcast/client';
 
 // What `--json` prints: the words of the API (api-spec section 2), and null for what the service did not say, so that every
 // object of a kind has the same keys.

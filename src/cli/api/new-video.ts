@@ -1,4 +1,4 @@
-import type { NewVideo } from '../../service/client/video-client.ts';
+import type { NewVideo } from '@dropcast/client';
 
 /** The options of every command that makes a record. */
 export interface NewVideoOptions {

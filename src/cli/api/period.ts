@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import type { Period } from '../../service/wire.ts';
+import type { Period } from '@dropcast/client';
 import { CommandError, exitCodes } from '../shell.ts';
 
 const DAY_MS = 86_400_000;

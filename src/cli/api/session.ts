@@ -1,5 +1,5 @@
-import { createVideoClient } from '../../service/client/create-video-client.ts';
-import type { VideoClient } from '../../service/client/video-client.ts';
+import { createVideoClient } from '@dropcast/client';
+import type { VideoClient } from '@dropcast/client';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import { explain } from './explain.ts';

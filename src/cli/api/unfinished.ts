@@ -5,7 +5,7 @@ import {
   ServerError,
   UnreadableAnswerError,
   VideoFailedError,
-} from '../../service/errors.ts';
+} from '@dropcast/client';
 import { visible } from '../output/visible.ts';
 
 /** A create or an upload went wrong and has, or may have, left something on the service. The cause says what went wrong. */

@@ -1,4 +1,4 @@
-import type { VideoChanges } from '../../service/client/video-client.ts';
+import type { VideoChanges } from '@dropcast/client';
 import { printJson } from '../output/json.ts';
 import { visible } from '../output/visible.ts';
 import { CommandError, exitCodes } from '../shell.ts';

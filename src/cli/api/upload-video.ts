@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import type { UploadedVideo } from '../../service/client/video-client.ts';
-import type { Video } from '../../service/wire.ts';
+import type { UploadedVideo, Video } from '@dropcast/client';
 import { hasColour } from '../output/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { formatBytes } from '../output/format.ts';

@@ -1,4 +1,4 @@
-import type { Video } from '../../service/wire.ts';
+import type { Video } from '@dropcast/client';
 import { hasColour } from '../output/colour.ts';
 import type { Style } from '../output/colour.ts';
 import { renderDetails } from '../output/details.ts';

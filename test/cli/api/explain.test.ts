@@ -11,7 +11,7 @@ import {
   ServerError,
   UnauthorizedError,
   VideoFailedError,
-} from '../../../src/service/errors.ts';
+} from '../../../packages/client/src/errors.ts';
 import { fakeShell } from './fake-shell.ts';
 
 const target = { keyFrom: 'service.api_key of dropcast.yaml', baseUrl: 'https://video.example.com/v1' };

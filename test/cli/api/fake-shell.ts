@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from 'node:stream';
-import type { VideoClient, Videos } from '../../../src/service/client/video-client.ts';
+import type { VideoClient, Videos } from '../../../packages/client/src/video-client.ts';
 import type { Session } from '../../../src/cli/api/session.ts';
 import type { Shell } from '../../../src/cli/shell.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { follow } from '../../../src/cli/api/follow.ts';
-import type { Videos } from '../../../src/service/client/video-client.ts';
-import { NotFoundError, WaitTimeoutError } from '../../../src/service/errors.ts';
+import type { Videos } from '../../../packages/client/src/video-client.ts';
+import { NotFoundError, WaitTimeoutError } from '../../../packages/client/src/errors.ts';
 import { fakeSession, fakeShell } from './fake-shell.ts';
 
 const ready = { id: 'vid_1', status: 'ready' };

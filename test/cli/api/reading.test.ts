@@ -4,7 +4,7 @@ import { listChannels } from '../../../src/cli/api/channels.ts';
 import { listFeeds, publishFeed } from '../../../src/cli/api/feeds.ts';
 import { getVideo } from '../../../src/cli/api/get-video.ts';
 import { listVideos } from '../../../src/cli/api/list-videos.ts';
-import type { Video } from '../../../src/service/wire.ts';
+import type { Video } from '../../../packages/client/src/wire/wire.ts';
 import { fakeSession, fakeShell, printedJson } from './fake-shell.ts';
 
 const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { uploadVideo } from '../../../src/cli/api/upload-video.ts';
-import { RejectedError, VideoFailedError } from '../../../src/service/errors.ts';
-import type { Videos } from '../../../src/service/client/video-client.ts';
+import { RejectedError, VideoFailedError } from '../../../packages/client/src/errors.ts';
+import type { Videos } from '../../../packages/client/src/video-client.ts';
 import { fakeSession, fakeShell, printedJson } from './fake-shell.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { RemoteKeys } from '../../../src/sandbox/admin/remote-keys.ts';
+import { RemoteKeys } from '../../../packages/sandbox/src/admin/remote-keys.ts';
 import { runSandbox, type RunningSandbox } from '../running-sandbox.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { admin } from './admin-side.ts';

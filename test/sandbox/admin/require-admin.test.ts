@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { enterByLink, requireAdmin } from '../../../src/sandbox/admin/require-admin.ts';
-import { ApiError } from '../../../src/sandbox/http/api-error.ts';
+import { enterByLink, requireAdmin } from '../../../packages/sandbox/src/admin/require-admin.ts';
+import { ApiError } from '../../../packages/sandbox/src/http/api-error.ts';
 
 const origin = 'http://127.0.0.1:8787';
 const guarded = { adminToken: 'TOKEN', links: { origin } };

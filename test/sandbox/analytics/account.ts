@@ -1,7 +1,7 @@
-import { Clock } from '../../../src/sandbox/clock.ts';
-import { Events, type SandboxEvent } from '../../../src/sandbox/events.ts';
-import { openRecords, type Records } from '../../../src/sandbox/records.ts';
-import type { Play } from '../../../src/sandbox/store/plays.ts';
+import { Clock } from '../../../packages/sandbox/src/clock.ts';
+import { Events, type SandboxEvent } from '../../../packages/sandbox/src/events.ts';
+import { openRecords, type Records } from '../../../packages/sandbox/src/records.ts';
+import type { Play } from '../../../packages/sandbox/src/store/plays.ts';
 
 /** Wednesday noon. */
 export const NOON = Date.parse('2026-11-04T12:00:00Z');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EmbedPlays } from '../../../src/sandbox/analytics/embed-plays.ts';
+import { EmbedPlays } from '../../../packages/sandbox/src/analytics/embed-plays.ts';
 import { addVideo, newAccount, NOON } from './account.ts';
 
 function newPlays() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { seedHistory } from '../../../src/sandbox/analytics/history.ts';
-import { DAY_MS, periodOf } from '../../../src/sandbox/analytics/period.ts';
+import { seedHistory } from '../../../packages/sandbox/src/analytics/history.ts';
+import { DAY_MS, periodOf } from '../../../packages/sandbox/src/analytics/period.ts';
 import { addVideo, newAccount, NOON } from './account.ts';
 
 const PERIOD = periodOf({}, NOON);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dayCount, dayOf, daysOf, periodOf, spanOf } from '../../../src/sandbox/analytics/period.ts';
+import { dayCount, dayOf, daysOf, periodOf, spanOf } from '../../../packages/sandbox/src/analytics/period.ts';
 
 const NOW = Date.parse('2026-03-01T23:59:59.999Z');
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { DAY_MS } from '../../../src/sandbox/analytics/period.ts';
+import { DAY_MS } from '../../../packages/sandbox/src/analytics/period.ts';
 import { addPlay, addVideo, newAccount, NOON } from './account.ts';
 
 const TODAY = { from: '2026-11-04', to: '2026-11-04' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ReadPlays } from '../../../src/sandbox/analytics/read-plays.ts';
+import { ReadPlays } from '../../../packages/sandbox/src/analytics/read-plays.ts';
 import { addVideo, newAccount } from './account.ts';
 
 const TODAY = { from: '2026-11-04', to: '2026-11-04' };

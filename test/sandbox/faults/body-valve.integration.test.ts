@@ -3,7 +3,7 @@ import { createServer, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BodyValve } from '../../../src/sandbox/faults/body-valve.ts';
+import { BodyValve } from '../../../packages/sandbox/src/faults/body-valve.ts';
 import { until } from '../running-sandbox.ts';
 
 /** Answers each request as the test says. */

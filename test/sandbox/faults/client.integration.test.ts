@@ -12,9 +12,9 @@ import {
   UnreadableAnswerError,
   UploadConflictError,
   UploadStalledError,
-} from '../../../src/service/errors.ts';
-import { openService, type Opened } from '../../service/open-service.ts';
-import { versionOf } from '../../service/upload-host.ts';
+} from '../../../packages/client/src/errors.ts';
+import { openService, type Opened } from '../../client/open-service.ts';
+import { versionOf } from '../../client/upload-host.ts';
 import { runSandbox, type RunningSandbox } from '../running-sandbox.ts';
 import { planFaults } from './plan-faults.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { faultRule } from '../../../src/sandbox/faults/fault-rule.ts';
+import { faultRule } from '../../../packages/sandbox/src/faults/fault-rule.ts';
 
 describe('a rule', () => {
   test('has its defaults filled in', () => {

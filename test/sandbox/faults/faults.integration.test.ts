@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { startSandbox } from '../../../packages/sandbox/src/sandbox.ts';
 import { put, readSample, RunningSandbox, runSandbox, until } from '../running-sandbox.ts';
 import { administer } from '../administer.ts';
 import { appliedFaults, planFaults } from './plan-faults.ts';

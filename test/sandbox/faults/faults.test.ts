@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Clock } from '../../../src/sandbox/clock.ts';
-import { Events } from '../../../src/sandbox/events.ts';
-import { faultRule } from '../../../src/sandbox/faults/fault-rule.ts';
-import { Faults } from '../../../src/sandbox/faults/faults.ts';
+import { Clock } from '../../../packages/sandbox/src/clock.ts';
+import { Events } from '../../../packages/sandbox/src/events.ts';
+import { faultRule } from '../../../packages/sandbox/src/faults/fault-rule.ts';
+import { Faults } from '../../../packages/sandbox/src/faults/faults.ts';
 
 function make(seed = 1) {
   const clock = new Clock(() => 1_000_000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { faultRule } from '../../../src/sandbox/faults/fault-rule.ts';
-import { isDue, isMatch } from '../../../src/sandbox/faults/schedule.ts';
+import { faultRule } from '../../../packages/sandbox/src/faults/fault-rule.ts';
+import { isDue, isMatch } from '../../../packages/sandbox/src/faults/schedule.ts';
 
 const rule = (fields: object) => faultRule.parse({ kind: 'html_502', ...fields });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ctvDocument } from '../../../src/sandbox/feeds/ctv.ts';
-import { rokuSearchDocument } from '../../../src/sandbox/feeds/roku-search.ts';
-import { verdictOf } from '../../../src/sandbox/feeds/verdict.ts';
+import { ctvDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
+import { rokuSearchDocument } from '../../../packages/sandbox/src/feeds/roku-search.ts';
+import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
 import { hostileTexts, someContent, someItem } from './some-content.ts';
 import type { Json } from '../running-sandbox.ts';
 

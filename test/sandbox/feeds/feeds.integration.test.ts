@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verdictOf } from '../../../src/sandbox/feeds/verdict.ts';
+import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
 import { runSandbox, type RunningSandbox } from '../running-sandbox.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

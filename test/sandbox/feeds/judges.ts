@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import partytime from 'podcast-partytime';
 import Parser from 'rss-parser';
 import { validateXML } from 'xmllint-wasm';
-import type { FeedType } from '../../../src/sandbox/store/feeds.ts';
+import type { FeedType } from '../../../packages/sandbox/src/store/feeds.ts';
 
 /** Reads a feed as somebody else's program does. @returns what is wrong with it, nothing for a good one */
 export type Judge = (document: string) => Promise<readonly string[]>;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { mrssDocument } from '../../../src/sandbox/feeds/mrss.ts';
-import { verdictOf } from '../../../src/sandbox/feeds/verdict.ts';
-import { readXml, type ReadElement } from '../../../src/sandbox/feeds/xml-reader.ts';
+import { mrssDocument } from '../../../packages/sandbox/src/feeds/mrss.ts';
+import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
+import { readXml, type ReadElement } from '../../../packages/sandbox/src/feeds/xml-reader.ts';
 import { hostileTexts, someContent, someItem } from './some-content.ts';
 
 type Item = Parameters<typeof someItem>[0];

@@ -1,7 +1,7 @@
-import { ctvDocument } from '../../../src/sandbox/feeds/ctv.ts';
-import { mrssDocument } from '../../../src/sandbox/feeds/mrss.ts';
-import { podcastDocument } from '../../../src/sandbox/feeds/podcast.ts';
-import { rokuSearchDocument } from '../../../src/sandbox/feeds/roku-search.ts';
+import { ctvDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
+import { mrssDocument } from '../../../packages/sandbox/src/feeds/mrss.ts';
+import { podcastDocument } from '../../../packages/sandbox/src/feeds/podcast.ts';
+import { rokuSearchDocument } from '../../../packages/sandbox/src/feeds/roku-search.ts';
 import { hostileTexts, someContent, someItem } from './some-content.ts';
 
 /** A good feed of each type, with short and long, silent and hostile items. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { podcastDocument } from '../../../src/sandbox/feeds/podcast.ts';
-import { verdictOf } from '../../../src/sandbox/feeds/verdict.ts';
-import { readXml } from '../../../src/sandbox/feeds/xml-reader.ts';
+import { podcastDocument } from '../../../packages/sandbox/src/feeds/podcast.ts';
+import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
+import { readXml } from '../../../packages/sandbox/src/feeds/xml-reader.ts';
 import { hostileTexts, someContent, someItem } from './some-content.ts';
 
 const written = (item: Parameters<typeof someItem>[0] = {}) =>

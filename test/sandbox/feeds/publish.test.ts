@@ -1,15 +1,15 @@
 import { Hono } from 'hono';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Clock } from '../../../src/sandbox/clock.ts';
-import { Events, type SandboxEvent } from '../../../src/sandbox/events.ts';
-import { feedDocument } from '../../../src/sandbox/feeds/document.ts';
-import { verdictOf } from '../../../src/sandbox/feeds/verdict.ts';
-import { publishFeed } from '../../../src/sandbox/http/feeds.ts';
-import { Links } from '../../../src/sandbox/http/links.ts';
-import type { World } from '../../../src/sandbox/world.ts';
-import { openRecords, type Records } from '../../../src/sandbox/records.ts';
-import { addDemoData } from '../../../src/sandbox/seed-data.ts';
-import type { Feed } from '../../../src/sandbox/store/feeds.ts';
+import { Clock } from '../../../packages/sandbox/src/clock.ts';
+import { Events, type SandboxEvent } from '../../../packages/sandbox/src/events.ts';
+import { feedDocument } from '../../../packages/sandbox/src/feeds/document.ts';
+import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
+import { publishFeed } from '../../../packages/sandbox/src/http/feeds.ts';
+import { Links } from '../../../packages/sandbox/src/http/links.ts';
+import type { World } from '../../../packages/sandbox/src/world.ts';
+import { openRecords, type Records } from '../../../packages/sandbox/src/records.ts';
+import { addDemoData } from '../../../packages/sandbox/src/seed-data.ts';
+import type { Feed } from '../../../packages/sandbox/src/store/feeds.ts';
 import { playable } from '../playable.ts';
 
 const links = new Links('http://127.0.0.1:8080', 'http://127.0.0.1:8080', 'jpg');

@@ -1,7 +1,7 @@
-import type { FeedContent } from '../../../src/sandbox/feeds/content.ts';
-import { Links } from '../../../src/sandbox/http/links.ts';
-import type { FeedItem } from '../../../src/sandbox/store/feeds.ts';
-import type { VideoMedia } from '../../../src/sandbox/store/videos.ts';
+import type { FeedContent } from '../../../packages/sandbox/src/feeds/content.ts';
+import { Links } from '../../../packages/sandbox/src/http/links.ts';
+import type { FeedItem } from '../../../packages/sandbox/src/store/feeds.ts';
+import type { VideoMedia } from '../../../packages/sandbox/src/store/videos.ts';
 import { playable } from '../playable.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clipped, htmlOf, lineOf } from '../../../src/sandbox/feeds/text.ts';
+import { clipped, htmlOf, lineOf } from '../../../packages/sandbox/src/feeds/text.ts';
 
 describe('a text of a client', () => {
   test.each([

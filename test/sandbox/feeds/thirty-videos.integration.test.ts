@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parseRssFeed } from 'feedsmith';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verdictOf } from '../../../src/sandbox/feeds/verdict.ts';
-import type { FeedType } from '../../../src/sandbox/store/feeds.ts';
+import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
+import type { FeedType } from '../../../packages/sandbox/src/store/feeds.ts';
 import { put, runSandbox, type RunningSandbox } from '../running-sandbox.ts';
 import { distinctFiles } from './distinct-files.ts';
 import { complaintsAbout } from './judges.ts';

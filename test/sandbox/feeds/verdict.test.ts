@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { verdictOf } from '../../../src/sandbox/feeds/verdict.ts';
+import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
 import { goodFeeds, planted, withFault } from './planted.ts';
 
 const types = Object.keys(goodFeeds) as (keyof typeof goodFeeds)[];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readXml, XmlError } from '../../../src/sandbox/feeds/xml-reader.ts';
+import { readXml, XmlError } from '../../../packages/sandbox/src/feeds/xml-reader.ts';
 
 describe('the XML reader', () => {
   test('reads elements, attributes, references, CDATA and comments', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withoutIllegalCharacters } from '../../../src/sandbox/feeds/text.ts';
-import { readXml } from '../../../src/sandbox/feeds/xml-reader.ts';
-import { element, textElement, xmlDocument } from '../../../src/sandbox/feeds/xml.ts';
+import { withoutIllegalCharacters } from '../../../packages/sandbox/src/feeds/text.ts';
+import { readXml } from '../../../packages/sandbox/src/feeds/xml-reader.ts';
+import { element, textElement, xmlDocument } from '../../../packages/sandbox/src/feeds/xml.ts';
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 

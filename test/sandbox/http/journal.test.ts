@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { Events } from '../../../src/sandbox/events.ts';
-import { Journal } from '../../../src/sandbox/http/journal.ts';
+import { Events } from '../../../packages/sandbox/src/events.ts';
+import { Journal } from '../../../packages/sandbox/src/http/journal.ts';
 
 function exchange(url: string) {
   const response = Object.assign(new EventEmitter(), { headersSent: false, statusCode: 0 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOfApi, methodsAt, operationOf, withoutSecrets } from '../../../src/sandbox/http/operations.ts';
+import { isOfApi, methodsAt, operationOf, withoutSecrets } from '../../../packages/sandbox/src/http/operations.ts';
 
 test.each([
   ['GET', '/v1/videos', 'videos.list'],

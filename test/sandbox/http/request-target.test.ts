@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { straightenTarget } from '../../../src/sandbox/http/request-target.ts';
+import { straightenTarget } from '../../../packages/sandbox/src/http/request-target.ts';
 
 function straightened(target: string, ...hosts: string[]) {
   const request = { url: target, headersDistinct: { host: hosts } } as unknown as IncomingMessage;

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findProgram } from '../../../src/sandbox/media/ffmpeg.ts';
+import { findProgram } from '../../../packages/sandbox/src/media/ffmpeg.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('a program is found in the first folder of the PATH where it can be run', async () => {

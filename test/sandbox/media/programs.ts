@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findProgram } from '../../../src/sandbox/media/ffmpeg.ts';
+import { findProgram } from '../../../packages/sandbox/src/media/ffmpeg.ts';
 
 /** null where ffmpeg is not installed; tests that need the real one are skipped there. */
 export const ffmpeg = findProgram('ffmpeg', process.env['PATH'] ?? '');

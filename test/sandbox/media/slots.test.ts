@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Slots } from '../../../src/sandbox/media/slots.ts';
+import { Slots } from '../../../packages/sandbox/src/media/slots.ts';
 
 test('at most two pieces of work run at once, in the order of their coming, and a failed one makes room too', async () => {
   const slots = new Slots(2);

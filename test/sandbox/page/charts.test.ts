@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dailyChart } from '../../../src/sandbox/page/charts.ts';
+import { dailyChart } from '../../../packages/sandbox/src/page/charts.ts';
 
 const chartOf = async (...views: number[]): Promise<string> => {
   const days = views.map((views, index) => ({ date: `2026-01-0${index + 1}`, views }));

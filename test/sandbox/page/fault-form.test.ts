@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { faultRule } from '../../../src/sandbox/faults/fault-rule.ts';
-import { fieldsOf, kinds, ruleIn } from '../../../src/sandbox/page/fault-form.ts';
+import { faultRule } from '../../../packages/sandbox/src/faults/fault-rule.ts';
+import { fieldsOf, kinds, ruleIn } from '../../../packages/sandbox/src/page/fault-form.ts';
 
 /** A value that the form could be given for each required field. */
 const REQUIRED: Readonly<Record<string, string>> = { status: '503', ms: '10', bytes_per_second: '1000', of: 'answer' };

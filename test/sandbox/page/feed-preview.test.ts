@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { ctvDocument } from '../../../src/sandbox/feeds/ctv.ts';
-import { mrssDocument } from '../../../src/sandbox/feeds/mrss.ts';
-import { podcastDocument } from '../../../src/sandbox/feeds/podcast.ts';
-import { previewOf } from '../../../src/sandbox/page/feed-preview.ts';
+import { ctvDocument } from '../../../packages/sandbox/src/feeds/ctv.ts';
+import { mrssDocument } from '../../../packages/sandbox/src/feeds/mrss.ts';
+import { podcastDocument } from '../../../packages/sandbox/src/feeds/podcast.ts';
+import { previewOf } from '../../../packages/sandbox/src/page/feed-preview.ts';
 import { someContent } from '../feeds/some-content.ts';
 
 const ITEM = { id: 'vid_2', title: 'A clip', seconds: 4 };

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { Events } from '../../../src/sandbox/events.ts';
-import { liveEvents } from '../../../src/sandbox/page/live.ts';
+import { Events } from '../../../packages/sandbox/src/events.ts';
+import { liveEvents } from '../../../packages/sandbox/src/page/live.ts';
 import { runSandbox, until } from '../running-sandbox.ts';
 import { Visitor } from './visitor.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stepsOf } from '../../../src/sandbox/page/video-history.ts';
+import { stepsOf } from '../../../packages/sandbox/src/page/video-history.ts';
 
 const NONE = { createdAtMs: 1000, uploadedAtMs: null, endedAtMs: null, failure: null };
 const failure = { code: 'bad', message: 'It is bad.' };

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../../src/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../packages/sandbox/src/sandbox.ts';
 
 export interface PageAnswer {
   readonly status: number;

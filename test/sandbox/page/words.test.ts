@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileSize, playingTime, span, visibleLines, visibleText } from '../../../src/sandbox/page/words.ts';
+import { fileSize, playingTime, span, visibleLines, visibleText } from '../../../packages/sandbox/src/page/words.ts';
 
 test.each([
   ['plain <b>text</b>', 'plain <b>text</b>'],

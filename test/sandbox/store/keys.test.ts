@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../src/sandbox/store/database.ts';
-import { KeyStore } from '../../../src/sandbox/store/keys.ts';
+import { openDatabase } from '../../../packages/sandbox/src/store/database.ts';
+import { KeyStore } from '../../../packages/sandbox/src/store/keys.ts';
 
 const made = (value: string, name = value) => ({ value, name, isReadOnly: false });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { openRecords } from '../../../src/sandbox/records.ts';
-import { inTransaction } from '../../../src/sandbox/store/database.ts';
-import type { VideoFilter, VideoStore } from '../../../src/sandbox/store/videos.ts';
+import { openRecords } from '../../../packages/sandbox/src/records.ts';
+import { inTransaction } from '../../../packages/sandbox/src/store/database.ts';
+import type { VideoFilter, VideoStore } from '../../../packages/sandbox/src/store/videos.ts';
 
 const COUNT = 100_000;
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openDatabase } from '../../../src/sandbox/store/database.ts';
-import { RequestWindow } from '../../../src/sandbox/store/request-window.ts';
+import { openDatabase } from '../../../packages/sandbox/src/store/database.ts';
+import { RequestWindow } from '../../../packages/sandbox/src/store/request-window.ts';
 
 const HOUR_MS = 3_600_000;
 

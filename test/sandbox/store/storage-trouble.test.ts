@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { toApiError } from '../../../src/sandbox/http/api-error.ts';
-import { inTransaction, openDatabase } from '../../../src/sandbox/store/database.ts';
-import { storageTroubleOf } from '../../../src/sandbox/store/storage-trouble.ts';
+import { toApiError } from '../../../packages/sandbox/src/http/api-error.ts';
+import { inTransaction, openDatabase } from '../../../packages/sandbox/src/store/database.ts';
+import { storageTroubleOf } from '../../../packages/sandbox/src/store/storage-trouble.ts';
 
 /** A database that cannot grow. */
 function fullDatabase() {

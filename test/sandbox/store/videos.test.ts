@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ChannelStore } from '../../../src/sandbox/store/channels.ts';
-import { inTransaction, openDatabase } from '../../../src/sandbox/store/database.ts';
-import type { VideoFilter } from '../../../src/sandbox/store/videos.ts';
-import { VideoStore } from '../../../src/sandbox/store/videos.ts';
+import { ChannelStore } from '../../../packages/sandbox/src/store/channels.ts';
+import { inTransaction, openDatabase } from '../../../packages/sandbox/src/store/database.ts';
+import type { VideoFilter } from '../../../packages/sandbox/src/store/videos.ts';
+import { VideoStore } from '../../../packages/sandbox/src/store/videos.ts';
 import { playable } from '../playable.ts';
 
 function recordsWith(count: number): { videos: VideoStore; database: DatabaseSync } {

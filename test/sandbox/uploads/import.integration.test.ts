@@ -4,10 +4,10 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Events } from '../../../src/sandbox/events.ts';
-import type { Lifecycle } from '../../../src/sandbox/lifecycle.ts';
-import type { VideoStore } from '../../../src/sandbox/store/videos.ts';
-import { Importer } from '../../../src/sandbox/uploads/import.ts';
+import { Events } from '../../../packages/sandbox/src/events.ts';
+import type { Lifecycle } from '../../../packages/sandbox/src/lifecycle.ts';
+import type { VideoStore } from '../../../packages/sandbox/src/store/videos.ts';
+import { Importer } from '../../../packages/sandbox/src/uploads/import.ts';
 import { put, readSample, runSandbox, until } from '../running-sandbox.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptOf } from '../../../src/sandbox/webhooks/webhooks.ts';
+import { attemptOf } from '../../../packages/sandbox/src/webhooks/webhooks.ts';
 
 const failed = { status: 500, error: 'The address answered with status 500.' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { post } from '../../../src/sandbox/webhooks/post.ts';
+import { post } from '../../../packages/sandbox/src/webhooks/post.ts';
 import { startReceiver } from './receiver.ts';
 
 const delivery = {

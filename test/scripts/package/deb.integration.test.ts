@@ -102,10 +102,13 @@ const SPECIAL: Readonly<Record<string, string>> = {
 test('the licence of everything that is bundled is passed on', async () => {
   const files = await packageContents(root, node, AT);
   const text = String(files.find(({ path }) => path.endsWith('/copyright'))?.content);
-  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
-    dependencies: Record<string, string>;
-  };
-  for (const name of Object.keys(dependencies)) expect(text).toContain(`Files: node_modules/${name}/*`);
+  for (const path of ['package.json', 'packages/client/package.json', 'packages/sandbox/package.json']) {
+    const { dependencies } = JSON.parse(await readFile(join(root, path), 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    const foreign = Object.keys(dependencies).filter((name) => !name.startsWith('@dropcast/'));
+    for (const name of foreign) expect(text).toContain(`Files: node_modules/${name}/*`);
+  }
   expect(text).toContain('Files: usr/lib/dropcast/bin/node\nComment: Node.js 26.0.0');
 });
 

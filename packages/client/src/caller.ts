@@ -1,0 +1,127 @@
+import { requestIdOf } from './transport/answer.ts';
+import type { BodySource } from './upload/body-source.ts';
+import type { ApiRequest } from './wire/requests.ts';
+import { originOf, secretsOfAddress } from './transport/scrub.ts';
+import type { Scrub } from './transport/scrub.ts';
+import type { Ending, Transport } from './transport/transport.ts';
+import type { SendOptions, Uploaded } from './upload/upload.ts';
+import type { RequestNote } from './client-options.ts';
+import type { Hooks } from './hooks.ts';
+import { waitBeforeRetry } from './retry.ts';
+import type { RetryFacts } from './retry.ts';
+import { requireRetries, requireTimeout } from './settings.ts';
+import type { ClientSettings } from './settings.ts';
+import type { Surroundings } from './surroundings.ts';
+import type { RequestOptions } from './video-client.ts';
+
+export interface CallerParts {
+  readonly settings: Pick<ClientSettings, 'maxRetries' | 'maxRetryAfterMs'>;
+  readonly hooks: Hooks;
+  readonly surroundings: Surroundings;
+}
+
+export interface AskingOptions extends RequestOptions {
+  /** What the other side might echo beside the key. */
+  readonly secrets?: readonly string[];
+  /** In place of that of the client. */
+  readonly maxRetryAfterMs?: number;
+  /** Told of every failure, before it is decided what becomes of it. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/** Puts requests to the service, again where that is safe, and tells the hooks of each. */
+export class Caller {
+  readonly #transport: Transport;
+  readonly #parts: CallerParts;
+
+  constructor(transport: Transport, parts: CallerParts) {
+    this.#transport = transport;
+    this.#parts = parts;
+  }
+
+  /**
+   * What the service answers, after as many attempts as the request allows.
+   * @throws {TypeError} for options out of their range
+   * @throws {ServiceError} the failure of the last attempt
+   */
+  async ask<T>(request: ApiRequest<T>, options: AskingOptions = {}): Promise<T> {
+    checkOptions(options);
+    const signal = this.untilClosed(options.signal);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#askOnce(request, { ...options, signal, attempt });
+      } catch (error) {
+        options.onFailure?.(error);
+        const { isRepeatable } = request;
+        const waitMs = waitBeforeRetry(error, { ...this.retryFacts(attempt, options), isRepeatable });
+        if (waitMs === null) throw error;
+        await this.sleep(waitMs, signal);
+      }
+    }
+  }
+
+  /** One PUT to an upload address, never repeated. @throws as `sendBody` */
+  async put(source: BodySource, options: SendOptions, attempt: number): Promise<Uploaded> {
+    const note = { operation: 'upload file', method: 'PUT', path: `${originOf(options.url)}/…`, attempt };
+    const scrub = this.scrub(secretsOfAddress(options.url));
+    const startedAt = performance.now();
+    let answered: Pick<Ending, 'status' | 'requestId'> = {};
+    this.#parts.hooks.request(note);
+    try {
+      return await this.#transport.send(source, {
+        ...options,
+        onAnswer: (answer) => {
+          const requestId = requestIdOf(answer, scrub);
+          answered = { status: answer.status, ...(requestId !== undefined && { requestId }) };
+        },
+      });
+    } finally {
+      this.#parts.hooks.response({ ...note, ...answered, ms: performance.now() - startedAt });
+    }
+  }
+
+  /** What the decision on a repetition needs to know, except for whether it is allowed. */
+  retryFacts(attempt: number, { maxRetries, maxRetryAfterMs }: AskingOptions): Omit<RetryFacts, 'isRepeatable'> {
+    const { settings, surroundings } = this.#parts;
+    return {
+      attempt,
+      maxRetries: maxRetries ?? settings.maxRetries,
+      maxRetryAfterMs: maxRetryAfterMs ?? settings.maxRetryAfterMs,
+      random: surroundings.random(),
+    };
+  }
+
+  /** A signal that fires with the given one, and when the client is closed. */
+  untilClosed(signal: AbortSignal | undefined): AbortSignal {
+    return this.#transport.untilClosed(signal);
+  }
+
+  scrub(secrets: readonly string[]): Scrub {
+    return this.#transport.scrub(secrets);
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#parts.surroundings.sleep(ms, signal);
+  }
+
+  elapsed(): number {
+    return this.#parts.surroundings.elapsed();
+  }
+
+  #askOnce<T>(
+    request: ApiRequest<T>,
+    { attempt, signal, timeoutMs, secrets }: AskingOptions & { readonly attempt: number; readonly signal: AbortSignal },
+  ): Promise<T> {
+    const { hooks } = this.#parts;
+    const note: RequestNote = { operation: request.operation, method: request.method, path: request.path, attempt };
+    if (!signal.aborted) hooks.request(note);
+    const onEnd = (ending: Ending) => hooks.response({ ...note, ...ending });
+    return this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd });
+  }
+}
+
+/** @throws TypeError for options out of their range */
+export function checkOptions({ timeoutMs, maxRetries }: RequestOptions): void {
+  if (timeoutMs !== undefined) requireTimeout(timeoutMs);
+  if (maxRetries !== undefined) requireRetries(maxRetries);
+}

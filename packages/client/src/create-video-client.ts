@@ -1,0 +1,62 @@
+import {
+  analyticsOverview,
+  listChannels,
+  listFeeds,
+  publishFeed,
+  updateChannel,
+  videoAnalytics,
+} from './wire/requests.ts';
+import { Transport } from './transport/transport.ts';
+import { Caller } from './caller.ts';
+import type { VideoClientOptions } from './client-options.ts';
+import { Hooks } from './hooks.ts';
+import { settingsOf } from './settings.ts';
+import { realSurroundings } from './surroundings.ts';
+import type { Surroundings } from './surroundings.ts';
+import type { Analytics, Channels, Feeds, VideoClient, Videos } from './video-client.ts';
+import { createVideos } from './videos.ts';
+
+/**
+ * Opens a client for the video service. Nothing is asked of the service yet.
+ *
+ * @throws TypeError for an address that is neither https nor on this machine, an empty key, or a number out of its range
+ */
+export function createVideoClient(options: VideoClientOptions): VideoClient {
+  return openVideoClient(options, realSurroundings);
+}
+
+/** As above, with time and chance of the caller's choice. */
+export function openVideoClient(options: VideoClientOptions, surroundings: Surroundings): VideoClient {
+  return new HttpVideoClient(options, surroundings);
+}
+
+class HttpVideoClient implements VideoClient {
+  readonly #transport: Transport;
+  readonly videos: Videos;
+  readonly channels: Channels;
+  readonly feeds: Feeds;
+  readonly analytics: Analytics;
+
+  constructor(options: VideoClientOptions, surroundings: Surroundings) {
+    const settings = settingsOf(options);
+    this.#transport = new Transport(settings);
+    const caller = new Caller(this.#transport, { settings, hooks: new Hooks(options), surroundings });
+    this.videos = createVideos(caller);
+    this.channels = {
+      list: async (call) => await caller.ask(listChannels(), call),
+      update: async (id, changes, call) => await caller.ask(updateChannel(id, changes), call),
+    };
+    this.feeds = {
+      list: async (call) => await caller.ask(listFeeds(), call),
+      publish: async (id, call) => await caller.ask(publishFeed(id), call),
+    };
+    this.analytics = {
+      video: async (id, period = {}, call) => await caller.ask(videoAnalytics(id, period), call),
+      overview: async (query = {}, call) => await caller.ask(analyticsOverview(query), call),
+    };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#transport[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,54 @@
+import { ConnectionError, RateLimitedError, RequestTimeoutError, ServiceError } from './errors.ts';
+
+export interface RetryFacts {
+  /** That has just failed, from 1. */
+  readonly attempt: number;
+  /** Does no harm when an earlier request was carried out without our knowing. */
+  readonly isRepeatable: boolean;
+  readonly maxRetries: number;
+  readonly maxRetryAfterMs: number;
+  /** In [0, 1). */
+  readonly random: number;
+}
+
+/** Bounds of the backoff, as in the clients of Stripe and Mux. */
+const backoff = { firstMs: 500, mostMs: 8000 } as const;
+
+/**
+ * Whether a failed request is sent again, and when.
+ *
+ * @returns milliseconds to wait; null to give up: the error is no passing one, the request must not be repeated, the attempts
+ *   are used up, or the service asks for a longer wait than is allowed
+ */
+export function waitBeforeRetry(error: unknown, facts: RetryFacts): number | null {
+  if (!(error instanceof ServiceError) || facts.attempt > facts.maxRetries) return null;
+  if (!isPassing(error)) return null;
+  if (!facts.isRepeatable && mayHaveHappened(error)) return null;
+  return pauseMs(error, facts);
+}
+
+/** The wait itself: as long as the service asks, else backoff with full jitter; null when it asks for too long. */
+export function pauseMs(
+  { retryAfterMs }: Pick<ServiceError, 'retryAfterMs'>,
+  { attempt, maxRetryAfterMs, random }: Pick<RetryFacts, 'attempt' | 'maxRetryAfterMs' | 'random'>,
+): number | null {
+  const jitteredMs = Math.round(random * Math.min(backoff.mostMs, backoff.firstMs * 2 ** (attempt - 1)));
+  if (retryAfterMs === undefined) return jitteredMs;
+  return retryAfterMs > maxRetryAfterMs ? null : Math.max(retryAfterMs, jitteredMs);
+}
+
+/** Whether the same request may succeed a little later: no answer, 408, 429, 5xx. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ConnectionError || error instanceof RequestTimeoutError) return true;
+  return error instanceof ServiceError && error.status !== undefined && isPassingStatus(error.status);
+}
+
+/** Whether a request that failed so may have been carried out all the same. A 429 says that it was not. */
+export function mayHaveHappened(error: unknown): boolean {
+  if (error instanceof ConnectionError || error instanceof RequestTimeoutError) return error.sent;
+  return isPassing(error) && !(error instanceof RateLimitedError);
+}
+
+function isPassingStatus(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}

@@ -1,0 +1,85 @@
+import { X509Certificate } from 'node:crypto';
+
+import { isLoopback } from './transport/loopback.ts';
+import type { Secret, TransportOptions } from './transport/transport.ts';
+import type { VideoClientOptions } from './client-options.ts';
+
+/** The options with their defaults, checked. */
+export interface ClientSettings extends TransportOptions {
+  readonly maxRetries: number;
+  readonly maxRetryAfterMs: number;
+}
+
+/** The longest time that a timer of Node takes; it fires at once for a longer one. */
+export const longestTimerMs = 2_147_483_647;
+
+const longestRetryAfterMs = 86_400_000;
+const mostRetries = 10;
+
+/** @throws TypeError that names the option and never shows the key */
+export function settingsOf(options: VideoClientOptions): ClientSettings {
+  const { timeoutMs = 30_000, maxRetries = 2, maxRetryAfterMs = 60_000, sendKeyTo = [], ca } = options;
+  requireTimeout(timeoutMs);
+  requireRetries(maxRetries);
+  requireWithin('maxRetryAfterMs', maxRetryAfterMs, [0, longestRetryAfterMs]);
+  if (ca !== undefined) requireCertificate(ca);
+  return {
+    baseUrl: baseOf(options.baseUrl),
+    apiKey: secretOf(options.apiKey),
+    sendKeyTo: sendKeyTo.map(originOfUploads),
+    timeoutMs,
+    maxRetries,
+    maxRetryAfterMs,
+    userAgent: options.userAgent,
+    proxyEnv: options.proxyEnv,
+    ca,
+  };
+}
+
+export function requireTimeout(timeoutMs: number): void {
+  requireWithin('timeoutMs', timeoutMs, [1, longestTimerMs]);
+}
+
+export function requireRetries(maxRetries: number): void {
+  requireWithin('maxRetries', maxRetries, [0, mostRetries]);
+}
+
+/** @throws TypeError unless the value is a whole number within both bounds */
+export function requireWithin(name: string, value: number, [least, most]: readonly [number, number]): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new TypeError(`${name} must be a whole number from ${least} to ${most}, not ${String(value)}`);
+}
+
+function baseOf(text: string): string {
+  const url = requireSafe('baseUrl', text);
+  if (url.search !== '' || url.hash !== '') throw new TypeError('baseUrl must not have a query or a fragment');
+  return url.href.replace(/\/+$/, '');
+}
+
+function originOfUploads(text: string): string {
+  const url = requireSafe('sendKeyTo', text);
+  if (url.href !== `${url.origin}/`) throw new TypeError('sendKeyTo must hold origins, without a path');
+  return url.origin;
+}
+
+/** The address itself stays out of the messages: it may hold what is nobody's business. */
+function requireSafe(name: string, text: string): URL {
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : null;
+  if (url === null) throw new TypeError(`${name} is no web address`);
+  if (url.username !== '' || url.password !== '') throw new TypeError(`${name} must not hold a user name or password`);
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url;
+  throw new TypeError(`${name} must begin with https://; http:// is for this machine alone (api-spec section 5)`);
+}
+
+function secretOf(key: string): Secret {
+  if (typeof key !== 'string' || key === '') throw new TypeError('apiKey is empty');
+  return { reveal: () => key };
+}
+
+function requireCertificate(pem: string): void {
+  try {
+    void new X509Certificate(pem);
+  } catch {
+    throw new TypeError('ca holds no certificate in PEM form');
+  }
+}

@@ -1,0 +1,131 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import {
+  AddressDeadError,
+  ForbiddenError,
+  NotFoundError,
+  PaymentRequiredError,
+  RateLimitedError,
+  RedirectError,
+  RejectedError,
+  ServerError,
+  UnauthorizedError,
+  UnreadableAnswerError,
+  UploadConflictError,
+  UploadRejectedError,
+  UploadServerError,
+} from '../errors.ts';
+import type { ErrorFacts, ServiceError } from '../errors.ts';
+import { parseRetryAfter } from './retry-after.ts';
+import type { Scrub } from './scrub.ts';
+import { parseJson, readError } from './answer-body.ts';
+import type { Reader } from '../wire/wire.ts';
+
+/** An answer as it came over the wire, no matter from which library. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** Where it was asked for. */
+  readonly url: URL;
+  /** The service's own name for the request, once it is safe to show. */
+  readonly requestId?: string | undefined;
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+/** How long an answer asks to wait, in milliseconds, if it does. */
+function waitOf(answer: Answer, nowMs: number): number | undefined {
+  return parseRetryAfter(answer.headers['retry-after'], answer.headers.date, nowMs);
+}
+
+/**
+ * What a 2xx answer holds.
+ * @throws {UnreadableAnswerError} when it is not what the specification says, with a reason
+ */
+export function readAnswer<T>(answer: Answer, read: Reader<T>, what: string): T {
+  const json = parseJson(answer.body);
+  const value = json === undefined ? undefined : read(json);
+  if (value !== undefined) return value;
+  const found = json === undefined ? nonJson(answer) : 'JSON of another shape';
+  throw new UnreadableAnswerError(`the service answered ${answer.status} to ${what}, but with ${found}`, {
+    status: answer.status,
+    code: 'unreadable_answer',
+    requestId: answer.requestId,
+  });
+}
+
+/** Takes any 2xx answer whose body is open in the specification; a web page is from a proxy or a portal, not from the service. */
+export function readNothing(answer: Answer, what: string): void {
+  if (looksLikePage(answer)) readAnswer(answer, () => undefined, what);
+}
+
+/** What a 2xx answer holds whose body is open in the specification; null when it holds something else. */
+export function readSomething<T>(answer: Answer, read: Reader<T>, what: string): T | null {
+  readNothing(answer, what);
+  return read(parseJson(answer.body)) ?? null;
+}
+
+/** The error for an answer of the service that is not 2xx. */
+export function serviceError(answer: Answer, scrub: Scrub, nowMs: number): ServiceError {
+  const { status } = answer;
+  if (status < 400) return redirectError('service', answer, scrub);
+  const [message, facts] = describe('the service', answer, scrub, nowMs);
+  if (status === 401) return new UnauthorizedError(message, facts);
+  if (status === 402) return new PaymentRequiredError(message, facts);
+  if (status === 403) return new ForbiddenError(message, facts);
+  if (status === 404) return new NotFoundError(message, facts);
+  if (status === 429) return new RateLimitedError(message, facts);
+  return status >= 500 ? new ServerError(message, facts) : new RejectedError(message, facts);
+}
+
+/** The error for an answer of the upload address that is not 2xx. */
+export function uploadError(answer: Answer, scrub: Scrub, nowMs: number): ServiceError {
+  const { status } = answer;
+  if (status < 400) return redirectError('upload address', answer, scrub);
+  const [message, facts] = describe('the upload address', answer, scrub, nowMs);
+  if ([401, 403, 404, 410].includes(status)) return new AddressDeadError(message, facts);
+  if (status === 409) return new UploadConflictError(message, facts);
+  if (status >= 500 || [408, 425, 429].includes(status)) return new UploadServerError(message, facts);
+  return new UploadRejectedError(message, facts);
+}
+
+function describe(who: string, answer: Answer, scrub: Scrub, nowMs: number): [message: string, facts: ErrorFacts] {
+  const { code, message } = readError(answer.status, answer.body, scrub);
+  const retryAfterMs = waitOf(answer, nowMs);
+  const facts = { status: answer.status, code, retryAfterMs, requestId: requestIdOf(answer, scrub) };
+  return [`${who} answered ${answer.status} ${code}${message === '' ? '' : `: ${message}`}`, facts];
+}
+
+/** Names only the origin of where it leads: the rest may be signed. */
+function redirectError(by: 'service' | 'upload address', answer: Answer, scrub: Scrub): RedirectError {
+  const { location } = answer.headers;
+  const target =
+    location !== undefined && URL.canParse(location, answer.url) ? new URL(location, answer.url).origin : 'nowhere';
+  return new RedirectError(
+    by,
+    `the ${by} answered ${answer.status}, a redirect to ${target}, which is never followed`,
+    {
+      status: answer.status,
+      code: 'redirect',
+      requestId: requestIdOf(answer, scrub),
+    },
+  );
+}
+
+/** What an answer says is the name of its request, if that looks like one. */
+export function requestIdOf(answer: Answer, scrub: Scrub): string | undefined {
+  const id = answer.headers['x-request-id'] ?? answer.headers['request-id'];
+  return typeof id === 'string' && /^[\w.:/+=-]{1,100}$/.test(id) ? scrub(id) : undefined;
+}
+
+function nonJson(answer: Answer): string {
+  if (answer.body.trim() === '') return 'an empty body';
+  return looksLikePage(answer) ? 'a web page, as a proxy or a login portal sends it' : 'a body that is not JSON';
+}
+
+function looksLikePage(answer: Answer): boolean {
+  return /\bhtml\b/i.test(answer.headers['content-type'] ?? '') || /^\s*<(!doctype|html)\b/i.test(answer.body);
+}

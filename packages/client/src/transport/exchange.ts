@@ -1,0 +1,81 @@
+import type { ClientRequest } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import got from 'got';
+import type { Agents } from 'got';
+
+import type { Answer } from './answer.ts';
+import { connectionFailure, connectTimeouts } from './connection.ts';
+import type { Line } from './connection.ts';
+import { AbortedError, throwIfAborted, UnreadableAnswerError } from '../errors.ts';
+
+export interface Exchange {
+  /** In words, for messages. */
+  readonly what: string;
+  readonly url: URL;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly json?: Readonly<Record<string, unknown>> | undefined;
+  readonly body?: AsyncIterable<Uint8Array> | undefined;
+  readonly agent: Agents;
+  /** Finds the address of a name, in place of the system. */
+  readonly lookup?: LookupFunction | undefined;
+  readonly line: Line;
+  readonly signal: AbortSignal;
+  /** For all of it; an upload has none, because its own watch sees whether it moves. */
+  readonly timeoutMs?: number | undefined;
+  readonly onRequest?: (request: ClientRequest) => void;
+}
+
+/** Longer answers are refused: nothing that the service has to say needs as much. */
+const longestAnswerBytes = 10 * 1024 * 1024;
+
+/**
+ * One request, one answer, whatever its status: never repeated, never redirected, not
+ * decompressed, so that a short answer cannot unfold into a long one.
+ *
+ * @throws {ConnectionError | RequestTimeoutError} no answer
+ * @throws {UnreadableAnswerError} the answer does not end
+ * @throws {AbortedError} the signal
+ * @throws {TypeError} what is to be sent cannot be written as JSON
+ */
+export async function exchange({ what, url, line, signal, ...rest }: Exchange): Promise<Answer> {
+  throwIfAborted(signal, what);
+  // Here, and not in the library, which makes an error of the connection of what cannot be written as JSON.
+  const json = rest.json === undefined ? undefined : JSON.stringify(rest.json);
+  const tooLong = new AbortController();
+  try {
+    const request = got(url, {
+      method: rest.method,
+      headers: { ...rest.headers, ...(json !== undefined && { 'content-type': 'application/json' }) },
+      agent: rest.agent,
+      ...(rest.lookup !== undefined && { dnsLookup: rest.lookup }),
+      signal: AbortSignal.any([signal, tooLong.signal]),
+      timeout: { ...connectTimeouts, ...(rest.timeoutMs !== undefined && { request: rest.timeoutMs }) },
+      followRedirect: false,
+      throwHttpErrors: false,
+      retry: { limit: 0 },
+      decompress: false,
+      responseType: 'buffer',
+      ...(json !== undefined && { body: json }),
+      ...(rest.body !== undefined && { body: rest.body }),
+    });
+    void request.on('request', (sent: ClientRequest) => {
+      line.attach(sent);
+      rest.onRequest?.(sent);
+    });
+    void request.on('downloadProgress', ({ transferred }) => {
+      if (transferred > longestAnswerBytes) tooLong.abort();
+    });
+    const { statusCode: status, headers, body } = await request;
+    return { status, headers, body: new TextDecoder().decode(body), url };
+  } catch (error) {
+    if (signal.aborted) throw new AbortedError(what);
+    if (tooLong.signal.aborted) throw endless(what);
+    throw connectionFailure(error, line, url.origin);
+  }
+}
+
+function endless(what: string): UnreadableAnswerError {
+  const message = `the answer to ${what} is longer than ${longestAnswerBytes / 1024 / 1024} MiB`;
+  return new UnreadableAnswerError(message, { code: 'answer_too_long' });
+}

@@ -1,0 +1,180 @@
+import { validateHeaderValue } from 'node:http';
+
+import { isSuccess, requestIdOf, serviceError } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { BodySource } from '../upload/body-source.ts';
+import { freshConnections, Line } from './connection.ts';
+import type { ProxyEnvironment } from './connection.ts';
+import { throwIfAborted } from '../errors.ts';
+import { exchange } from './exchange.ts';
+import type { ApiRequest } from '../wire/requests.ts';
+import { createScrub } from './scrub.ts';
+import type { Scrub } from './scrub.ts';
+import { sendBody, uploadFile } from '../upload/upload.ts';
+import type { SendOptions, Uploaded, UploadOptions, UploadWorld } from '../upload/upload.ts';
+import { createUploadTargets } from '../upload/upload-targets.ts';
+
+/** A value that no log and no error shows; it comes out on demand only. */
+export interface Secret {
+  reveal(): string;
+}
+
+export interface TransportOptions {
+  /** With its version segment, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly apiKey: Secret;
+  /** Further origins, beside that of `baseUrl`, whose uploads may see the key. */
+  readonly sendKeyTo: readonly string[];
+  /** For a whole JSON exchange; 30 s by default. */
+  readonly timeoutMs?: number | undefined;
+  readonly userAgent?: string | undefined;
+  /** `HTTPS_PROXY` and `NO_PROXY`; by default those of this process. */
+  readonly proxyEnv?: ProxyEnvironment | undefined;
+  /** Certificates (PEM) to trust beside the known ones. */
+  readonly ca?: string | undefined;
+}
+
+/** How one request ended; without `status` no answer came. */
+export interface Ending {
+  readonly status?: number;
+  readonly ms: number;
+  readonly requestId?: string;
+}
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number | undefined;
+  /** What the other side might echo beside the key: no error shows it. */
+  readonly secrets?: readonly string[] | undefined;
+  readonly onEnd?: (ending: Ending) => void;
+}
+
+const defaultTimeoutMs = 30_000;
+
+/** The way to the service and to its upload addresses, with the key: one request per call, never repeated, never redirected. */
+export class Transport implements AsyncDisposable {
+  readonly #options: TransportOptions;
+  readonly #agent: ReturnType<typeof freshConnections>;
+  readonly #userAgent: string;
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  /** @throws TypeError for a key or a user agent that no header can carry */
+  constructor(options: TransportOptions) {
+    requireHeaderValue(options.apiKey.reveal());
+    if (options.userAgent !== undefined) validateHeaderValue('user-agent', options.userAgent);
+    this.#options = options;
+    this.#userAgent = options.userAgent ?? 'dropcast';
+    this.#agent = freshConnections(options.proxyEnv ?? process.env, options.ca);
+  }
+
+  /** A signal that fires with the given one, and when the transport is closed. */
+  untilClosed(signal?: AbortSignal): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+  }
+
+  /** Takes the key, and what else is named, out of a text of the other side. */
+  scrub(secrets: readonly string[] = []): Scrub {
+    return createScrub([this.#options.apiKey.reveal(), ...secrets]);
+  }
+
+  /**
+   * One request, and what its answer says.
+   * @throws {ServiceError} of every kind but the upload's
+   */
+  async ask<T>(request: ApiRequest<T>, options: AskOptions): Promise<T> {
+    throwIfAborted(options.signal, request.operation);
+    const scrub = this.scrub(options.secrets);
+    const answering = this.#send(request, options).then((answer) => withRequestId(answer, scrub));
+    const answer = await this.#track(noted(answering, options.onEnd));
+    if (!isSuccess(answer.status)) throw serviceError(answer, scrub, Date.now());
+    return request.read(answer);
+  }
+
+  /** Sends an accepted file to an upload address. @throws as `uploadFile` */
+  upload(options: UploadOptions): Promise<Uploaded> {
+    return this.#track(uploadFile({ ...options, signal: this.untilClosed(options.signal) }, this.#uploadWorld()));
+  }
+
+  /** Sends any source to an upload address. @throws as `sendBody` */
+  send(source: BodySource, options: SendOptions): Promise<Uploaded> {
+    const signal = this.untilClosed(options.signal);
+    return this.#track(sendBody(source, { ...options, signal }, this.#uploadWorld()));
+  }
+
+  /** Breaks off what is under way, and waits for it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    await Promise.allSettled(this.#running);
+    this.#agent.http.destroy();
+    this.#agent.https.destroy();
+  }
+
+  #uploadWorld(): UploadWorld {
+    const { apiKey, baseUrl, sendKeyTo } = this.#options;
+    // Every request to the service itself carries the key (api-spec section 5); another origin only if it was named.
+    const trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
+    const keyFor = (origin: string) => (trusted.has(origin) ? apiKey.reveal() : null);
+    const targets = createUploadTargets({ baseUrl, named: trusted });
+    return { agent: this.#agent, userAgent: this.#userAgent, targets, keyFor };
+  }
+
+  #send(request: ApiRequest<unknown>, { signal, timeoutMs }: AskOptions): Promise<Answer> {
+    const url = new URL(`${this.#options.baseUrl}${request.path}`);
+    for (const [name, value] of Object.entries(request.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    }
+    return exchange({
+      what: request.operation,
+      method: request.method,
+      url,
+      headers: {
+        ...request.headers,
+        accept: 'application/json',
+        'user-agent': this.#userAgent,
+        authorization: `Bearer ${this.#options.apiKey.reveal()}`,
+      },
+      json: request.json,
+      agent: this.#agent,
+      line: new Line(),
+      signal,
+      timeoutMs: timeoutMs ?? this.#options.timeoutMs ?? defaultTimeoutMs,
+    });
+  }
+
+  /** What is under way is waited for when the transport is closed. */
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#running.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#running.delete(work);
+    }
+  }
+}
+
+async function noted(exchange: Promise<Answer>, onEnd: AskOptions['onEnd']): Promise<Answer> {
+  const startedAt = performance.now();
+  try {
+    const answer = await exchange;
+    onEnd?.({ ms: performance.now() - startedAt, ...endingOf(answer) });
+    return answer;
+  } catch (error) {
+    onEnd?.({ ms: performance.now() - startedAt });
+    throw error;
+  }
+}
+
+function endingOf({ status, requestId }: Answer): Pick<Ending, 'status' | 'requestId'> {
+  return { status, ...(requestId !== undefined && { requestId }) };
+}
+
+/** Scrubbed at once: whoever reads the answer may put it into an error. */
+function withRequestId(answer: Answer, scrub: Scrub): Answer {
+  return { ...answer, requestId: requestIdOf(answer, scrub) };
+}
+
+function requireHeaderValue(key: string): void {
+  if (!/^[\u0021-\u007e]+$/.test(key))
+    throw new TypeError('the API key is empty or holds characters that no header can carry');
+}

@@ -1,0 +1,149 @@
+import { lookup } from 'node:dns/promises';
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+
+import { codeOf, ConnectionError, UploadRejectedError } from '../errors.ts';
+import { isLoopback } from '../transport/loopback.ts';
+import { isAddress, isNearer, reachOf } from './reach.ts';
+import type { Reach } from './reach.ts';
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string, options: LookupOptions) => Promise<readonly LookupAddress[]>;
+
+/** An upload address that may be sent to. */
+export interface UploadTarget {
+  readonly url: URL;
+  /** For the connection: what the name leads to is judged in the same moment in which it is connected to. */
+  readonly lookup?: LookupFunction;
+  /** Why `lookup` refused, if it did. */
+  refusal(): UploadRejectedError | null;
+}
+
+/** Judges the upload addresses that a service hands out. */
+export interface UploadTargets {
+  /**
+   * @throws {UploadRejectedError} for an address that no file may be sent to
+   * @throws {ConnectionError} when it cannot be found out now where the service itself is
+   */
+  admit(address: string): Promise<UploadTarget>;
+}
+
+/**
+ * An upload address comes from outside and makes this machine connect to where it says: that must not be a way into the network
+ * behind it (server-side request forgery). It has to be https, or http on this machine, must hold no password, and may not lead nearer
+ * to this machine than the service itself does: a service on the internet names no address of the private network or of this
+ * machine. An origin that a person has named is theirs to choose.
+ *
+ * A proxy resolves names itself (Node asks `lookup` nothing then): behind one only addresses that are no names can be judged here.
+ *
+ * @param named origins of the configuration: that of the service, and `send_key_to`
+ * @param resolve asks the system by default
+ */
+export function createUploadTargets(options: {
+  readonly baseUrl: string;
+  readonly named: ReadonlySet<string>;
+  readonly resolve?: Resolve;
+}): UploadTargets {
+  const { baseUrl, named, resolve = resolveAll } = options;
+  const service = new URL(baseUrl).hostname;
+  const judge = async (reaches: readonly Reach[]): Promise<Reach | null> => {
+    const found = reaches.reduce((one, other) => (isNearer(other, one) ? other : one), 'public');
+    // Asked only if it matters.
+    return found === 'public' || !isNearer(found, await farthest(service, resolve)) ? null : found;
+  };
+  return {
+    admit: async (address) => {
+      const url = requireSafe(address);
+      if (named.has(url.origin)) return { url, refusal: () => null };
+      if (!isAddress(url.hostname)) return guarded(url, resolve, judge);
+      const near = await judge([reachOf(url.hostname)]);
+      if (near !== null) throw tooNear(url, near);
+      return { url, refusal: () => null };
+    },
+  };
+}
+
+/** Only what a signed upload may look like, so that no file leaves in the clear and no password is sent that we were not given. */
+function requireSafe(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null) throw unsafe('the upload address is no web address');
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
+    throw unsafe(
+      `the upload address must be https, or http on this machine; it is ${url.protocol}//${url.host.slice(0, 260)}`,
+    );
+  if (url.username !== '' || url.password !== '') throw unsafe('the upload address holds a user name or a password');
+  return url;
+}
+
+function guarded(
+  url: URL,
+  resolve: Resolve,
+  judge: (reaches: readonly Reach[]) => Promise<Reach | null>,
+): UploadTarget {
+  let refused: UploadRejectedError | null = null;
+  const find = async (hostname: string, options: LookupOptions): Promise<readonly LookupAddress[]> => {
+    const found = await resolve(hostname, options);
+    const near = await judge(found.map(({ address }) => reachOf(address)));
+    if (near === null) return found;
+    refused = tooNear(url, near);
+    throw refused;
+  };
+  return {
+    url,
+    lookup: (hostname, options, callback) => {
+      void answer(() => find(hostname, options), options.all === true, callback);
+    },
+    refusal: () => refused,
+  };
+}
+
+async function answer(
+  find: () => Promise<readonly LookupAddress[]>,
+  isForAll: boolean,
+  callback: Parameters<LookupFunction>[2],
+): Promise<void> {
+  const found = await find().catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) return callback(found, []);
+  const [first] = found;
+  if (first === undefined)
+    return callback(Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' }), []);
+  return isForAll ? callback(null, [...found]) : callback(null, first.address, first.family);
+}
+
+/** Of a service with several addresses the one that everybody can reach counts. */
+async function farthest(hostname: string, resolve: Resolve): Promise<Reach> {
+  const addresses = isAddress(hostname) ? [hostname] : await addressesOf(hostname, resolve);
+  const reaches = addresses.map((address) => reachOf(address)).filter((reach) => reach !== 'forbidden');
+  return reaches.reduce<Reach>((one, other) => (isNearer(one, other) ? other : one), reaches[0] ?? 'public');
+}
+
+/** A service that cannot be found now is no reason to refuse an address, and a file with it, for good. */
+async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly string[]> {
+  try {
+    return (await resolve(hostname, {})).map(({ address }) => address);
+  } catch (error) {
+    const code = codeOf(error) ?? 'unknown';
+    throw new ConnectionError(false, `${hostname} cannot be found: ${code}`, { code, cause: error });
+  }
+}
+
+function resolveAll(hostname: string, options: LookupOptions): Promise<readonly LookupAddress[]> {
+  return lookup(hostname, { ...options, all: true });
+}
+
+const places: Readonly<Record<Reach, string>> = {
+  public: 'the internet',
+  private: 'a private network',
+  loopback: 'this machine',
+  forbidden: 'an address that is no server for uploads',
+};
+
+function tooNear(url: URL, near: Reach): UploadRejectedError {
+  return unsafe(
+    `the upload address ${url.origin} leads to ${places[near]}, and the service itself is not there; only an origin that is named to see the key may be`,
+  );
+}
+
+function unsafe(message: string): UploadRejectedError {
+  return new UploadRejectedError(message, { code: 'unsafe_upload_address' });
+}

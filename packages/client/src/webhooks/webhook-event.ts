@@ -1,0 +1,63 @@
+import { z } from 'zod';
+
+import { readPublished, readVideo } from '../wire/wire.ts';
+import type { Published, Video } from '../wire/wire.ts';
+
+// The specification says that there are webhooks and that they are signed, and nothing else (api-spec section 6). Kinds and
+// payloads are assumed: `{type, timestamp, data}` with the video as GET /videos/:id gives it, or the publish result.
+
+interface Delivered {
+  /** Of this message; the same when it is delivered again. */
+  readonly id: string;
+  /** When it happened, ISO 8601 as sent; empty if the service does not say. */
+  readonly timestamp: string;
+}
+
+/** A video can be watched. */
+export interface VideoReadyEvent extends Delivered {
+  readonly isKnown: true;
+  readonly type: 'video.ready';
+  readonly data: Video;
+}
+
+/** The service gave a video up; `data.message` says why, if the service does. */
+export interface VideoFailedEvent extends Delivered {
+  readonly isKnown: true;
+  readonly type: 'video.failed';
+  readonly data: Video;
+}
+
+/** A feed was refreshed. */
+export interface FeedPublishedEvent extends Delivered {
+  readonly isKnown: true;
+  readonly type: 'feed.published';
+  readonly data: Published;
+}
+
+/** A kind that was added since, as it was sent. */
+export interface OtherEvent extends Delivered {
+  readonly isKnown: false;
+  readonly type: string;
+  readonly data: unknown;
+}
+
+/** Ask `isKnown` first: then `type` tells what `data` is. */
+export type WebhookEvent = VideoReadyEvent | VideoFailedEvent | FeedPublishedEvent | OtherEvent;
+
+const Envelope = z.object({ type: z.string().min(1), timestamp: z.string().catch(''), data: z.unknown().optional() });
+
+/** @returns undefined when it is no event, or one of the known kinds with something else in it */
+export function readEvent(id: string, json: unknown): WebhookEvent | undefined {
+  const envelope = Envelope.safeParse(json).data;
+  if (envelope === undefined) return undefined;
+  const { type, timestamp, data } = envelope;
+  if (type === 'video.ready' || type === 'video.failed') {
+    const video = readVideo(data);
+    return video && { isKnown: true, id, type, timestamp, data: video };
+  }
+  if (type === 'feed.published') {
+    const published = readPublished(data);
+    return published && { isKnown: true, id, type, timestamp, data: published };
+  }
+  return { isKnown: false, id, type, timestamp, data };
+}

@@ -1,0 +1,186 @@
+import { validateHeaderValue } from 'node:http';
+
+import { readAnswer, readNothing, readSomething } from '../transport/answer.ts';
+import type { Answer } from '../transport/answer.ts';
+import { RejectedError } from '../errors.ts';
+import {
+  readChannel,
+  readChannels,
+  readCreated,
+  readFeeds,
+  readOverview,
+  readPublished,
+  readVideo,
+  readVideoAnalytics,
+  readVideoPage,
+} from './wire.ts';
+import type {
+  AnalyticsOverview,
+  Channel,
+  CreatedVideo,
+  Feed,
+  Period,
+  Published,
+  Reader,
+  Video,
+  VideoAnalytics,
+  VideoPage,
+} from './wire.ts';
+
+/** One request of the API (api-spec section 4) and how its answer is read: the same for the daemon and for the library. */
+export interface ApiRequest<T> {
+  /** In words, for messages and metrics. */
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below the base address. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly json?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Does no harm when an earlier one was carried out without our knowing. */
+  readonly isRepeatable: boolean;
+  /** Of an answer with a 2xx status. @throws {UnreadableAnswerError} */
+  read(answer: Answer): T;
+}
+
+export interface VideoFields {
+  readonly title: string;
+  readonly description?: string | null;
+  readonly channelId?: string;
+  readonly tags?: readonly string[];
+  /** For an import: the service fetches it from there. */
+  readonly sourceUrl?: string | null;
+}
+
+/**
+ * @param idempotencyKey is sent along; the service ignores it, a later one or the sandbox may not
+ * @throws {TypeError} no header can carry it
+ */
+export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRequest<CreatedVideo> {
+  if (idempotencyKey !== undefined) validateHeaderValue('idempotency-key', idempotencyKey);
+  const isImport = typeof fields.sourceUrl === 'string';
+  return {
+    ...asking('create video', 'POST', '/videos', (json) => {
+      const created = readCreated(json);
+      return created?.uploadUrl === null && !isImport ? undefined : created;
+    }),
+    isRepeatable: false,
+    ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
+    json: {
+      title: fields.title,
+      description: fields.description ?? undefined,
+      channel_id: fields.channelId,
+      tags: fields.tags,
+      source_url: fields.sourceUrl ?? undefined,
+    },
+  };
+}
+
+export function getVideo(id: string): ApiRequest<Video> {
+  return asking('get video', 'GET', pathOf('/videos', id), readVideo);
+}
+
+/** `page` from 1, `perPage` 1 to 100. */
+export interface PageQuery {
+  readonly page: number;
+  readonly perPage: number;
+  readonly channelId?: string;
+  readonly status?: string;
+}
+
+export function listVideos(query: PageQuery): ApiRequest<VideoPage> {
+  const { page, perPage, channelId, status } = query;
+  return {
+    ...asking('list videos', 'GET', '/videos', readVideoPage(query)),
+    query: { page, per_page: perPage, channel_id: channelId, status },
+  };
+}
+
+export interface VideoChanges {
+  readonly title?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+}
+
+/** Null when the answer, which the specification does not show, is no video. */
+export function updateVideo(id: string, changes: VideoChanges): ApiRequest<Video | null> {
+  const { title, description, tags } = changes;
+  return { ...perhaps('update video', pathOf('/videos', id), readVideo), json: { title, description, tags } };
+}
+
+export function deleteVideo(id: string): ApiRequest<void> {
+  const operation = 'delete video';
+  return {
+    operation,
+    method: 'DELETE',
+    path: pathOf('/videos', id),
+    isRepeatable: true,
+    read: (answer) => readNothing(answer, operation),
+  };
+}
+
+export function listChannels(): ApiRequest<readonly Channel[]> {
+  return asking('list channels', 'GET', '/channels', readChannels);
+}
+
+export interface ChannelChanges {
+  readonly name?: string;
+  readonly description?: string;
+  /** The specification does not show what is in it. */
+  readonly defaultPlayerSettings?: Readonly<Record<string, unknown>>;
+}
+
+/** Null when the answer, which the specification does not show, is no channel. */
+export function updateChannel(id: string, changes: ChannelChanges): ApiRequest<Channel | null> {
+  const { name, description, defaultPlayerSettings } = changes;
+  return {
+    ...perhaps('update channel', pathOf('/channels', id), readChannel),
+    json: { name, description, default_player_settings: defaultPlayerSettings },
+  };
+}
+
+export function listFeeds(): ApiRequest<readonly Feed[]> {
+  return asking('list feeds', 'GET', '/feeds', readFeeds);
+}
+
+/** A feed that is published twice is as it was after the first time. */
+export function publishFeed(id: string): ApiRequest<Published> {
+  const request = asking('publish feed', 'POST', `${pathOf('/feeds', id)}/publish`, readPublished);
+  return {
+    ...request,
+    // The body is shown in the specification, the status is not: a 204 has none.
+    read: (answer) => (answer.body.trim() === '' ? { status: 'published' } : request.read(answer)),
+  };
+}
+
+export function videoAnalytics(videoId: string, period: Period): ApiRequest<VideoAnalytics> {
+  const asked = { videoId, ...period };
+  return {
+    ...asking('video analytics', 'GET', '/analytics/videos', readVideoAnalytics(asked)),
+    query: { video_id: videoId, from: period.from, to: period.to },
+  };
+}
+
+export function analyticsOverview(query: Period & { readonly channelId?: string }): ApiRequest<AnalyticsOverview> {
+  return {
+    ...asking('analytics overview', 'GET', '/analytics/overview', readOverview(query)),
+    query: { channel_id: query.channelId, from: query.from, to: query.to },
+  };
+}
+
+function asking<T>(operation: string, method: 'GET' | 'POST', path: string, read: Reader<T>): ApiRequest<T> {
+  return { operation, method, path, isRepeatable: true, read: (answer) => readAnswer(answer, read, operation) };
+}
+
+function perhaps<T>(operation: string, path: string, read: Reader<T>): ApiRequest<T | null> {
+  const readIt = (answer: Answer) => readSomething(answer, read, operation);
+  return { operation, method: 'PATCH', path, isRepeatable: true, read: readIt };
+}
+
+/** An id as one segment of a path. `.` and `..` would be resolved away even when encoded, and reach another endpoint; half a surrogate pair cannot be encoded. */
+function pathOf(collection: string, id: string): string {
+  if (id === '' || id === '.' || id === '..' || !id.isWellFormed()) {
+    throw new RejectedError(`${JSON.stringify(id)} is not an id`, { code: 'invalid_id' });
+  }
+  return `${collection}/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,74 @@
+import type { ErrorAnswer } from '../contract/types.gen.ts';
+import { storageTroubleOf } from '../store/storage-trouble.ts';
+
+/**
+ * A refusal with the error body of api-spec section 7. Its codes and statuses are given there; those for
+ * invalid requests are left open, so the ones beyond that table are assumed.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return STATUS[this.code];
+  }
+
+  /** The whole answer's body, as JSON. */
+  get body(): string {
+    const answer: ErrorAnswer = { error: { code: this.code, message: this.message } };
+    return JSON.stringify(answer);
+  }
+}
+
+export type ErrorCode = keyof typeof STATUS;
+
+const STATUS = {
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  rate_limited: 429,
+  server_error: 500,
+  // assumed from here on
+  bad_request: 400, // not HTTP or not JSON
+  method_not_allowed: 405,
+  request_timeout: 408,
+  conflict: 409,
+  gone: 410,
+  length_required: 411,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  range_not_satisfiable: 416,
+  expectation_failed: 417,
+  misdirected_request: 421,
+  invalid_request: 422, // well-formed, but not what the specification describes
+  headers_too_large: 431,
+  insufficient_storage: 507,
+} as const;
+
+/** The code that goes with an error status, and for one that has none the nearest. */
+export function codeOfStatus(status: number): ErrorCode {
+  const codes = Object.keys(STATUS) as ErrorCode[];
+  return codes.find((code) => STATUS[code] === status) ?? (status >= 500 ? 'server_error' : 'bad_request');
+}
+
+/** The refusal that any error becomes: nothing inside the server shows through. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const trouble = storageTroubleOf(error);
+  if (trouble?.isFull) return new ApiError('insufficient_storage', 'The sandbox has no disk space left.');
+  if (trouble) return new ApiError('server_error', `The sandbox cannot use its data folder (${trouble.what}).`);
+  return new ApiError('server_error', 'The sandbox failed on this request.');
+}
+
+/** Whether the error is a fault of the sandbox itself, and neither a refusal nor one of the place where it keeps its data. */
+export function isDefect(error: unknown): boolean {
+  return !(error instanceof ApiError) && storageTroubleOf(error) === undefined;
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { ChannelAnswer, ChannelList } from '../contract/types.gen.ts';
+import type { World } from '../world.ts';
+import type { Handler } from './handler.ts';
+import { ApiError } from './api-error.ts';
+import { jsonBody } from './input.ts';
+import { nameField, textField } from './text-fields.ts';
+import { channelListItem, wholeChannel } from './wire.ts';
+
+/** GET /channels: all of them, in the order of their creation (assumed). */
+export function listChannels({ records: { channels } }: Pick<World, 'records'>): Handler {
+  return (context) => context.json({ data: channels.list().map(channelListItem) } satisfies ChannelList);
+}
+
+/** PATCH /channels/:id. assumed: answers with the changed channel; the slug stays; the settings are replaced as a whole. */
+export function updateChannel({ records: { channels }, events }: Pick<World, 'records' | 'events'>): Handler {
+  return async (context) => {
+    const id = context.req.param('id') ?? '';
+    if (!channels.find(id)) throw noSuchChannel();
+    const body = await jsonBody(context.req.raw, updateBody);
+    const channel = channels.change(id, {
+      name: body.name,
+      description: body.description,
+      defaultPlayerSettings: body.default_player_settings,
+    });
+    if (!channel) throw noSuchChannel();
+    events.emit('channel.updated', id);
+    return context.json({ data: wholeChannel(channel) } satisfies ChannelAnswer);
+  };
+}
+
+const MAX_DEPTH = 32;
+
+const updateBody = z.strictObject({
+  name: nameField(200).optional(),
+  description: textField(10_000).optional(),
+  // assumed: the inner structure is not shown (api-spec section 2.2), so any object of sane depth.
+  default_player_settings: z
+    .custom<Record<string, unknown>>(isPlainObject, 'must be an object')
+    .refine((value) => isShallow(value), `must not be nested deeper than ${MAX_DEPTH} levels`)
+    .optional(),
+});
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Level by level and not by recursion: a body of a million brackets must not overflow the stack. */
+function isShallow(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return false;
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return true;
+}
+
+function noSuchChannel(): ApiError {
+  return new ApiError('not_found', 'There is no such channel.');
+}

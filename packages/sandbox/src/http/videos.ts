@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import type { CreatedVideo, VideoAnswer, VideoList } from '../contract/types.gen.ts';
+import type { NewVideoFields } from '../video-admission.ts';
+import type { World } from '../world.ts';
+import type { Handler } from './handler.ts';
+import { ApiError } from './api-error.ts';
+import { jsonBody, query } from './input.ts';
+import { pageNumber } from './paging.ts';
+import { nameField, textField } from './text-fields.ts';
+import { videoListItem, wholeVideo } from './wire.ts';
+
+type ReadParts = Pick<World, 'records' | 'lifecycle' | 'links'>;
+
+/** GET /videos: newest first (assumed), pending ones too unless a status is asked for (assumed). */
+export function listVideos({ records: { videos }, lifecycle, links }: ReadParts): Handler {
+  return (context) => {
+    const asked = query(context.req.raw, listQuery);
+    lifecycle.advance();
+    const page = videos.page({ channelId: asked.channel_id, status: asked.status }, asked.page, asked.per_page);
+    return context.json({
+      data: page.videos.map((video) => videoListItem(video, links)),
+      meta: { page: asked.page, per_page: asked.per_page, total: page.total },
+    } satisfies VideoList);
+  };
+}
+
+/** POST /videos. assumed: 201; without channel_id the account's first channel; an upload_url with a source_url too. */
+export function createVideo({ records: { channels }, admission }: Pick<World, 'records' | 'admission'>): Handler {
+  return async (context) => {
+    const body = await jsonBody(context.req.raw, createBody);
+    const channelId = body.channel_id ?? channels.list()[0]?.id;
+    if (channelId === undefined) throw new ApiError('invalid_request', 'channel_id: the account has no channel.');
+    if (!channels.find(channelId)) throw new ApiError('invalid_request', 'channel_id: there is no such channel.');
+    const fields: NewVideoFields = {
+      title: body.title,
+      description: body.description ?? null,
+      channelId,
+      tags: body.tags ?? [],
+      sourceUrl: body.source_url ?? null,
+    };
+    const { id, uploadUrl } = admission.admit(fields);
+    return context.json({ id, upload_url: uploadUrl, status: 'pending' } satisfies CreatedVideo, 201);
+  };
+}
+
+/** GET /videos/:id. assumed: wrapped in data, as api-spec section 4 says of answers in general. */
+export function getVideo({ records: { videos }, lifecycle, links }: ReadParts): Handler {
+  return (context) => {
+    lifecycle.advance();
+    const video = videos.find(context.req.param('id') ?? '');
+    if (!video) throw noSuchVideo();
+    return context.json({ data: wholeVideo(video, links) } satisfies VideoAnswer);
+  };
+}
+
+/** PATCH /videos/:id. assumed: answers with the changed video; an empty object changes nothing. */
+export function updateVideo({
+  records: { videos },
+  lifecycle,
+  links,
+  events,
+}: ReadParts & Pick<World, 'events'>): Handler {
+  return async (context) => {
+    const id = context.req.param('id') ?? '';
+    if (!videos.find(id)) throw noSuchVideo();
+    const body = await jsonBody(context.req.raw, updateBody);
+    lifecycle.advance();
+    const video = videos.change(id, body);
+    if (!video) throw noSuchVideo();
+    events.emit('video.updated', id);
+    return context.json({ data: wholeVideo(video, links) } satisfies VideoAnswer);
+  };
+}
+
+/** DELETE /videos/:id. assumed: 204 without a body; a second one is 404. */
+export function deleteVideo({ admission, library }: Pick<World, 'admission' | 'library'>): Handler {
+  return async (context) => {
+    const id = context.req.param('id') ?? '';
+    if (!admission.withdraw(id)) throw noSuchVideo();
+    await library.remove(id);
+    return context.body(null, 204);
+  };
+}
+
+const listQuery = z.strictObject({
+  page: pageNumber(999_999_999).default(1),
+  per_page: pageNumber(100).default(25),
+  channel_id: z.string().min(1, 'must not be empty').optional(),
+  status: z.enum(['processing', 'ready', 'failed'], 'must be processing, ready or failed').optional(),
+});
+
+const title = nameField(500);
+const description = textField(10_000);
+const tags = z.array(nameField(200), 'must be an array of strings').max(200, 'must have at most 200 tags');
+const sourceUrl = textField(4096).refine(
+  isWebAddress,
+  'must be an http or https address without user name and password',
+);
+
+const createBody = z.strictObject({
+  title,
+  description: description.optional(),
+  channel_id: z.string('must be a string').optional(),
+  tags: tags.optional(),
+  source_url: sourceUrl.optional(),
+});
+
+const updateBody = z.strictObject({
+  title: title.optional(),
+  description: description.optional(),
+  tags: tags.optional(),
+});
+
+function isWebAddress(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
+}
+
+function noSuchVideo(): ApiError {
+  return new ApiError('not_found', 'There is no such video.');
+}

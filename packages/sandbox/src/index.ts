@@ -1,0 +1,11 @@
+// What the package gives to programs: the sandbox itself, and the desk for its keys.
+
+export { startSandbox } from './sandbox.ts';
+export type { Sandbox } from './sandbox.ts';
+export { readAnnouncement } from './announcement.ts';
+export { isLoopbackHost } from './loopback.ts';
+export { KeyDesk } from './admin/key-desk.ts';
+export type { KeyView } from './admin/key-desk.ts';
+export { AdminError, RemoteKeys } from './admin/remote-keys.ts';
+export { openRecords } from './records.ts';
+export { DataFolderError } from './store/database.ts';

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import type { UploadReceipt } from '../contract/types.gen.ts';
+import { answerJson } from '../http/answer.ts';
+import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
+import { refuseEarly, type Exchange } from '../http/exchange.ts';
+import type { RawListener } from '../http/server.ts';
+import type { AcceptResult, Lifecycle } from '../lifecycle.ts';
+import type { Records } from '../records.ts';
+import type { UploadAddressStore } from '../store/upload-addresses.ts';
+import { receiveFile } from './receive.ts';
+
+export interface UploadParts {
+  readonly records: Pick<Records, 'addresses' | 'videos'>;
+  readonly lifecycle: Lifecycle;
+  /** The folder for bodies that are still arriving. */
+  readonly incoming: string;
+  readonly nowMs: () => number;
+  readonly onDefect: (error: unknown) => void;
+}
+
+/**
+ * The PUT to an upload address, on the plain Node request: a body of gigabytes must reach the disk without a
+ * detour through web streams, and a refusal must come before the body is asked for.
+ */
+export function createUploadListener(parts: UploadParts): RawListener {
+  return async (request, response, awaitsContinue) => {
+    try {
+      if (request.method === 'OPTIONS') response.writeHead(204, ALLOW).end();
+      else await takeBody({ request, response, awaitsContinue }, parts);
+    } catch (error) {
+      if (!response.destroyed) refuse({ request, response, awaitsContinue }, error, parts.onDefect);
+    }
+  };
+}
+
+const ALLOW = { Allow: 'PUT, OPTIONS' };
+
+/** assumed: 200 with what was stored; the specification does not show the answer (api-spec section 4.5). */
+async function takeBody({ request, response, awaitsContinue }: Exchange, parts: UploadParts): Promise<void> {
+  const videoId = admittedVideo(request, parts);
+  if (awaitsContinue) response.writeContinue();
+  const { era } = parts.lifecycle;
+  const file = await receiveFile(request, parts.incoming);
+  const result = await parts.lifecycle.accept(videoId, file, era);
+  requireAccepted(result);
+  const { sizeBytes: size, sha256 } = file;
+  const receipt: UploadReceipt = { id: videoId, status: 'processing', size, sha256 };
+  answerJson(response, 200, JSON.stringify(receipt));
+}
+
+/** All reasons to refuse that are known without the body. assumed: the specification shows none of them. @throws ApiError */
+function admittedVideo(request: IncomingMessage, { records: { addresses, videos }, nowMs }: UploadParts): string {
+  const [, , videoId = '', token = '', ...rest] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
+  if (rest.length > 0) throw new ApiError('not_found', 'There is nothing at this path.');
+  if (request.method !== 'PUT') throw new ApiError('method_not_allowed', 'Send the file with PUT.', ALLOW);
+  requireValidAddress(addresses.judge(videoId, token, nowMs()), videos.find(videoId)?.status === 'pending');
+  requirePlainBody(request);
+  return videoId;
+}
+
+function requireValidAddress(state: ReturnType<UploadAddressStore['judge']>, isPending: boolean): void {
+  if (state === 'unknown') throw new ApiError('not_found', 'This upload address does not exist.');
+  if (state === 'wrong token') throw new ApiError('forbidden', 'This upload address is not valid.');
+  if (state === 'void') throw new ApiError('gone', 'The video of this upload address was deleted.');
+  if (!isPending) throw new ApiError('conflict', 'This video already has its file.');
+  if (state === 'expired') throw new ApiError('forbidden', 'This upload address has expired.');
+}
+
+function requirePlainBody({ headers }: IncomingMessage): void {
+  if (headers['content-length'] === undefined)
+    throw new ApiError('length_required', 'Send the file with a Content-Length.');
+  // RFC 9110 section 14.5: a PUT of a part, taken for the whole, would destroy the file.
+  if (headers['content-range'] !== undefined)
+    throw new ApiError('bad_request', 'Send the whole file: parts are not supported.');
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+    throw new ApiError('unsupported_media_type', 'Send the file itself, without a Content-Encoding.');
+}
+
+function requireAccepted(result: AcceptResult): void {
+  if (result === 'video deleted') throw new ApiError('gone', 'The video was deleted during the upload.');
+  if (result === 'already complete') throw new ApiError('conflict', 'Another upload of this video was complete first.');
+}
+
+function refuse(exchange: Exchange, error: unknown, onDefect: UploadParts['onDefect']): void {
+  if (isDefect(error)) onDefect(error);
+  refuseEarly(exchange, toApiError(error));
+}

@@ -1,0 +1,114 @@
+import { clampWait } from '@dropcast/client';
+import type { Lane } from '../pipeline/file/ports.ts';
+
+/**
+ * The requests of the last hour, as counters per minute of the wall clock. One row, written before each request. Counters
+ * instead of one GCRA number: a burst may use the whole hour at once, and sustained use still gets nearly all of it.
+ */
+export interface BudgetWindow {
+  /** [minute since the epoch, requests], oldest first, at most 61 of them. */
+  readonly minutes: readonly (readonly [minute: number, count: number])[];
+  /** Nothing goes out before this time (epoch milliseconds); 0 when open. */
+  readonly blockedUntil: number;
+  /** After a block one request goes first, to see whether the service means it. */
+  readonly isProbing: boolean;
+  /** Requests since the row began. */
+  readonly total: number;
+}
+
+export const emptyWindow: BudgetWindow = { minutes: [], blockedUntil: 0, isProbing: false, total: 0 };
+
+export type Spending =
+  | { readonly granted: true; readonly window: BudgetWindow }
+  | { readonly granted: false; readonly window: BudgetWindow; readonly waitMs: number };
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
+/** The minute under way and the 60 before it: together never less than the last hour, so the bound holds in every rolling one. */
+const windowMinutes = 61;
+
+/** How long the first request after a block has to itself. Answers take well under a second; a 429 blocks again. */
+const probeMs = 2000;
+
+/** What the service asks to wait if its 429 does not say: api-spec.md section 8 promises the header, proxies do not. */
+const defaultBlockMs = 60_000;
+
+/**
+ * Takes one request from the hour if there is room for its lane.
+ *
+ * @param limit requests per hour, at least 1
+ * @returns the window to go on with, in either case; `waitMs` says when asking again can help, at most 61 minutes
+ */
+export function spend(window: BudgetWindow, nowMs: number, lane: Lane, limit: number): Spending {
+  const current = atTime(window, nowMs);
+  const waitMs = Math.max(current.blockedUntil - nowMs, untilRoom(current, nowMs, ceilingOf(lane, limit)));
+  if (waitMs > 0) return { granted: false, window: current, waitMs };
+  return { granted: true, window: counted(current, nowMs) };
+}
+
+/**
+ * Shuts the gate for everybody: the service said 429.
+ *
+ * @param retryAfterMs what it asked for; a minute if it did not say; 1 s to 1 h is believed
+ */
+export function block(window: BudgetWindow, nowMs: number, retryAfterMs: number | undefined): BudgetWindow {
+  const current = atTime(window, nowMs);
+  const until = nowMs + clampWait(retryAfterMs ?? defaultBlockMs);
+  return { ...current, blockedUntil: Math.max(current.blockedUntil, until), isProbing: true };
+}
+
+/** How many of an hour's requests a lane may fill. What has begun must always find room to finish (design section 7). */
+export function ceilingOf(lane: Lane, limit: number): number {
+  const shares: Record<Lane, number> = {
+    finish: limit,
+    poll: Math.min(Math.floor(limit * 0.97), limit - 1),
+    create: Math.min(Math.floor(limit * 0.93), limit - 2),
+  };
+  return Math.max(1, shares[lane]);
+}
+
+/** Requests that count at this time. */
+export function usedOf(window: BudgetWindow): number {
+  return window.minutes.reduce((sum, [, count]) => sum + count, 0);
+}
+
+/**
+ * Brings a window to the present: counters that are over an hour old fall out. A clock that was set back leaves counters and
+ * blocks in the future; they are moved, spacing kept, so that the newest is now: never later than they really were.
+ */
+export function atTime(window: BudgetWindow, nowMs: number): BudgetWindow {
+  const minute = minuteOf(nowMs);
+  const ahead = Math.max(0, (window.minutes.at(-1)?.[0] ?? minute) - minute);
+  const minutes = window.minutes
+    .map(([at, count]) => [at - ahead, count] as const)
+    .filter(([at]) => at > minute - windowMinutes);
+  const blockedUntil = window.blockedUntil <= nowMs ? 0 : Math.min(window.blockedUntil, nowMs + hourMs);
+  return { ...window, minutes, blockedUntil };
+}
+
+function counted(window: BudgetWindow, nowMs: number): BudgetWindow {
+  const minute = minuteOf(nowMs);
+  const newest = window.minutes.at(-1);
+  const minutes =
+    newest?.[0] === minute
+      ? [...window.minutes.slice(0, -1), [minute, newest[1] + 1] as const]
+      : [...window.minutes, [minute, 1] as const];
+  const blockedUntil = window.isProbing ? nowMs + probeMs : 0;
+  return { minutes, blockedUntil, isProbing: false, total: window.total + 1 };
+}
+
+/** Milliseconds until enough old counters have fallen out. */
+function untilRoom(window: BudgetWindow, nowMs: number, ceiling: number): number {
+  let used = usedOf(window);
+  if (used < ceiling) return 0;
+  for (const [minute, count] of window.minutes) {
+    used -= count;
+    if (used < ceiling) return (minute + windowMinutes) * minuteMs - nowMs;
+  }
+  return minuteMs;
+}
+
+function minuteOf(ms: number): number {
+  return Math.floor(ms / minuteMs);
+}

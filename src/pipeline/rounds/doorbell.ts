@@ -1,0 +1,41 @@
+import type { Facts } from '../file/facts.ts';
+import type { Clock } from '../file/ports.ts';
+
+/** Whether somebody rang to say that videos have changed, so that the sweep need not wait its time. */
+export interface Doorbell {
+  ring(): void;
+  /** Whether a sweep may begin because of it, if there is a file that it can be about. */
+  isRinging(): boolean;
+  /** Whether it can be about one of these files. */
+  isAbout(processing: readonly Facts[]): boolean;
+  /** A sweep begins: it answers all rings so far. */
+  answer(): void;
+  /** No further sweep because of it for so long. */
+  rest(ms: number): void;
+}
+
+/** A ring may come before the answer to the upload it is about, so it holds good for files that get that far soon after. */
+const echoMs = 10_000;
+
+export function createDoorbell(clock: Clock): Doorbell {
+  let isUnanswered = false;
+  let rungAt = -Infinity;
+  let answeredAt = 0;
+  let quietUntil = 0;
+  return {
+    ring: () => {
+      isUnanswered = true;
+      rungAt = clock.elapsed();
+    },
+    isRinging: () => clock.elapsed() >= quietUntil && (isUnanswered || clock.elapsed() < rungAt + echoMs),
+    isAbout: (processing) =>
+      isUnanswered || processing.some(({ processingSince }) => (processingSince ?? 0) >= answeredAt),
+    answer: () => {
+      isUnanswered = false;
+      answeredAt = clock.now();
+    },
+    rest: (ms) => {
+      quietUntil = clock.elapsed() + ms;
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { createServer as createTlsServer } from 'node:https';
+import type { ServerResponse } from 'node:http';
+import { getCACertificates } from 'node:tls';
+import { describe, expect, test } from 'vitest';
+
+import { freshConnections } from '../../packages/client/src/transport/connection.ts';
+import { ConnectionError, RequestTimeoutError, UnreadableAnswerError } from '../../packages/client/src/errors.ts';
+import { selfSigned } from './certificate.ts';
+import { listening, startHost } from './upload-host.ts';
+import type { Handler } from './upload-host.ts';
+import { failure, openClient } from './open-client.ts';
+
+function json(response: ServerResponse, body: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+/** Takes the request and breaks the connection, so many times; then answers. */
+function breaking(times: number, answer: Handler): Handler {
+  let left = times;
+  return (request, response, seen) => {
+    request.resume();
+    if (left === 0) return answer(request, response, seen);
+    left -= 1;
+    return request.on('end', () => request.socket.resetAndDestroy());
+  };
+}
+
+const notFound: Handler = (_, response) => response.writeHead(404).end();
+
+describe('on a real connection', () => {
+  test('a read is repeated after a reset', async () => {
+    await using host = await startHost(breaking(2, (_, response) => json(response, { id: 'v', status: 'ready' })));
+    await using opened = openClient(`${host.origin}/v1`);
+    expect(await opened.client.videos.get('v')).toEqual({ id: 'v', status: 'ready' });
+    expect(host.seen).toHaveLength(3);
+  });
+
+  test('a deletion that is not found after a reset is done', async () => {
+    await using host = await startHost(breaking(1, notFound));
+    await using opened = openClient(`${host.origin}/v1`);
+    expect(await opened.client.videos.delete('v')).toBeUndefined();
+    expect(host.seen.map(({ method }) => method)).toEqual(['DELETE', 'DELETE']);
+  });
+
+  test('creating is not repeated after a reset: the record may exist', async () => {
+    await using host = await startHost(breaking(1, notFound));
+    await using opened = openClient(`${host.origin}/v1`);
+    const error = await failure(opened.client.videos.create({ title: 'T' }));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ sent: true, code: 'ECONNRESET' });
+    expect(host.seen).toHaveLength(1);
+  });
+
+  test('creating is repeated when nobody listens: nothing has left', async () => {
+    const closed = await startHost(notFound);
+    await closed[Symbol.asyncDispose]();
+    await using opened = openClient(`${closed.origin}/v1`);
+    const error = await failure(opened.client.videos.create({ title: 'T' }));
+    expect(error).toMatchObject({ name: 'ConnectionError', sent: false, code: 'ECONNREFUSED' });
+    expect(opened.sleeps).toEqual([500, 1000]);
+  });
+
+  test('an answer that does not come in time is asked for again, by the time of the call or of the client', async () => {
+    await using host = await startHost((request) => request.resume());
+    await using opened = openClient(`${host.origin}/v1`, { timeoutMs: 50, maxRetries: 1 });
+    expect(await failure(opened.client.feeds.list())).toBeInstanceOf(RequestTimeoutError);
+    expect(host.seen).toHaveLength(2);
+    await using patient = openClient(`${host.origin}/v1`, { maxRetries: 0 });
+    expect(await failure(patient.client.feeds.list({ timeoutMs: 50 }))).toMatchObject({ sent: true, code: 'timeout' });
+  });
+
+  test('a signal ends an exchange that is under way', async () => {
+    const stop = new AbortController();
+    await using host = await startHost((request) => {
+      request.resume();
+      stop.abort();
+    });
+    await using opened = openClient(`${host.origin}/v1`);
+    expect(await failure(opened.client.feeds.list({ signal: stop.signal }))).toMatchObject({ name: 'AbortedError' });
+    expect(host.seen).toHaveLength(1);
+  });
+
+  test('an answer without end is cut', async () => {
+    await using host = await startHost((_, response) => {
+      const pour = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(1024 * 1024)));
+      };
+      response.on('drain', pour).writeHead(200);
+      pour();
+    });
+    await using opened = openClient(`${host.origin}/v1`);
+    expect(await failure(opened.client.feeds.list())).toBeInstanceOf(UnreadableAnswerError);
+  });
+});
+
+describe('over TLS', () => {
+  test('a certificate is trusted if the client was told of it, and only then', async () => {
+    const server = createTlsServer(selfSigned, (_, response) => json(response, { data: [] }));
+    await using host = await listening(server, [], 'https');
+    await using trusting = openClient(`${host.origin}/v1`, { ca: selfSigned.cert });
+    expect(await trusting.client.feeds.list()).toEqual([]);
+    await using wary = openClient(`${host.origin}/v1`, { maxRetries: 0 });
+    expect(await failure(wary.client.feeds.list())).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT', sent: false });
+  });
+
+  test('trusting one more does not mean to distrust the others', () => {
+    const { https } = freshConnections({}, selfSigned.cert);
+    expect(https.options.ca).toEqual([...getCACertificates('default'), selfSigned.cert]);
+    expect(getCACertificates('default').length).toBeGreaterThan(10);
+  });
+});

@@ -1,0 +1,150 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { runSandbox, until } from '../sandbox/running-sandbox.ts';
+import type { RunningSandbox } from '../sandbox/running-sandbox.ts';
+import { tempFolder } from './upload-host.ts';
+import type { Folder } from './upload-host.ts';
+
+const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const run = promisify(execFile);
+
+/** The examples of the page, by the file name in their first line. */
+const examples = new Map(
+  [...readFileSync(at('docs/client.md'), 'utf8').matchAll(/^```ts\n\/\/ ([\w-]+\.ts)\n([^]*?)^```$/gm)].map(
+    ([, name = '', code = '']) => [name, code],
+  ),
+);
+
+let folder: Folder;
+let plain: RunningSandbox;
+
+beforeAll(async () => {
+  folder = tempFolder();
+  plain = await runSandbox();
+  const library = pathToFileURL(at('packages/client/src/index.ts')).href;
+  for (const [name, code] of examples) {
+    writeFileSync(join(folder.path, name), code.replaceAll("from '@dropcast/client'", `from '${library}'`));
+  }
+  writeFileSync(join(folder.path, 'package.json'), '{ "type": "module" }');
+  cpSync(at('test/media/clip.mp4'), join(folder.path, 'clip.mp4'));
+});
+
+afterAll(async () => {
+  folder[Symbol.dispose]();
+  await plain.sandbox.close();
+});
+
+function environment({ sandbox }: RunningSandbox): NodeJS.ProcessEnv {
+  return { ...process.env, DROPCAST_BASE_URL: sandbox.baseUrl, DROPCAST_API_KEY: sandbox.apiKey, NO_COLOR: '1' };
+}
+
+/** Runs an example as its reader would. @returns what it prints */
+async function output(name: string, env: NodeJS.ProcessEnv = environment(plain)): Promise<string> {
+  const { stdout, stderr } = await run(process.execPath, [name], { cwd: folder.path, env });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+describe('the page of the client', () => {
+  test('has its TypeScript in named examples, all of which are run here', () => {
+    const blocks = readFileSync(at('docs/client.md'), 'utf8').match(/^```ts$/gm);
+    expect(blocks).toHaveLength(examples.size);
+    const run = ['client.ts', 'create-and-send.ts', 'tls.ts', 'webhook.ts', ...printing.map(([name]) => name)];
+    expect([...examples.keys()].toSorted()).toEqual(run.toSorted());
+  });
+
+  test('has examples whose types are right', async () => {
+    const paths = { '@dropcast/client': [at('packages/client/src/index.ts')] };
+    const typed = { ...JSON.parse(readFileSync(at('tsconfig.json'), 'utf8')).compilerOptions, paths };
+    using typedFolder = tempFolder();
+    for (const [name, code] of examples) writeFileSync(join(typedFolder.path, name), code);
+    symlinkSync(at('node_modules'), join(typedFolder.path, 'node_modules'));
+    const config = { compilerOptions: typed, files: [...examples.keys()] };
+    writeFileSync(join(typedFolder.path, 'tsconfig.json'), JSON.stringify(config));
+    writeFileSync(join(typedFolder.path, 'package.json'), '{ "type": "module" }');
+    const checking = run(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', typedFolder.path]);
+    const { stdout } = await checking.catch((error: { stdout: string }) => error);
+    expect(stdout).toBe('');
+  });
+
+  const printing: [string, RegExp][] = [
+    ['upload.ts', /^created vid_\w+\n[^]*^100 %\nvid_\w+: \d+ bytes, SHA-256 [0-9a-f]{64}\n$/m],
+    ['upload-stream.ts', /^vid_\w+\n$/],
+    ['publish.ts', /^ready\n\d+ s, to be seen at http\S+\n\d+ videos in the feed since 20\S+\n$/m],
+    ['videos.ts', /\nRenamed\n$/],
+    ['channels-and-feeds.ts', /^ch_main Main \d+\n[^]*^feed_news mrss http/m],
+    ['analytics.ts', /^\d+ \d+ \[[^]*from: '20/],
+    ['errors.ts', /^there is no such video\n$/],
+    ['hooks.ts', /^list channels: GET \/channels, attempt 1\nlist channels 200 \d+ /],
+  ];
+
+  test.each(printing)('has an example %s that runs', async (name, expected) => {
+    expect(await output(name)).toMatch(expected);
+  });
+
+  test('has an example of two steps and an import, which fetches from the address that it names', async () => {
+    const clip = readFileSync(at('test/media/clip.mp4'));
+    const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'video/mp4' }).end(clip));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const code = readFileSync(join(folder.path, 'create-and-send.ts'), 'utf8');
+    writeFileSync(join(folder.path, 'import.ts'), code.replace('http://127.0.0.1:4080', origin));
+    expect(await output('import.ts')).toMatch(/^(pending|processing)\n$/);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('has an example that trusts the certificate of the sandbox', async () => {
+    await using secure = await runSandbox({ tls: true });
+    const env = { ...environment(secure), DROPCAST_CA: secure.sandbox.caPath };
+    expect(await output('tls.ts', env)).toMatch(/^\d+\n$/);
+  });
+
+  test('has an example that takes webhooks, and refuses forged ones', async () => {
+    const key = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const port = await freePort();
+    const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: `whsec_${key}` };
+    const receiver = spawn(process.execPath, ['webhook.ts'], { cwd: folder.path, env });
+    let printed = '';
+    for (const stream of [receiver.stdout, receiver.stderr]) stream.on('data', (data) => (printed += String(data)));
+    const send = async (type: string, data: object, signed = true) => {
+      const body = JSON.stringify({ type, timestamp: '2026-11-20T12:00:00Z', data });
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      const mac = createHmac('sha256', Buffer.from(key, 'base64')).update(`msg_1.${timestamp}.${body}`);
+      const signature = `v1,${signed ? mac.digest('base64') : 'AAAA'}`;
+      const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+      return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers })).status;
+    };
+    try {
+      const video = { id: 'vid_1', status: 'ready' };
+      expect(await until(() => send('video.ready', video).catch(() => undefined))).toBe(204);
+      expect(await send('feed.published', { feed_id: 'feed_1', video_count: 2 })).toBe(204);
+      expect(await send('video.seen', {})).toBe(204);
+      expect(await send('video.ready', video, false)).toBe(400);
+      const lines = ['vid_1 is ready', 'feed_1 has 2 videos', 'video.seen: a kind that was added since {}'];
+      await until(() => (printed === [...lines, 'wrong_signature', ''].join('\n') ? true : undefined)).catch(() => {
+        expect(printed).toBe([...lines, 'wrong_signature', ''].join('\n'));
+      });
+    } finally {
+      receiver.kill();
+    }
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

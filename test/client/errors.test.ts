@@ -1,0 +1,39 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+import { ConnectionError, ServiceError } from '../../packages/client/src/errors.ts';
+
+describe('an error of the service', () => {
+  test('keeps of its cause the name, the code and the message, and none of the baggage', () => {
+    const options = { headers: { authorization: 'Bearer sk_secret' } };
+    const baggage = { code: 'ECONNRESET', options, request: { url: 'https://up.example.com/u/tok?sig=1' } };
+    const cause = Object.assign(
+      new TypeError('at https://up.example.com/u/tok?sig=1', { cause: { options } }),
+      baggage,
+    );
+    const error = new ConnectionError(true, 'it broke', { code: 'ECONNRESET', cause });
+    expect(error.cause).toMatchObject({
+      name: 'TypeError',
+      code: 'ECONNRESET',
+      message: 'at https://up.example.com/…',
+    });
+    const text = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error) + JSON.stringify(error.cause);
+    expect(text).not.toMatch(/sk_secret|sig=1|tok/);
+  });
+
+  test('shows no address in its own message, and prints as data what is known of it', () => {
+    const error = new ServiceError('failed at https://up.example.com/u/tok?sig=1', {
+      status: 500,
+      code: 'x',
+      requestId: 'r',
+    });
+    expect(error.message).toBe('failed at https://up.example.com/…');
+    expect(JSON.parse(JSON.stringify(error))).toEqual({ name: 'ServiceError', code: 'x', status: 500, requestId: 'r' });
+  });
+
+  test('survives a cause that is no error', () => {
+    expect(new ServiceError('m', { cause: 'Bearer sk_secret' }).cause).toMatchObject({
+      message: 'not an error object',
+    });
+  });
+});

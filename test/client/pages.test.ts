@@ -1,0 +1,141 @@
+import nock from 'nock';
+import { describe, expect, test } from 'vitest';
+
+import type { VideoQuery } from '../../packages/client/src/video-client.ts';
+import { NotFoundError, ServerError } from '../../packages/client/src/errors.ts';
+import { openClient } from './open-client.ts';
+import { base, mockExchanges } from './nocked.ts';
+
+mockExchanges();
+
+/** Answers page after page, in this order, and none beyond. */
+function serve(pages: readonly (readonly string[])[], meta: object = {}): void {
+  pages.forEach((ids, index) => {
+    const data = ids.map((id) => ({ id, status: 'ready' }));
+    nock(base)
+      .get('/videos')
+      .query({ page: index + 1, per_page: 100 })
+      .reply(200, { data, meta });
+  });
+}
+
+async function idsOf(videos: AsyncIterable<{ readonly id: string }>): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of videos) ids.push(id);
+  return ids;
+}
+
+describe('the list of videos', () => {
+  test('goes on until a page is empty, whatever total says', async () => {
+    await using opened = openClient(base);
+    serve([['a', 'b'], ['c'], []], { page: 1, per_page: 100, total: 1 });
+    expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c']);
+  });
+
+  test('asks for a page when it is wanted, and not before', async () => {
+    await using opened = openClient(base);
+    serve([['a', 'b'], ['c']]);
+    const list = opened.client.videos.list();
+    expect(opened.requests).toHaveLength(0);
+    const seen: [id: string, requests: number][] = [];
+    for await (const { id } of list) {
+      seen.push([id, opened.requests.length]);
+      if (id === 'c') break;
+    }
+    expect(seen).toEqual([
+      ['a', 1],
+      ['b', 1],
+      ['c', 2],
+    ]);
+  });
+
+  test('gives each video once, also when others were added while it was read', async () => {
+    await using opened = openClient(base);
+    serve([['a', 'b'], ['b', 'c', 'b'], ['a', 'b'], ['d'], []]);
+    expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('goes on when as many were added as a page holds, so that it comes once more', async () => {
+    await using opened = openClient(base);
+    serve([['a', 'b'], ['a', 'b'], ['c'], []]);
+    expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c']);
+  });
+
+  test('ends when the service does not know pages', async () => {
+    await using opened = openClient(base);
+    const data = [{ id: 'a', status: 'ready' }];
+    nock(base).get('/videos').query(true).times(3).reply(200, { data });
+    expect(await idsOf(opened.client.videos.list())).toEqual(['a']);
+    expect(opened.requests).toHaveLength(3);
+  });
+
+  test('can be read twice', async () => {
+    await using opened = openClient(base);
+    const list = opened.client.videos.list();
+    for (const _ of [1, 2]) {
+      serve([['a'], []]);
+      expect(await idsOf(list)).toEqual(['a']);
+    }
+  });
+
+  test('as an array has as many as are wanted, with no page too many', async () => {
+    await using opened = openClient(base);
+    const list = opened.client.videos.list();
+    serve([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+    expect((await list.toArray({ limit: 4 })).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
+    serve([['a', 'b']]);
+    expect((await list.toArray({ limit: 1 })).map(({ id }) => id)).toEqual(['a']);
+    serve([['a', 'b'], ['c'], []]);
+    expect(await list.toArray()).toHaveLength(3);
+    const asked = opened.requests.length;
+    expect(await list.toArray({ limit: 0 })).toEqual([]);
+    expect(opened.requests).toHaveLength(asked);
+    await expect(list.toArray({ limit: -1 })).rejects.toThrow(TypeError);
+  });
+
+  test('can be asked for one page', async () => {
+    await using opened = openClient(base);
+    const query: VideoQuery = { channelId: 'ch_1', status: 'failed', perPage: 10 };
+    const asked = { page: 7, per_page: 10, channel_id: 'ch_1', status: 'failed' };
+    nock(base)
+      .get('/videos')
+      .query(asked)
+      .reply(200, { data: [], meta: { page: 7, per_page: 10, total: 60 } });
+    const list = opened.client.videos.list(query);
+    expect(await list.page(7)).toEqual({ videos: [], page: 7, perPage: 10, total: 60 });
+    for (const page of [0, -1, 1.5, Number.NaN]) await expect(list.page(page)).rejects.toThrow(TypeError);
+  });
+
+  test.each([0, 101, 2.5])('has no pages of %d', async (perPage) => {
+    await using opened = openClient(base);
+    expect(() => opened.client.videos.list({ perPage })).toThrow(/^perPage must be a whole number from 1 to 100/);
+  });
+
+  test('repeats a page that failed, and no other', async () => {
+    await using opened = openClient(base);
+    nock(base)
+      .get('/videos?page=1&per_page=100')
+      .reply(200, { data: [{ id: 'a', status: 'ready' }] })
+      .get('/videos?page=2&per_page=100')
+      .reply(503)
+      .get('/videos?page=2&per_page=100')
+      .reply(200, { data: [] });
+    expect(await idsOf(opened.client.videos.list())).toEqual(['a']);
+  });
+
+  test('fails where a page does', async () => {
+    await using opened = openClient(base, { maxRetries: 0 });
+    nock(base)
+      .get('/videos?page=1&per_page=100')
+      .reply(200, { data: [{ id: 'a', status: 'ready' }] })
+      .get('/videos?page=2&per_page=100')
+      .reply(500)
+      .get('/videos?page=1&per_page=100&channel_id=ch_0')
+      .reply(404);
+    await expect(idsOf(opened.client.videos.list())).rejects.toThrow(ServerError);
+    await expect(opened.client.videos.list({ channelId: 'ch_0' }).toArray()).rejects.toThrow(NotFoundError);
+  });
+});

@@ -1,0 +1,245 @@
+import nock from 'nock';
+import { describe, expect, test } from 'vitest';
+
+import type { VideoClient } from '../../packages/client/src/video-client.ts';
+import { RejectedError, UnreadableAnswerError } from '../../packages/client/src/errors.ts';
+import { apiKey } from './open-service.ts';
+import { failure, openClient } from './open-client.ts';
+import { base, mockExchanges } from './nocked.ts';
+
+mockExchanges();
+
+const common = { authorization: `Bearer ${apiKey}`, accept: 'application/json', 'user-agent': 'dropcast' };
+
+describe('videos', () => {
+  test('one is read with all of its fields', async () => {
+    await using opened = openClient(base);
+    const wire = {
+      id: 'vid_1',
+      title: 'T',
+      description: 'D',
+      channel_id: 'ch_1',
+      tags: ['a'],
+      source_url: 'https://a.example.com/x.mp4',
+      status: 'ready',
+      duration: 12,
+      created_at: '2026-11-20T12:00:00Z',
+      thumbnail_url: 'https://cdn.example.com/1.jpg',
+      embed_url: 'https://embed.example.com/1',
+    };
+    nock(base, { reqheaders: common }).get('/videos/vid_1').reply(200, { data: wire });
+    expect(await opened.client.videos.get('vid_1')).toEqual({
+      id: 'vid_1',
+      title: 'T',
+      description: 'D',
+      channelId: 'ch_1',
+      tags: ['a'],
+      sourceUrl: 'https://a.example.com/x.mp4',
+      status: 'ready',
+      duration: 12,
+      createdAt: '2026-11-20T12:00:00Z',
+      thumbnailUrl: 'https://cdn.example.com/1.jpg',
+      embedUrl: 'https://embed.example.com/1',
+    });
+  });
+
+  test('one is created with what is given, and only that', async () => {
+    await using opened = openClient(base);
+    const created = { id: 'vid_1', upload_url: 'https://up.example.com/1', status: 'pending' };
+    nock(base, { reqheaders: common, badheaders: ['idempotency-key'] })
+      .post('/videos', { title: 'T' })
+      .reply(201, created);
+    nock(base, { reqheaders: { 'idempotency-key': 'mine' } })
+      .post('/videos', { title: 'T', description: 'D', channel_id: 'ch_1', tags: ['a', 'b'] })
+      .reply(200, { data: created });
+    const expected = { id: 'vid_1', uploadUrl: 'https://up.example.com/1', status: 'pending' };
+    expect(await opened.client.videos.create({ title: 'T' })).toEqual(expected);
+    const fields = { title: 'T', description: 'D', channelId: 'ch_1', tags: ['a', 'b'] };
+    expect(await opened.client.videos.create(fields, { idempotencyKey: 'mine' })).toEqual(expected);
+  });
+
+  test('one that was created has an upload address, an import need not', async () => {
+    await using opened = openClient(base);
+    const source = 'https://a.example.com/x.mp4';
+    nock(base)
+      .post('/videos', { title: 'T', source_url: source })
+      .reply(202, { id: 'vid_2', status: 'processing' })
+      .post('/videos', { title: 'T' })
+      .reply(201, { id: 'vid_3', status: 'pending' });
+    expect(await opened.client.videos.import(source, { title: 'T' })).toEqual({
+      id: 'vid_2',
+      uploadUrl: null,
+      status: 'processing',
+    });
+    await expect(opened.client.videos.create({ title: 'T' })).rejects.toThrow(UnreadableAnswerError);
+  });
+
+  test('one is changed, and given back if the answer is one', async () => {
+    await using opened = openClient(base);
+    nock(base)
+      .patch('/videos/vid_1', { title: 'T', description: '', tags: [] })
+      .reply(200, { data: { id: 'vid_1', status: 'ready', title: 'T' } })
+      .patch('/videos/vid_1', { title: 'T' })
+      .reply(204)
+      .patch('/videos/vid_1', { title: 'T' })
+      .reply(200, 'ok')
+      .patch('/videos/vid_1', { title: 'T' })
+      .reply(200, '<!doctype html><p>Log in</p>');
+    const { videos } = opened.client;
+    expect(await videos.update('vid_1', { title: 'T', description: '', tags: [] })).toEqual({
+      id: 'vid_1',
+      status: 'ready',
+      title: 'T',
+    });
+    expect(await videos.update('vid_1', { title: 'T' })).toBeNull();
+    expect(await videos.update('vid_1', { title: 'T' })).toBeNull();
+    await expect(videos.update('vid_1', { title: 'T' })).rejects.toThrow(UnreadableAnswerError);
+  });
+
+  test('one is deleted, whatever the answer holds', async () => {
+    await using opened = openClient(base);
+    nock(base)
+      .delete('/videos/vid_1')
+      .reply(204)
+      .delete('/videos/vid_2')
+      .reply(200, { data: { deleted: true } });
+    expect(await opened.client.videos.delete('vid_1')).toBeUndefined();
+    expect(await opened.client.videos.delete('vid_2')).toBeUndefined();
+  });
+
+  test.each(['', '.', '..', '\ud800'])('none has the id %j, so nothing is asked', async (id) => {
+    await using opened = openClient(base);
+    const { videos, channels, feeds } = opened.client;
+    for (const work of [
+      videos.get(id),
+      videos.update(id, {}),
+      videos.delete(id),
+      channels.update(id, {}),
+      feeds.publish(id),
+    ]) {
+      expect(await failure(work)).toBeInstanceOf(RejectedError);
+    }
+    expect(opened.requests).toEqual([]);
+  });
+});
+
+describe('what cannot be sent', () => {
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+
+  test.each<[string, (client: VideoClient) => Promise<unknown>]>([
+    ['settings in a circle', ({ channels }) => channels.update('ch_1', { defaultPlayerSettings: circular })],
+    ['settings with a bigint', ({ channels }) => channels.update('ch_1', { defaultPlayerSettings: { a: 1n } })],
+    ['a key of two lines', ({ videos }) => videos.create({ title: 'T' }, { idempotencyKey: 'a\nb' })],
+  ])('is a mistake of the caller and none of the line: %s', async (_, call) => {
+    await using opened = openClient(base);
+    expect(await failure(call(opened.client))).toBeInstanceOf(TypeError);
+    expect(opened.sleeps).toEqual([]);
+  });
+});
+
+describe('channels', () => {
+  test('are listed and changed', async () => {
+    await using opened = openClient(base);
+    const wire = { id: 'ch_1', name: 'N', slug: 'n', video_count: 3, created_at: 'T' };
+    nock(base)
+      .get('/channels')
+      .reply(200, { data: [wire] })
+      .patch('/channels/ch_1', { name: 'M', description: 'D', default_player_settings: { autoplay: true } })
+      .reply(200, { data: { ...wire, name: 'M', description: 'D', default_player_settings: { autoplay: true } } })
+      .patch('/channels/ch_1', { name: 'M' })
+      .reply(204);
+    const channel = { id: 'ch_1', name: 'N', slug: 'n', videoCount: 3, createdAt: 'T' };
+    const settings = { autoplay: true };
+    const { channels } = opened.client;
+    expect(await channels.list()).toEqual([channel]);
+    expect(await channels.update('ch_1', { name: 'M', description: 'D', defaultPlayerSettings: settings })).toEqual({
+      ...channel,
+      name: 'M',
+      description: 'D',
+      defaultPlayerSettings: settings,
+    });
+    expect(await channels.update('ch_1', { name: 'M' })).toBeNull();
+  });
+});
+
+describe('feeds', () => {
+  test('are listed and published', async () => {
+    await using opened = openClient(base);
+    nock(base)
+      .get('/feeds')
+      .reply(200, { data: [{ id: 'feed_1', name: 'N', type: 'mrss', channel_id: 'ch_1', url: 'https://f/1' }] })
+      .post('/feeds/feed_1/publish', '')
+      .reply(200, { feed_id: 'feed_1', status: 'published', published_at: 'T', video_count: 2 });
+    const { feeds } = opened.client;
+    expect(await feeds.list()).toEqual([
+      { id: 'feed_1', name: 'N', type: 'mrss', channelId: 'ch_1', url: 'https://f/1' },
+    ]);
+    expect(await feeds.publish('feed_1')).toEqual({
+      feedId: 'feed_1',
+      status: 'published',
+      publishedAt: 'T',
+      videoCount: 2,
+    });
+  });
+});
+
+describe('analytics', () => {
+  const period = { from: '2026-11-01', to: '2026-11-20' };
+
+  test('of a video are its figures in the period that is asked for', async () => {
+    await using opened = openClient(base);
+    const figures = { views: 10, unique_viewers: 7, avg_watch_time_seconds: 41.5, completion_rate: 0.62 };
+    nock(base)
+      .get('/analytics/videos?video_id=vid_1&from=2026-11-01&to=2026-11-20')
+      .reply(200, { data: { video_id: 'vid_1', period, ...figures } })
+      .get('/analytics/videos?video_id=vid_1')
+      .reply(200, { views: 0, unique_viewers: 0, avg_watch_time_seconds: null, completion_rate: null });
+    const { analytics } = opened.client;
+    expect(await analytics.video('vid_1', period)).toEqual({
+      videoId: 'vid_1',
+      period,
+      views: 10,
+      uniqueViewers: 7,
+      avgWatchTimeSeconds: 41.5,
+      completionRate: 0.62,
+    });
+    expect(await analytics.video('vid_1')).toEqual({
+      videoId: 'vid_1',
+      period: { from: '', to: '' },
+      views: 0,
+      uniqueViewers: 0,
+      avgWatchTimeSeconds: 0,
+      completionRate: 0,
+    });
+  });
+
+  test('of an account or a channel come with the videos seen most', async () => {
+    await using opened = openClient(base);
+    const top = [{ id: 'vid_1', title: 'T', views: 6 }, { id: '' }, { id: 'vid_2', views: 4 }];
+    nock(base)
+      .get('/analytics/overview?channel_id=ch_1&from=2026-11-01&to=2026-11-20')
+      .reply(200, { data: { period, total_views: 10, unique_viewers: 7, top_videos: top } })
+      .get('/analytics/overview')
+      .reply(200, { period, total_views: 0, unique_viewers: 0 });
+    const { analytics } = opened.client;
+    expect(await analytics.overview({ channelId: 'ch_1', ...period })).toEqual({
+      period,
+      totalViews: 10,
+      uniqueViewers: 7,
+      topVideos: [
+        { id: 'vid_1', title: 'T', views: 6 },
+        { id: 'vid_2', title: '', views: 4 },
+      ],
+    });
+    expect(await analytics.overview()).toEqual({ period, totalViews: 0, uniqueViewers: 0, topVideos: [] });
+  });
+
+  test('without figures are none', async () => {
+    await using opened = openClient(base);
+    nock(base)
+      .get('/analytics/videos?video_id=v')
+      .reply(200, { data: { video_id: 'v', views: 'many' } });
+    await expect(opened.client.analytics.video('v')).rejects.toThrow(UnreadableAnswerError);
+  });
+});

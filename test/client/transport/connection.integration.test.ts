@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { createServer as createHttpsServer } from 'node:https';
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
+
+import { AbortedError, ConnectionError, RequestTimeoutError } from '../../../packages/client/src/errors.ts';
+import { selfSigned } from '../certificate.ts';
+import { openService } from '../open-service.ts';
+import { listening, startHost } from '../upload-host.ts';
+import type { Seen } from '../upload-host.ts';
+
+const request = { title: 'T', channelId: 'ch_1', tags: [] };
+const once1 = { idempotencyKey: 'token-1' };
+
+/** A server of bare sockets. */
+async function startSocketServer(handler: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    handler(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+describe('a create request that nobody answers', () => {
+  test('was not sent when nobody listens', async () => {
+    const gone = await startSocketServer(() => {});
+    await gone[Symbol.asyncDispose]();
+    await using opened = openService(`http://127.0.0.1:${gone.port}`);
+    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ sent: false, code: 'ECONNREFUSED' });
+    expect(opened.notes).toEqual([{ operation: 'create video', ms: expect.any(Number) }]);
+  });
+
+  test('was not sent when the name does not resolve', async () => {
+    await using opened = openService('https://no-such-host.invalid/v1');
+    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      name: 'ConnectionError',
+      sent: false,
+      code: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/),
+    });
+  });
+
+  test('was not sent when the TLS handshake fails', async () => {
+    await using server = await startSocketServer((socket) => socket.once('data', () => socket.end('no TLS here')));
+    await using opened = openService(`https://127.0.0.1:${server.port}`);
+    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ name: 'ConnectionError', sent: false });
+  });
+
+  test('was not sent when the certificate is not trusted: the server saw no request', async () => {
+    const seen: Seen[] = [];
+    const server = createHttpsServer(selfSigned, () =>
+      seen.push({ method: '', url: '', headers: {}, bytes: 0, isComplete: false }),
+    );
+    await using host = await listening(server, seen, 'https');
+    await using opened = openService(host.origin);
+    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ name: 'ConnectionError', sent: false, code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    expect(seen).toEqual([]);
+  });
+
+  test.each<[string, (socket: Socket) => void]>([
+    ['is reset', (socket) => socket.resetAndDestroy()],
+    ['is closed', (socket) => socket.end()],
+    ['breaks in the head of the answer', (socket) => socket.end('HTTP/1.1 20')],
+    [
+      'breaks in the body of the answer',
+      (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"id":"vid_1"'),
+    ],
+    ['answers something else than HTTP', (socket) => socket.end('SSH-2.0-OpenSSH\r\n')],
+  ])('was sent when the connection %s', async (_, answer) => {
+    await using server = await startSocketServer((socket) => socket.once('data', () => answer(socket)));
+    await using opened = openService(`http://127.0.0.1:${server.port}`);
+    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ sent: true });
+  });
+
+  test.each<[string, string]>([
+    ['at all', ''],
+    ['to the end', 'HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"id":'],
+  ])('was sent when the answer does not come %s in time', async (_, beginning) => {
+    await using server = await startSocketServer((socket) => socket.once('data', () => void socket.write(beginning)));
+    await using opened = openService(`http://127.0.0.1:${server.port}`, { timeoutMs: 150 });
+    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(RequestTimeoutError);
+    expect(error).toMatchObject({ sent: true, code: 'timeout' });
+  });
+});
+
+describe('connections', () => {
+  test('are made anew for every request, so that none is written to while the server closes it', async () => {
+    const ports = new Set<number | undefined>();
+    await using host = await startHost((message, response) => {
+      ports.add(message.socket.remotePort);
+      response.setHeader('content-type', 'application/json');
+      response.end('{"id":"vid_1","upload_url":"https://u","status":"pending"}');
+    });
+    await using opened = openService(host.origin);
+    for (let i = 0; i < 3; i++) await opened.service.createVideo(request, once1);
+    expect(ports.size).toBe(3);
+    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+  });
+
+  test('are cut when the caller or the client stops', async () => {
+    await using host = await startHost(() => {});
+    const opened = openService(host.origin);
+    const stop = new AbortController();
+    const first = opened.service.listFeeds({ lane: 'poll', signal: stop.signal }).catch((reason: unknown) => reason);
+    const second = opened.service.listFeeds({ lane: 'poll' }).catch((reason: unknown) => reason);
+    await vi.waitFor(() => expect(host.seen).toHaveLength(2));
+    stop.abort();
+    expect(await first).toBeInstanceOf(AbortedError);
+    await opened[Symbol.asyncDispose]();
+    expect(await second).toBeInstanceOf(AbortedError);
+    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+  });
+});

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { createBandwidth } from '../../../packages/client/src/upload/bandwidth.ts';
+import type { Bandwidth } from '../../../packages/client/src/upload/bandwidth.ts';
+import { AbortedError } from '../../../packages/client/src/errors.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Takes pieces one after the other and counts what it got. */
+function consumer(bandwidth: Bandwidth, pieceBytes: number) {
+  const got = { bytes: 0 };
+  void (async () => {
+    for (let i = 0; i < 100_000; i++) {
+      await bandwidth.take(pieceBytes);
+      got.bytes += pieceBytes;
+    }
+  })();
+  return got;
+}
+
+describe('the bandwidth limit', () => {
+  test('holds over time, and is shared evenly', async () => {
+    const bandwidth = createBandwidth(1_000_000);
+    const one = consumer(bandwidth, 10_000);
+    const two = consumer(bandwidth, 10_000);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(one.bytes + two.bytes).toBeGreaterThan(9_900_000);
+    expect(one.bytes + two.bytes).toBeLessThan(10_100_000);
+    expect(Math.abs(one.bytes - two.bytes)).toBeLessThanOrEqual(10_000);
+  });
+
+  test('gives at most 50 ms of credit after a pause', async () => {
+    const bandwidth = createBandwidth(1_000_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const got = consumer(bandwidth, 1000);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(got.bytes).toBeLessThanOrEqual(52_000);
+  });
+
+  test('a changed rate counts at once, also for those who wait', async () => {
+    const bandwidth = createBandwidth(1000);
+    await bandwidth.take(100_000);
+    let isLetGo = false;
+    void bandwidth.take(1).then(() => (isLetGo = true));
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(isLetGo).toBe(false);
+    bandwidth.set(1_000_000);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(isLetGo).toBe(true);
+    await bandwidth.take(10_000_000);
+    const waiting = bandwidth.take(1);
+    bandwidth.set(null);
+    await expect(waiting).resolves.toBeUndefined();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a piece that takes months is not let through at once', async () => {
+    const bandwidth = createBandwidth(1);
+    await bandwidth.take(2 ** 32);
+    let isLetGo = false;
+    void bandwidth.take(1).then(() => (isLetGo = true));
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(isLetGo).toBe(false);
+  });
+
+  test('whoever is broken off leaves the line, without a timer', async () => {
+    const bandwidth = createBandwidth(10);
+    await bandwidth.take(10_000);
+    const stop = new AbortController();
+    const waiting = bandwidth.take(1, stop.signal);
+    stop.abort();
+    await expect(waiting).rejects.toThrow(AbortedError);
+    await expect(bandwidth.take(1, stop.signal)).rejects.toThrow(AbortedError);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

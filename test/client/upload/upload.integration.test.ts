@@ -1,0 +1,597 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { Agent as HttpAgent } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { createServer as createTlsServer, Agent as HttpsAgent } from 'node:https';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+
+import { createBandwidth } from '../../../packages/client/src/upload/bandwidth.ts';
+import {
+  AbortedError,
+  AddressDeadError,
+  ConnectionError,
+  FileChangedError,
+  FileUnreadableError,
+  FileVanishedError,
+  RedirectError,
+  UnreadableAnswerError,
+  UploadConflictError,
+  UploadRejectedError,
+  UploadServerError,
+  UploadStalledError,
+} from '../../../packages/client/src/errors.ts';
+import type { UploadError } from '../../../packages/client/src/errors.ts';
+import { uploadFile } from '../../../packages/client/src/upload/upload.ts';
+import type { Uploaded, UploadOptions } from '../../../packages/client/src/upload/upload.ts';
+import { createUploadTargets } from '../../../packages/client/src/upload/upload-targets.ts';
+import { content, sha256 } from '../bytes.ts';
+import { selfSigned } from '../certificate.ts';
+import { listening, startHost, takeAll, tempFolder, versionOf } from '../upload-host.ts';
+
+const mib = 1024 * 1024;
+const token = 'tok_5f0c1be2aa77';
+
+type Given = Partial<UploadOptions> & Pick<UploadOptions, 'url' | 'root' | 'path' | 'expected'>;
+
+function upload(given: Given, keys: Readonly<Record<string, string>> = {}): Promise<Uploaded> {
+  const options: UploadOptions = {
+    signal: new AbortController().signal,
+    stallTimeoutMs: 5000,
+    beforeLastPart: async () => {},
+    ...given,
+  };
+  const agent = { http: new HttpAgent(), https: new HttpsAgent({ ca: selfSigned.cert }) };
+  const targets = createUploadTargets({ baseUrl: 'http://127.0.0.1:1', named: new Set() });
+  return uploadFile(options, { agent, userAgent: 'dropcast-test', targets, keyFor: (origin) => keys[origin] ?? null });
+}
+
+/** The error of a failed upload; everything open on the file must be closed by then. */
+async function failed(work: Promise<unknown>, folder: string): Promise<Error> {
+  const error = await work.then(
+    () => new Error('it succeeded'),
+    (reason: Error) => reason,
+  );
+  expect(openIn(folder)).toEqual([]);
+  return error;
+}
+
+function openIn(folder: string): readonly string[] {
+  return readdirSync('/proc/self/fd')
+    .map((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`);
+      } catch {
+        return '';
+      }
+    })
+    .filter((path) => path.startsWith(folder));
+}
+
+describe('an upload', () => {
+  test.each([0, 1, mib - 1, mib, mib + 1, 5 * mib + 12_345])(
+    'of %i bytes arrives whole, with its length, type and hash',
+    async (bytes) => {
+      const received: Buffer[] = [];
+      await using host = await startHost((request, response) => {
+        request.on('data', (chunk: Buffer) => received.push(chunk));
+        request.on('end', () => response.writeHead(204).end());
+        request.resume();
+      });
+      using folder = tempFolder();
+      const file = folder.file('clip.MP4', content(bytes));
+      const sent: number[] = [];
+      const committed: string[] = [];
+      const result = await upload({
+        url: `${host.origin}/u/${token}?sig=a%2Fb+c`,
+        root: folder.path,
+        ...file,
+        onProgress: (n) => sent.push(n),
+        beforeLastPart: async (hash) => void committed.push(hash),
+      });
+      expect(result).toEqual({ sha256: sha256(content(bytes)), bytes });
+      expect(sha256(Buffer.concat(received))).toBe(result.sha256);
+      expect(committed).toEqual([result.sha256]);
+      expect(host.seen[0]).toMatchObject({ method: 'PUT', url: `/u/${token}?sig=a%2Fb+c`, bytes, isComplete: true });
+      expect(host.seen[0]?.headers).toMatchObject({ 'content-length': String(bytes), 'content-type': 'video/mp4' });
+      expect(host.seen[0]?.headers.authorization).toBeUndefined();
+      expect(sent).toEqual(sent.toSorted((a, b) => a - b));
+      if (bytes > 0) expect(sent.at(-1)).toBe(bytes);
+      expect(openIn(folder.path)).toEqual([]);
+    },
+  );
+
+  test('arrives byte for byte through TLS, read slowly: no part is read over one that has not left yet', async () => {
+    const hash = createHash('sha256');
+    const server = createTlsServer(selfSigned, (request, response) => {
+      const sip = setInterval(() => hash.update(request.read() ?? ''), 2);
+      request.on('end', () => (clearInterval(sip), response.end()));
+    });
+    await using host = await listening(server, [], 'https');
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(9 * mib + 5));
+    const { sha256: sent } = await upload({ url: host.origin, root: folder.path, ...file });
+    expect(hash.digest('hex')).toBe(sent);
+  });
+
+  test('commits before the last part leaves: a commit that fails keeps the body incomplete', async () => {
+    await using host = await startHost(takeAll());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(3 * mib));
+    const beforeLastPart = async () => {
+      await vi.waitFor(() => expect(host.seen[0]?.bytes).toBe(2 * mib));
+      throw new Error('ledger is full');
+    };
+    const error = await failed(upload({ url: host.origin, root: folder.path, ...file, beforeLastPart }), folder.path);
+    expect(error.message).toBe('ledger is full');
+    expect(host.seen[0]).toMatchObject({ bytes: 2 * mib, isComplete: false });
+  });
+
+  test('of an empty file commits before the request is made', async () => {
+    await using host = await startHost(takeAll());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', '');
+    const beforeLastPart = async () => {
+      throw new Error('ledger is full');
+    };
+    const error = await failed(upload({ url: host.origin, root: folder.path, ...file, beforeLastPart }), folder.path);
+    expect(error.message).toBe('ledger is full');
+    expect(host.seen).toEqual([]);
+  });
+
+  test('shows the key to an origin that was named for it, and to no other', async () => {
+    await using host = await startHost(takeAll());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', 'x');
+    await upload({ url: host.origin, root: folder.path, ...file }, { 'http://127.0.0.1:1': 'key-of-another' });
+    await upload({ url: host.origin, root: folder.path, ...file }, { [host.origin]: 'the-key' });
+    expect(host.seen.map((request) => request.headers.authorization)).toEqual([undefined, 'Bearer the-key']);
+  });
+
+  test.each(['http://video.example.com/u/x', 'ftp://127.0.0.1/u', 'file:///etc/passwd', 'not an address'])(
+    'to %s is refused before anything is opened',
+    async (url) => {
+      using folder = tempFolder();
+      const file = folder.file('clip.mp4', 'x');
+      const error = await failed(upload({ url, root: folder.path, ...file }), folder.path);
+      expect(error).toBeInstanceOf(UploadRejectedError);
+    },
+  );
+
+  test('shares a bandwidth limit and is not taken for stalled while it waits for it', async () => {
+    await using host = await startHost(takeAll());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(512 * 1024));
+    const startedAt = performance.now();
+    const bandwidth = createBandwidth(mib);
+    const one = { url: host.origin, root: folder.path, ...file, bandwidth, stallTimeoutMs: 25 };
+    await Promise.all([upload(one), upload(one)]);
+    expect(performance.now() - startedAt).toBeGreaterThan(800);
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+  });
+});
+
+describe('an answer of the upload address', () => {
+  test.each([
+    [401, AddressDeadError],
+    [403, AddressDeadError],
+    [404, AddressDeadError],
+    [410, AddressDeadError],
+    [409, UploadConflictError],
+    [413, UploadRejectedError],
+    [422, UploadRejectedError],
+    [408, UploadServerError],
+    [425, UploadServerError],
+    [429, UploadServerError],
+    [500, UploadServerError],
+    [503, UploadServerError],
+  ])(
+    '%i instead of 100 Continue is its own error, and not a byte of the file was sent or committed',
+    async (status, kind) => {
+      const answer = (_: unknown, response: ServerResponse) =>
+        void response.writeHead(status, { connection: 'close', 'retry-after': '7' }).end(`<b>no ${token}</b>`);
+      await using host = await startHost(takeAll(), { onExpect: answer });
+      using folder = tempFolder();
+      const file = folder.file('clip.mp4', content(3 * mib));
+      const beforeLastPart = vi.fn(async () => {});
+      const url = `${host.origin}/u/${token}`;
+      const error = await failed(upload({ url, root: folder.path, ...file, beforeLastPart }), folder.path);
+      expect(error).toBeInstanceOf(kind);
+      expect(error).toMatchObject({ status, retryAfterMs: 7000 });
+      expect(error.message).toMatch(/^the upload address answered \d+ [a-z_]+: no \[secret\]$/);
+      expect(host.seen[0]?.bytes).toBe(0);
+      expect(beforeLastPart).not.toHaveBeenCalled();
+    },
+  );
+
+  test('is waited for only a second: a server that does not know 100 Continue gets the body all the same', async () => {
+    // A bare socket: it says nothing until it has the whole body.
+    const server = createServer((socket) => {
+      let bytes = 0;
+      socket.on('data', (chunk) => {
+        bytes += chunk.length;
+        if (bytes > 2 * mib) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(2 * mib));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const startedAt = performance.now();
+    await expect(upload({ url, root: folder.path, ...file })).resolves.toMatchObject({ bytes: 2 * mib });
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    server.close();
+  });
+
+  test('417 makes it send once more without asking first', async () => {
+    await using host = await startHost(takeAll(), { onExpect: (_, response) => void response.writeHead(417).end() });
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(2 * mib));
+    await expect(upload({ url: host.origin, root: folder.path, ...file })).resolves.toMatchObject({ bytes: 2 * mib });
+    expect(host.seen.map((request) => request.headers.expect)).toEqual(['100-continue', undefined]);
+    expect(host.seen[1]).toMatchObject({ bytes: 2 * mib, isComplete: true });
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    '%i is never followed, and names no more than the origin it leads to',
+    async (status) => {
+      await using other = await startHost(takeAll());
+      const location = `${other.origin}/secret-path-12345?sig=abcdefghijk`;
+      await using host = await startHost((request, response) => {
+        request.resume();
+        request.on('end', () => response.writeHead(status, { location }).end());
+      });
+      using folder = tempFolder();
+      const file = folder.file('clip.mp4', content(2 * mib));
+      const error = await failed(upload({ url: host.origin, root: folder.path, ...file }), folder.path);
+      expect(error).toBeInstanceOf(RedirectError);
+      expect(error.message).toContain(other.origin);
+      expect(error.message).not.toContain('secret-path');
+      expect(other.seen).toEqual([]);
+    },
+  );
+
+  test('in the middle of the body stops the body at once: the last part and its commit never happen', async () => {
+    await using host = await startHost((request, response) => {
+      request.once('data', () => {
+        response.writeHead(403, { 'content-type': 'application/json' }).write('{"error":{"code":"expired",');
+        setTimeout(() => response.end('"message":"too late"}}'), 600);
+      });
+      request.resume();
+    });
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(6 * mib));
+    const beforeLastPart = vi.fn(async () => {});
+    // Slow enough for the head of the answer to come before the end of the body, which comes before the end of the answer.
+    const bandwidth = createBandwidth(20 * mib);
+    const given = { url: host.origin, root: folder.path, ...file, bandwidth, beforeLastPart };
+    const error = await failed(upload(given), folder.path);
+    expect(error).toBeInstanceOf(AddressDeadError);
+    expect(error).toMatchObject({ code: 'expired' });
+    expect(beforeLastPart).not.toHaveBeenCalled();
+    expect(host.seen[0]?.isComplete).toBe(false);
+  });
+
+  test('that says success before it had the whole file is not believed', async () => {
+    await using host = await startHost(takeAll(), { onExpect: (_, response) => void response.writeHead(200).end() });
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(mib));
+    const error = await failed(upload({ url: host.origin, root: folder.path, ...file }), folder.path);
+    expect(error).toBeInstanceOf(UploadServerError);
+    expect(error).toMatchObject({ code: 'early_answer' });
+  });
+
+  test('that does not end is cut', async () => {
+    await using host = await startHost((request, response) => {
+      request.resume();
+      const piece = Buffer.alloc(mib, 'x');
+      const more = () => void response.write(piece, () => setImmediate(more));
+      request.on('end', more);
+    });
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', 'x');
+    const error = await failed(upload({ url: host.origin, root: folder.path, ...file }), folder.path);
+    expect(error).toBeInstanceOf(UnreadableAnswerError);
+  });
+});
+
+describe('a connection that fails', () => {
+  test('is not sent when nobody listens', async () => {
+    const host = await startHost(takeAll());
+    await host[Symbol.asyncDispose]();
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(mib));
+    const beforeLastPart = vi.fn(async () => {});
+    const error = await failed(upload({ url: host.origin, root: folder.path, ...file, beforeLastPart }), folder.path);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ sent: false, code: 'ECONNREFUSED' });
+    expect(beforeLastPart).not.toHaveBeenCalled();
+  });
+
+  test('is sent when it is reset in the middle of the body', async () => {
+    await using host = await startHost((request) => {
+      request.once('data', () => request.socket.resetAndDestroy());
+      request.resume();
+    });
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(8 * mib));
+    const error = await failed(upload({ url: host.origin, root: folder.path, ...file }), folder.path);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ sent: true });
+  });
+
+  test('is sent when it is reset after the whole body', async () => {
+    await using host = await startHost((request) => {
+      request.resume();
+      request.on('end', () => request.socket.resetAndDestroy());
+    });
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(mib));
+    const error = await failed(upload({ url: host.origin, root: folder.path, ...file }), folder.path);
+    expect(error).toMatchObject({ name: 'ConnectionError', sent: true });
+  });
+});
+
+describe('a stall', () => {
+  test('is cut when the other side stops to read', async () => {
+    await using host = await startHost((request) => request.pause());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(24 * mib));
+    const error = await failed(
+      upload({ url: host.origin, root: folder.path, ...file, stallTimeoutMs: 400 }),
+      folder.path,
+    );
+    expect(error).toBeInstanceOf(UploadStalledError);
+    expect(error).toMatchObject({ code: 'upload_stalled' });
+  });
+
+  test('is none while bytes move, however long the whole takes', async () => {
+    await using host = await startHost((request, response) => {
+      const sip = setInterval(() => request.read(512 * 1024), 20);
+      request.on('end', () => (clearInterval(sip), response.writeHead(200).end()));
+    });
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(12 * mib));
+    const startedAt = performance.now();
+    await upload({ url: host.origin, root: folder.path, ...file, stallTimeoutMs: 500 });
+    expect(performance.now() - startedAt).toBeGreaterThan(500);
+  });
+
+  test('is none while the other side works on a whole body, up to the time for that', async () => {
+    await using host = await startHost((request, response) => {
+      request.resume();
+      request.on('end', () => setTimeout(() => response.writeHead(200).end(), 700));
+    });
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(mib));
+    const given = { url: host.origin, root: folder.path, ...file, stallTimeoutMs: 200 };
+    await expect(upload(given)).resolves.toMatchObject({ bytes: mib });
+    const error = await failed(upload({ ...given, finalizeTimeoutMs: 300 }), folder.path);
+    expect(error).toMatchObject({ name: 'UploadStalledError', code: 'no_answer' });
+  });
+
+  test('is none while we commit', async () => {
+    await using host = await startHost(takeAll());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(mib));
+    const beforeLastPart = () => new Promise<void>((resolve) => setTimeout(resolve, 400));
+    await upload({ url: host.origin, root: folder.path, ...file, stallTimeoutMs: 100, beforeLastPart });
+  });
+});
+
+describe('a file that changes while it is sent', () => {
+  /** Sends 6 MiB, does something to the file after the first bytes, and says how it ended. */
+  async function changing(change: (path: string) => void) {
+    await using host = await startHost(takeAll());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(6 * mib));
+    const beforeLastPart = vi.fn(async () => {});
+    let isDone = false;
+    const onProgress = () => {
+      if (!isDone) change(file.path);
+      isDone = true;
+    };
+    const work = upload({ url: host.origin, root: folder.path, ...file, onProgress, beforeLastPart });
+    const result = await work.catch((error: Error) => error);
+    expect(openIn(folder.path)).toEqual([]);
+    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    return { result, seen: host.seen[0], commits: beforeLastPart.mock.calls.length };
+  }
+
+  test.each<[string, (path: string) => void]>([
+    ['grows', (path) => appendFileSync(path, 'more')],
+    ['shrinks', (path) => truncateSync(path, 4 * mib)],
+    ['shrinks below what was sent', (path) => truncateSync(path, 10)],
+    ['is overwritten in place', (path) => poke(path, 3 * mib)],
+    ['is overwritten where it was sent already, and its mtime put back', pokeKeepingMtime(100)],
+    [
+      'is overwritten where it was not sent yet, and its mtime put back, after a first look',
+      pokeKeepingMtime(5.5 * mib, true),
+    ],
+  ])('and %s is never complete on the other side', async (_, change) => {
+    const { result, seen, commits } = await changing(change);
+    expect(result).toBeInstanceOf(FileChangedError);
+    expect(seen?.isComplete).toBe(false);
+    expect(commits).toBe(0);
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ['renamed', (path) => renameSync(path, `${path}.moved`)],
+    ['made read-only', (path) => chmodSync(path, 0o444)],
+    ['deleted', (path) => unlinkSync(path)],
+    [
+      'replaced by another at its path',
+      (path) => {
+        renameSync(path, `${path}.moved`);
+        writeFileSync(path, 'another');
+      },
+    ],
+  ])('its name or mode alone (%s) is sent to the end from the descriptor', async (_, change) => {
+    const { result, seen, commits } = await changing(change);
+    expect(result).toEqual({ sha256: sha256(content(6 * mib)), bytes: 6 * mib });
+    expect(seen?.isComplete).toBe(true);
+    expect(commits).toBe(1);
+  });
+
+  function poke(path: string, at: number): void {
+    const fd = openSync(path, 'r+');
+    writeSync(fd, Buffer.from([255]), 0, 1, at);
+    closeSync(fd);
+  }
+
+  function pokeKeepingMtime(at: number, again = false): (path: string) => void {
+    return (path) => {
+      const before = statSync(path, { bigint: true });
+      poke(path, at);
+      if (again) poke(path, 1);
+      // Only a tool that knows nanoseconds puts it back exactly.
+      execFileSync('touch', [
+        '-d',
+        `@${before.mtimeNs / 1_000_000_000n}.${String(before.mtimeNs % 1_000_000_000n).padStart(9, '0')}`,
+        path,
+      ]);
+      expect(statSync(path, { bigint: true }).mtimeNs).toBe(before.mtimeNs);
+    };
+  }
+});
+
+describe('a file that is not the accepted one', () => {
+  async function refused(arrange: (path: string, folder: string) => void): Promise<Error> {
+    await using host = await startHost(takeAll());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(1000));
+    arrange(file.path, folder.path);
+    const error = await failed(upload({ url: host.origin, root: folder.path, ...file }), folder.path);
+    expect(host.seen).toEqual([]);
+    return error;
+  }
+
+  test.each<[string, (path: string) => void, new (...args: never[]) => UploadError]>([
+    ['is away', (path) => unlinkSync(path), FileVanishedError],
+    ['has another size', (path) => appendFileSync(path, 'x'), FileChangedError],
+    ['has another mtime', (path) => utimesSync(path, 1, 1), FileChangedError],
+    [
+      'is another file of the same size and mtime',
+      (path) => {
+        const { atime, mtime } = statSync(path);
+        renameSync(path, `${path}.old`);
+        writeFileSync(path, content(1000));
+        utimesSync(path, atime, mtime);
+      },
+      FileChangedError,
+    ],
+    [
+      'is a symbolic link now',
+      (path) => {
+        renameSync(path, `${path}.real`);
+        symlinkSync(`${path}.real`, path);
+      },
+      FileChangedError,
+    ],
+    [
+      'is a folder now',
+      (path) => {
+        unlinkSync(path);
+        mkdirSync(path);
+      },
+      FileChangedError,
+    ],
+    [
+      'is a FIFO now, which never blocks us',
+      (path) => {
+        unlinkSync(path);
+        execFileSync('mkfifo', [path]);
+      },
+      FileChangedError,
+    ],
+  ])('because it %s is not sent', async (_, arrange, kind) => {
+    expect(await refused(arrange)).toBeInstanceOf(kind);
+  });
+
+  test('because its folder became a link that leads out is not sent', async () => {
+    using outside = tempFolder();
+    using folder = tempFolder();
+    await using host = await startHost(takeAll());
+    const { path } = outside.file('clip.mp4', 'secret');
+    symlinkSync(outside.path, join(folder.path, 'sub'));
+    const given = {
+      url: host.origin,
+      root: folder.path,
+      path: join(folder.path, 'sub', 'clip.mp4'),
+      expected: versionOf(path),
+    };
+    const error = await failed(upload(given), outside.path);
+    expect(error).toBeInstanceOf(FileUnreadableError);
+    expect(error).toMatchObject({ code: 'outside_folder' });
+    expect(host.seen).toEqual([]);
+  });
+
+  test('is sent all the same when the watched folder itself is named by a link', async () => {
+    using folder = tempFolder();
+    await using host = await startHost(takeAll());
+    const { expected } = folder.file('clip.mp4', 'x');
+    const link = `${folder.path}-link`;
+    symlinkSync(folder.path, link);
+    await expect(
+      upload({ url: host.origin, root: link, path: join(link, 'clip.mp4'), expected }),
+    ).resolves.toMatchObject({ bytes: 1 });
+    rmSync(link);
+  });
+});
+
+describe('breaking an upload off', () => {
+  test.each([0, 1, 4])('after %i progress notes closes file and connection at once', async (notes) => {
+    await using host = await startHost((request) => request.resume());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(4 * mib));
+    const stop = new AbortController();
+    let heard = 0;
+    const onProgress = () => {
+      if (++heard === notes) stop.abort();
+    };
+    const work = upload({ url: host.origin, root: folder.path, ...file, signal: stop.signal, onProgress });
+    if (notes === 0) stop.abort();
+    expect(await failed(work, folder.path)).toBeInstanceOf(AbortedError);
+    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+  });
+
+  test('waits for a commit under way, so that none comes after the error', async () => {
+    await using host = await startHost(takeAll());
+    using folder = tempFolder();
+    const file = folder.file('clip.mp4', content(2 * mib));
+    const stop = new AbortController();
+    let isCommitted = false;
+    const beforeLastPart = async () => {
+      stop.abort();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      isCommitted = true;
+    };
+    const error = await failed(
+      upload({ url: host.origin, root: folder.path, ...file, signal: stop.signal, beforeLastPart }),
+      folder.path,
+    );
+    expect(error).toBeInstanceOf(AbortedError);
+    expect(isCommitted).toBe(true);
+    expect(host.seen[0]?.isComplete).toBe(false);
+  });
+});

@@ -1,0 +1,133 @@
+import nock from 'nock';
+import { describe, expect, test } from 'vitest';
+
+import {
+  ForbiddenError,
+  NotFoundError,
+  RateLimitedError,
+  ServerError,
+  VideoFailedError,
+  WaitTimeoutError,
+} from '../../packages/client/src/errors.ts';
+import { failure, openClient } from './open-client.ts';
+import { base, mockExchanges } from './nocked.ts';
+
+mockExchanges();
+
+function answer(...videos: readonly object[]): void {
+  const scope = nock(base);
+  for (const video of videos) scope.get('/videos/v').reply(200, { data: { id: 'v', ...video } });
+}
+
+function refuse(status: number, headers: Record<string, string> = {}, times = 1): void {
+  nock(base).get('/videos/v').times(times).reply(status, '', headers);
+}
+
+describe('waiting for a video', () => {
+  test('ends with the video when it is ready; other words mean not yet', async () => {
+    await using opened = openClient(base);
+    const statuses = ['pending', 'processing', 'processing', 'transcoding', 'ready'];
+    answer(...statuses.map((status) => ({ status })));
+    const told: string[] = [];
+    const video = await opened.client.videos.waitUntilReady('v', { onStatus: (status) => told.push(status) });
+    expect(video).toEqual({ id: 'v', status: 'ready' });
+    expect(told).toEqual(['pending', 'processing', 'transcoding', 'ready']);
+    expect(opened.sleeps).toEqual([5000, 5000, 5000, 5000]);
+  });
+
+  test('asks as often as it is told to', async () => {
+    await using opened = openClient(base);
+    answer({ status: 'processing' }, { status: 'ready' });
+    await opened.client.videos.waitUntilReady('v', { intervalMs: 1000 });
+    expect(opened.sleeps).toEqual([1000]);
+    expect(await failure(opened.client.videos.waitUntilReady('v', { intervalMs: 999 }))).toBeInstanceOf(TypeError);
+    expect(await failure(opened.client.videos.waitUntilReady('v', { waitMs: -1 }))).toBeInstanceOf(TypeError);
+  });
+
+  test('fails with the reason when the video did', async () => {
+    await using opened = openClient(base);
+    answer({ status: 'processing' }, { status: 'failed', error: { code: 'x', message: 'no  codec\u001b[31m' } });
+    const error = await failure(opened.client.videos.waitUntilReady('v'));
+    expect(error).toBeInstanceOf(VideoFailedError);
+    expect(error).toMatchObject({
+      code: 'video_failed',
+      videoId: 'v',
+      reason: 'no codec [31m',
+      message: 'the video "v" failed: no codec [31m',
+    });
+    answer({ status: 'failed' });
+    const silent = await failure(opened.client.videos.waitUntilReady('v'));
+    expect(silent).toMatchObject({ message: 'the video "v" failed', reason: undefined });
+  });
+
+  test('gives up when the time is over, and says what it heard last', async () => {
+    await using opened = openClient(base);
+    answer({ status: 'pending' }, { status: 'processing' }, { status: 'processing' });
+    const error = await failure(opened.client.videos.waitUntilReady('v', { waitMs: 8000 }));
+    expect(error).toBeInstanceOf(WaitTimeoutError);
+    expect(error).toMatchObject({
+      code: 'wait_timeout',
+      videoId: 'v',
+      lastStatus: 'processing',
+      message: 'the video "v" was not ready within 8000 ms: it is "processing"',
+    });
+    expect(opened.sleeps).toEqual([5000, 3000]);
+  });
+
+  test('asks once when there is no time at all', async () => {
+    await using opened = openClient(base);
+    answer({ status: 'ready' }, { status: 'processing' });
+    expect(await opened.client.videos.waitUntilReady('v', { waitMs: 0 })).toMatchObject({ status: 'ready' });
+    expect(await failure(opened.client.videos.waitUntilReady('v', { waitMs: 0 }))).toBeInstanceOf(WaitTimeoutError);
+  });
+
+  test.each([
+    [404, NotFoundError],
+    [403, ForbiddenError],
+  ])('ends at once with a %i', async (status, Kind) => {
+    await using opened = openClient(base);
+    answer({ status: 'processing' });
+    refuse(status);
+    expect(await failure(opened.client.videos.waitUntilReady('v'))).toBeInstanceOf(Kind);
+  });
+
+  test('waits as long as the service asks, however often, while that ends in time', async () => {
+    await using opened = openClient(base, { maxRetries: 0 });
+    refuse(429, { 'retry-after': '600' }, 3);
+    refuse(429);
+    answer({ status: 'ready' });
+    await opened.client.videos.waitUntilReady('v');
+    expect(opened.sleeps).toEqual([600_000, 600_000, 600_000, 5000]);
+  });
+
+  test('hands a wait that would end too late to the caller', async () => {
+    await using opened = openClient(base);
+    answer({ status: 'processing' });
+    refuse(429, { 'retry-after': '60' });
+    const error = await failure(opened.client.videos.waitUntilReady('v', { waitMs: 60_000 }));
+    expect(error).toBeInstanceOf(RateLimitedError);
+    expect(error).toMatchObject({ retryAfterMs: 60_000 });
+    expect(opened.sleeps).toEqual([5000]);
+  });
+
+  test('outlives a service that is away for a while', async () => {
+    await using opened = openClient(base, { maxRetries: 0 });
+    answer({ status: 'processing' });
+    refuse(502, {}, 59);
+    answer({ status: 'ready' });
+    expect(await opened.client.videos.waitUntilReady('v')).toMatchObject({ status: 'ready' });
+    answer({ status: 'processing' });
+    refuse(502, {}, 2);
+    expect(await failure(opened.client.videos.waitUntilReady('v', { waitMs: 10_000 }))).toBeInstanceOf(ServerError);
+  });
+
+  test('does not wait for a service that never answered, nor for one that stays away', async () => {
+    await using opened = openClient(base, { maxRetries: 0 });
+    refuse(502);
+    expect(await failure(opened.client.videos.waitUntilReady('v'))).toBeInstanceOf(ServerError);
+    answer({ status: 'processing' });
+    refuse(502, {}, 60);
+    expect(await failure(opened.client.videos.waitUntilReady('v'))).toBeInstanceOf(ServerError);
+    expect(opened.sleeps.length * 5000).toBe(300_000);
+  });
+});

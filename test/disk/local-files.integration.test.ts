@@ -1,0 +1,175 @@
+import { spawnSync } from 'node:child_process';
+import { link, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { installedService } from '../../src/config/installed-service.ts';
+import { createLocalFiles } from '../../src/disk/local-files.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { versionOf } from '../../src/watch/observation.ts';
+import { canMount, smallDisk } from '../ledger/small-disk.ts';
+import { someFacts } from '../pipeline/some-facts.ts';
+
+const files = createLocalFiles(async () => null);
+
+async function scratch(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'dropcast-local-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+async function accepted(folder: string, path: string, other: Partial<Facts> = {}): Promise<Facts> {
+  const version = versionOf(await lstat(join(folder, path), { bigint: true }));
+  return someFacts({ folder, path, version, ...other });
+}
+
+describe('moving after ready', () => {
+  const afterReady = { kind: 'move', to: 'done' } as const;
+
+  test('takes a free name and overwrites nothing', async () => {
+    await using folder = await scratch();
+    await mkdir(join(folder.path, 'done'));
+    await writeFile(join(folder.path, 'done/clip.mp4'), 'older');
+    await writeFile(join(folder.path, 'clip.mp4'), 'newer');
+    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }));
+    expect(answer).toMatchObject({ ok: true, value: { path: 'done/clip (2).mp4' } });
+    expect(await readFile(join(folder.path, 'done/clip.mp4'), 'utf8')).toBe('older');
+    expect(await readdir(folder.path)).toEqual(['done']);
+  });
+
+  test('goes on where a crash came between the new name and the end of the old one', async () => {
+    await using folder = await scratch();
+    await mkdir(join(folder.path, 'done'));
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    await link(join(folder.path, 'clip.mp4'), join(folder.path, 'done/clip.mp4'));
+    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }));
+    expect(answer).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
+    expect(await readdir(join(folder.path, 'done'))).toEqual(['clip.mp4']);
+    expect(await readdir(folder.path)).toEqual(['done']);
+  });
+
+  test.runIf(canMount())(
+    'waits with the way out while the folder is read-only, as one made anew is for a service',
+    async () => {
+      await using folder = await smallDisk('1m');
+      await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+      const facts = await accepted(folder.path, 'clip.mp4', { afterReady });
+      folder.remount('ro');
+      const service = createLocalFiles(async () => null, installedService('news'));
+      const restart = expect.stringContaining('`sudo systemctl restart dropcast@news`');
+      for (const way of [afterReady, { kind: 'delete' } as const]) {
+        const waiting = { kind: 'suspended', code: 'EROFS', message: restart };
+        expect(await service.checkDisposal({ ...facts, afterReady: way })).toMatchObject(waiting);
+        expect(await service.dispose({ ...facts, afterReady: way })).toMatchObject({ ok: false, failure: waiting });
+      }
+      folder.remount('rw');
+      expect(await files.checkDisposal(facts)).toBeNull();
+      expect(await files.dispose(facts)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
+    },
+  );
+
+  test.runIf(canMount())('waits as well while only the directory that it goes to is read-only', async () => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'move', to: 'done/2026/{folder}' } });
+    expect(await files.checkDisposal(facts)).toBeNull();
+    expect(await readdir(folder.path)).toEqual(['clip.mp4']); // nothing is made for the look
+    await mkdir(join(folder.path, 'done'));
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', join(folder.path, 'done')]);
+    try {
+      expect(await files.checkDisposal(facts)).toMatchObject({ kind: 'suspended', code: 'EROFS' });
+      expect(await files.checkDisposal({ ...facts, afterReady: { kind: 'delete' } })).toBeNull();
+    } finally {
+      spawnSync('umount', [join(folder.path, 'done')]);
+    }
+  });
+
+  test('never leads out of the folder through a link', async () => {
+    await using folder = await scratch();
+    await using elsewhere = await scratch();
+    await symlink(elsewhere.path, join(folder.path, 'done'));
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }));
+    expect(answer.ok).toBe(false);
+    expect(await readdir(elsewhere.path)).toEqual([]);
+    expect(await readFile(join(folder.path, 'clip.mp4'), 'utf8')).toBe('bytes');
+  });
+});
+
+test('a link file without an address is never taken for a video', async () => {
+  await using folder = await scratch();
+  await writeFile(join(folder.path, 'clip.url'), 'no address');
+  const facts = await accepted(folder.path, 'clip.url');
+  expect(await files.check(facts)).toMatchObject({ kind: 'permanent', code: 'no_address' });
+  expect(await files.check({ ...facts, sourceUrl: 'https://example.com/clip.mp4' })).toBeNull();
+});
+
+test('a file that is away is told from one that changed', async () => {
+  await using folder = await scratch();
+  await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+  const facts = await accepted(folder.path, 'clip.mp4');
+  expect(await files.check(facts)).toBeNull();
+  await writeFile(join(folder.path, 'clip.mp4'), 'other bytes');
+  expect(await files.check(facts)).toMatchObject({ kind: 'changed' });
+  await rm(join(folder.path, 'clip.mp4'));
+  expect(await files.check(facts)).toMatchObject({ kind: 'vanished' });
+});
+
+test('a file of another device number is the one that was accepted: a remount may number it anew', async () => {
+  await using folder = await scratch();
+  await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+  const facts = await accepted(folder.path, 'clip.mp4');
+  const renumbered = { ...facts, version: { ...facts.version, dev: '999999' } };
+  expect(await files.check(renumbered)).toBeNull();
+  expect(await files.hash(renumbered, new AbortController().signal)).toMatchObject({ ok: true });
+});
+
+describe('a folder that is away', () => {
+  const { signal } = new AbortController();
+  const away = { kind: 'suspended', code: 'folder_away', message: expect.stringContaining('it does not exist') };
+
+  test('holds its files back, whatever is done with them, and none of them is vanished', async () => {
+    await using base = await scratch();
+    const folder = join(base.path, 'inbox');
+    await mkdir(folder);
+    await writeFile(join(folder, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder, 'clip.mp4', { afterReady: { kind: 'delete' } });
+    const asked: unknown[] = [];
+    const local = createLocalFiles(async (...question) => {
+      asked.push(question);
+      return (await lstat(folder).catch(() => null)) === null ? 'it does not exist' : null;
+    });
+    await rename(folder, join(base.path, 'away'));
+    expect(await local.check(facts)).toMatchObject(away);
+    expect(await local.hash(facts, signal)).toMatchObject({ ok: false, failure: away });
+    expect(await local.dispose(facts)).toMatchObject({ ok: false, failure: away });
+    expect(asked).toEqual([1, 2, 3].map(() => [folder, 'clip.mp4']));
+    await rename(join(base.path, 'away'), folder);
+    expect(await local.check(facts)).toBeNull();
+    expect(await local.hash(facts, signal)).toMatchObject({ ok: true });
+    expect(asked).toHaveLength(3);
+  });
+
+  test('is asked about only after the file was looked for', async () => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4');
+    const local = createLocalFiles(() => Promise.reject(new Error('nothing is missing')));
+    expect(await local.check(facts)).toBeNull();
+  });
+
+  // A stale share answers ESTALE for each file; a name that is too long stands in for it.
+  test('may show in a file that cannot even be looked at', async () => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4');
+    const tooLong = { ...facts, path: `${'x'.repeat(300)}.mp4` };
+    const asked: unknown[] = [];
+    const local = createLocalFiles(async (...question) => {
+      asked.push(question);
+      return 'it cannot be reached (ESTALE)';
+    });
+    expect(await local.check(tooLong)).toMatchObject({ kind: 'suspended', code: 'folder_away' });
+    expect(await files.check(tooLong)).toMatchObject({ kind: 'transient', code: 'ENAMETOOLONG' });
+    expect(asked).toEqual([[folder.path, undefined]]);
+  });
+});

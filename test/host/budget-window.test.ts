@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { block, ceilingOf, emptyWindow, spend, usedOf } from '../../src/host/budget-window.ts';
+import type { BudgetWindow } from '../../src/host/budget-window.ts';
+import type { Lane } from '../../src/pipeline/file/ports.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const start = Date.UTC(2026, 10, 20, 12, 0, 17);
+const lanes: readonly Lane[] = ['finish', 'create', 'poll'];
+
+/** Takes as much as it gets at one moment. */
+function drain(
+  window: BudgetWindow,
+  nowMs: number,
+  lane: Lane,
+  limit: number,
+): { window: BudgetWindow; granted: number; waitMs: number } {
+  for (let granted = 0; ; granted++) {
+    const spending = spend(window, nowMs, lane, limit);
+    window = spending.window;
+    if (!spending.granted) return { window, granted, waitMs: spending.waitMs };
+  }
+}
+
+describe('the hourly budget', () => {
+  test('gives a whole hour at once, and says when there is room again', () => {
+    const { window, granted, waitMs } = drain(emptyWindow, start, 'finish', 1000);
+    expect(granted).toBe(1000);
+    expect(waitMs).toBeGreaterThan(hourMs - 60_000);
+    expect(waitMs).toBeLessThanOrEqual(hourMs + 60_000);
+    expect(spend(window, start + waitMs - 1, 'finish', 1000).granted).toBe(false);
+    expect(spend(window, start + waitMs, 'finish', 1000).granted).toBe(true);
+  });
+
+  test('gives more than 95 % of the limit in every hour of sustained use', () => {
+    let window = emptyWindow;
+    let granted = 0;
+    for (let now = start; now < start + 5 * hourMs; now += 1000) {
+      const spending = spend(window, now, 'finish', 1000);
+      window = spending.window;
+      if (spending.granted) granted++;
+    }
+    expect(granted).toBeGreaterThan(950 * 5);
+  });
+
+  test('never grants more than the limit in any rolling hour', () => {
+    const step = fc.record({
+      afterMs: fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: 0, max: 70 * 60_000 })),
+      burst: fc.integer({ min: 1, max: 12 }),
+      lane: fc.constantFrom(...lanes),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 20 }), (steps, limit) => {
+        const times: number[] = [];
+        let window = emptyWindow;
+        let now = start;
+        for (const { afterMs, burst, lane } of steps) {
+          now += afterMs;
+          for (let i = 0; i < burst; i++) {
+            const spending = spend(window, now, lane, limit);
+            window = spending.window;
+            if (spending.granted) times.push(now);
+          }
+        }
+        for (const [index, time] of times.entries()) {
+          const within = times.slice(index).filter((later) => later - time <= hourMs).length;
+          expect(within).toBeLessThanOrEqual(limit);
+        }
+        expect(window.minutes.length).toBeLessThanOrEqual(61);
+        expect(window.total).toBe(times.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('after a jump of the clock nobody waits for more than 61 minutes, and the bound holds from then on', () => {
+    const jump = fc.integer({ min: -10 * dayMs, max: 10 * dayMs });
+    fc.assert(
+      fc.property(jump, fc.integer({ min: 1, max: 30 }), fc.boolean(), (jumpMs, limit, isBlocked) => {
+        let { window } = drain(emptyWindow, start, 'finish', limit);
+        if (isBlocked) window = block(window, start, hourMs);
+        const now = start + jumpMs;
+        const first = drain(window, now, 'finish', limit);
+        expect(first.granted).toBeLessThanOrEqual(limit);
+        expect(first.waitMs).toBeLessThanOrEqual(61 * 60_000);
+        // The clock is steady from here on: what is asked every minute comes, and never too much of it.
+        let granted = first.granted;
+        let asked = first.window;
+        for (let minute = 1; minute <= 60; minute++) {
+          const more = drain(asked, now + minute * 60_000 - 1, 'finish', limit);
+          granted += more.granted;
+          asked = more.window;
+        }
+        expect(granted).toBeLessThanOrEqual(limit);
+        expect(drain(asked, now + 62 * 60_000, 'finish', limit).granted + granted).toBeGreaterThan(0);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('keeps room for polling and for finishing what has begun', () => {
+    const created = drain(emptyWindow, start, 'create', 1000);
+    const polled = drain(created.window, start, 'poll', 1000);
+    const finished = drain(polled.window, start, 'finish', 1000);
+    expect([created.granted, polled.granted, finished.granted]).toEqual([930, 40, 30]);
+  });
+
+  test.each([
+    [1, 1, 1, 1],
+    [2, 1, 1, 2],
+    [3, 1, 2, 3],
+    [10, 8, 9, 10],
+    [100, 93, 97, 100],
+  ])('with a limit of %i, create may fill %i, poll %i, finish %i', (limit, create, poll, finish) => {
+    expect([ceilingOf('create', limit), ceilingOf('poll', limit), ceilingOf('finish', limit)]).toEqual([
+      create,
+      poll,
+      finish,
+    ]);
+  });
+
+  test('a lowered limit counts what was spent under the higher one', () => {
+    const { window } = drain(emptyWindow, start, 'finish', 50);
+    expect(spend(window, start + 1000, 'finish', 10).granted).toBe(false);
+    expect(usedOf(window)).toBe(50);
+  });
+});
+
+describe('a block', () => {
+  test('shuts every lane for as long as the service asks, then lets one request go first', () => {
+    const window = block(emptyWindow, start, 30_000);
+    for (const lane of lanes) expect(spend(window, start + 29_999, lane, 100).granted).toBe(false);
+    const probe = spend(window, start + 30_000, 'poll', 100);
+    expect(probe.granted).toBe(true);
+    const second = spend(probe.window, start + 30_001, 'finish', 100);
+    expect(second).toMatchObject({ granted: false, waitMs: 1999 });
+    expect(drain(second.window, start + 32_000, 'finish', 100).granted).toBe(99);
+  });
+
+  test.each([
+    [undefined, 60_000],
+    [0, 1000],
+    [7 * dayMs, hourMs],
+  ])('a wish of %s ms is taken as %i ms', (wish, expected) => {
+    expect(block(emptyWindow, start, wish).blockedUntil - start).toBe(expected);
+  });
+
+  test('is never made shorter by a later, smaller wish', () => {
+    const window = block(block(emptyWindow, start, 600_000), start, 1000);
+    expect(window.blockedUntil).toBe(start + 600_000);
+  });
+
+  test('survives being written as JSON', () => {
+    const window = block(drain(emptyWindow, start, 'create', 20).window, start, 5000);
+    expect(JSON.parse(JSON.stringify(window))).toEqual(window);
+  });
+});

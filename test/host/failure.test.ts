@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+
+import { installedService } from '../../src/config/installed-service.ts';
+import { toFailure, toFileFailure } from '../../src/host/failure.ts';
+import type { InstalledService } from '../../src/config/installed-service.ts';
+import { stopped } from '../../src/pipeline/file/failure.ts';
+import * as errors from '../../packages/client/src/errors.ts';
+
+const facts = { status: 400, code: 'c' };
+
+const table: readonly (readonly [unknown, object])[] = [
+  [new errors.UnauthorizedError('m', { status: 401 }), { kind: 'suspended', status: 401 }],
+  [new errors.PaymentRequiredError('m', { status: 402 }), { kind: 'suspended' }],
+  [new errors.ForbiddenError('m', { status: 403 }), { kind: 'suspended' }],
+  [new errors.RedirectError('service', 'm', { status: 302 }), { kind: 'suspended' }],
+  [new errors.RedirectError('upload address', 'm', { status: 302 }), { kind: 'permanent' }],
+  [new errors.NotFoundError('m', { status: 404 }), { kind: 'gone' }],
+  [new errors.RateLimitedError('m', { status: 429, retryAfterMs: 5000 }), { kind: 'throttled', retryAfterMs: 5000 }],
+  [new errors.RateLimitedError('m', { retryAfterMs: 86_400_000 }), { kind: 'throttled', retryAfterMs: 3_600_000 }],
+  [new errors.RejectedError('m', { status: 422 }), { kind: 'permanent' }],
+  [new errors.RejectedError('m', { status: 408 }), { kind: 'transient', inDoubt: true }],
+  [new errors.RejectedError('m', { status: 425 }), { kind: 'transient', inDoubt: true }],
+  [new errors.ServerError('m', { status: 500 }), { kind: 'transient', inDoubt: true }],
+  [new errors.UnreadableAnswerError('m', { status: 200 }), { kind: 'transient', inDoubt: true }],
+  [new errors.ConnectionError(false, 'm', facts), { kind: 'offline' }],
+  [new errors.ConnectionError(true, 'm', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.RequestTimeoutError(false, 'm', facts), { kind: 'offline' }],
+  [new errors.RequestTimeoutError(true, 'm', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.AddressDeadError('m', facts), { kind: 'address dead' }],
+  [new errors.UploadConflictError('m', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.UploadRejectedError('m', facts), { kind: 'permanent' }],
+  [new errors.UploadServerError('m', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.UploadStalledError('m', facts), { kind: 'transient', inDoubt: true }],
+  [new errors.FileChangedError('m', facts), { kind: 'changed' }],
+  [new errors.FileVanishedError('m', facts), { kind: 'vanished' }],
+  [new errors.FileUnreadableError('m', { code: 'EACCES' }), { kind: 'transient' }],
+  [new errors.FileUnreadableError('m', { code: 'EIO' }), { kind: 'transient' }],
+  [new errors.FileUnreadableError('m', { code: 'EMFILE' }), { kind: 'suspended' }],
+  [new errors.FileUnreadableError('m', { code: 'outside_folder' }), { kind: 'permanent' }],
+  [new errors.FileUnreadableError('m', { code: 'ESTALE' }), { kind: 'transient' }],
+  [Object.assign(new Error('m'), { code: 'ENOSPC' }), { kind: 'suspended', code: 'ENOSPC' }],
+  [
+    Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
+    { kind: 'suspended', message: 'the disk of the state directory is full' },
+  ],
+  [Object.assign(new Error('m'), { code: 'EAI_AGAIN' }), { kind: 'offline' }],
+  [new errors.AbortedError('m'), stopped],
+  // Thrown by the client library and its webhook verifier alone: the daemon has its own ways to wait and to be rung.
+  [new errors.VideoFailedError('v', undefined), { kind: 'bug' }],
+  [new errors.WaitTimeoutError('v', 1, undefined), { kind: 'bug' }],
+  [new errors.WebhookSignatureError('m', { code: 'too_old' }), { kind: 'bug' }],
+  [new TypeError('m'), { kind: 'bug', code: 'TypeError' }],
+  ['text', { kind: 'bug', code: 'unknown' }],
+  [undefined, { kind: 'bug' }],
+];
+
+describe('the failure class', () => {
+  test.each(table)('of %s is as in the table of the design', (error, expected) => {
+    const failure = toFailure(error);
+    expect(failure).toMatchObject(expected);
+    if (!('inDoubt' in expected)) expect(failure.inDoubt).toBeUndefined();
+  });
+
+  test('is told for every class of error', () => {
+    const told = new Set(table.map(([error]) => (error instanceof Error ? error.name : '')));
+    const bases = new Set(['ServiceError', 'UploadError']);
+    const classes = Object.keys(errors).filter((name) => name.endsWith('Error') && !bases.has(name));
+    expect(classes.filter((name) => !told.has(name))).toEqual([]);
+  });
+});
+
+describe('a file of a watched folder', () => {
+  const refused = (code: string): Error => Object.assign(new Error(`${code}: no`), { code, syscall: 'link' });
+
+  test.each([
+    ['ENOENT', 'vanished'],
+    ['ENOTDIR', 'vanished'],
+    ['ESTALE', 'transient'],
+    ['EACCES', 'transient'],
+    ['EIO', 'transient'],
+    ['ENOSPC', 'suspended'],
+    ['EROFS', 'suspended'],
+    ['EDQUOT', 'suspended'],
+  ])('%s is %s', (code, kind) => {
+    expect(toFileFailure(refused(code))).toMatchObject({ kind, code });
+  });
+
+  test('a read-only folder is told with the way out of this very service, and of none where there is none', () => {
+    const told = (service: InstalledService | null): string => toFileFailure(refused('EROFS'), service).message;
+    expect(told(installedService(null))).toContain(
+      '`sudo dropcast systemd drop-in --install`, then `sudo systemctl restart dropcast`',
+    );
+    expect(told(installedService('news'))).toContain(
+      '`sudo dropcast systemd drop-in --install --instance news`, then `sudo systemctl restart dropcast@news`',
+    );
+    expect(told(null)).toMatch(/read-only \(EROFS\)(?!.*(?:systemctl|drop-in|sudo))/);
+  });
+
+  test('what no system call threw is told as ever', () => {
+    expect(toFileFailure(new errors.FileVanishedError('m', { code: 'ENOENT' })).kind).toBe('vanished');
+    expect(toFileFailure(new errors.AbortedError('m'))).toBe(stopped);
+    expect(toFileFailure(Object.assign(new TypeError('m'), { code: 'ERR_INVALID_ARG_TYPE' })).kind).toBe('bug');
+  });
+});

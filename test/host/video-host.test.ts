@@ -1,0 +1,64 @@
+import nock from 'nock';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHosted } from '../../src/host/video-host.ts';
+import { createBandwidth } from '../../packages/client/src/upload/bandwidth.ts';
+import { someFacts } from '../pipeline/some-facts.ts';
+import { openService } from '../client/open-service.ts';
+
+const base = 'https://video.example.com/v1';
+const nothing = { error: { code: 'not_found', message: 'nothing here' } };
+const { signal } = new AbortController();
+
+beforeAll(() => nock.disableNetConnect());
+afterAll(() => nock.enableNetConnect());
+
+test.for([
+  { name: 'once, while the list is answered: tried again', list: 200, attempts: 0, kind: 'transient' },
+  { name: 'again, while the list is answered: the file fails', list: 200, attempts: 1, kind: 'permanent' },
+  { name: 'and the list too: it is the address, everything waits', list: 404, attempts: 0, kind: 'suspended' },
+])('404 to a create request $name', async ({ list, attempts, kind }) => {
+  await using opened = openService(base);
+  nock(base)
+    .post('/videos')
+    .reply(404, nothing)
+    .get('/videos')
+    .query(true)
+    .reply(list, list === 200 ? { data: [], meta: { page: 1, per_page: 1, total: 0 } } : nothing);
+  expect(await hostedBy(opened).create(someFacts({ attempts }), 'token', signal)).toMatchObject({
+    ok: false,
+    failure: { kind },
+  });
+});
+
+test.for([
+  { said: { page: 1, per_page: 25, total: 60 }, perPage: 25 },
+  { said: { page: 1, total: 60 }, perPage: 100 },
+  { said: { page: 1, per_page: 0, total: 60 }, perPage: 1 },
+])('a listed page is as large as the service says: $said', async ({ said, perPage }) => {
+  await using opened = openService(base);
+  nock(base)
+    .get('/videos?page=1&per_page=100')
+    .reply(200, { data: [{ id: 'vid_1', status: 'ready' }], meta: said });
+  const listed = await hostedBy(opened).list(1, signal);
+  expect(listed).toMatchObject({ ok: true, value: { perPage, total: 60 } });
+});
+
+test('a key that the service does not take says what a new one takes', async () => {
+  await using opened = openService(base);
+  nock(base)
+    .get('/videos/vid_1')
+    .reply(401, { error: { code: 'unauthorized', message: 'who are you?' } });
+  expect(await hostedBy(opened).get('vid_1', signal)).toMatchObject({
+    ok: false,
+    failure: { kind: 'suspended', message: expect.stringMatching(/401 .*; a new key takes this$/) },
+  });
+});
+
+function hostedBy({ service }: ReturnType<typeof openService>): ReturnType<typeof createHosted> {
+  return createHosted({
+    service: () => service,
+    bandwidth: createBandwidth(null),
+    stallTimeoutMs: () => 1_000,
+    howToRenewKey: () => 'a new key takes this',
+  });
+}

@@ -1,0 +1,395 @@
+import { describe, expect, test } from 'vitest';
+import { createIntake, rerouted } from '../../src/intake/intake.ts';
+import type { Accepted, Arrival } from '../../src/intake/intake.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import type { Route } from '../../src/routing/plan.ts';
+import { next } from '../../src/pipeline/steps/runner.ts';
+import { MemoryStore } from '../pipeline/memory-store.ts';
+import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
+import { TestClock } from '../pipeline/test-clock.ts';
+
+const take: Route = { kind: 'take', plan: somePlan };
+const elsewhere: Route = { kind: 'take', plan: { ...somePlan, title: 'Another' } };
+const nowhere: Route = { kind: 'held', why: 'no rule matches' };
+
+/** Rows by what they are, for the table below. */
+const queued = someFacts();
+const done = someFacts({ ...ready, sha256: 'aa', end: 'done', published: { feed_news: 1 }, disposal: 'kept' });
+const newer = { ...someVersion, mtimeNs: '9000', ctimeNs: '9000' };
+const longer = { ...newer, size: 6_000 };
+
+function arrival(other: Partial<Arrival> = {}): Arrival {
+  return {
+    folder: '/inbox',
+    path: 'clip.mp4',
+    version: someVersion,
+    flaw: null,
+    sourceUrl: null,
+    route: take,
+    onDuplicate: 'skip',
+    onChange: 'upload',
+    afterReady: { kind: 'keep' },
+    ...other,
+  };
+}
+
+interface Disk {
+  /** Paths that are there. */
+  readonly paths?: readonly string[];
+  /** Content of the file that arrives. */
+  readonly sha256?: string;
+  /** Rows that a step works on. */
+  readonly busy?: readonly string[];
+}
+
+function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', busy = [] }: Disk = {}) {
+  const store = new MemoryStore(rows);
+  const clock = new TestClock();
+  const policy = { attempts: 3, retryAt: () => 0, now: () => clock.now(), unexpected: () => undefined };
+  let ids = 0;
+  const intake = createIntake({
+    store,
+    clock,
+    local: {
+      check: () => Promise.resolve(null),
+      hash: () => Promise.resolve({ ok: true, value: sha256 }),
+      checkDisposal: async () => null,
+      dispose: () => Promise.reject(new Error('the intake disposes of nothing')),
+    },
+    runner: {
+      apply: async (id, event) => {
+        if (busy.includes(id)) return 'busy';
+        const before = store.row(id);
+        const after = next(before, event, policy);
+        if (JSON.stringify(after) === JSON.stringify(before)) return 'ignored';
+        await store.save(after);
+        return 'applied';
+      },
+      claim: async (id, work) => (busy.includes(id) ? null : work()),
+    },
+    newId: () => `f_new${(ids += 1)}`,
+    exists: async (_folder, path) => paths.includes(path),
+  });
+  return { store, intake };
+}
+
+/** Every row as `path state`. */
+const rowsOf = (store: MemoryStore): string[] => store.rows.map((facts) => `${facts.path} ${stateOf(facts)}`);
+
+describe('an arrival', () => {
+  test.each<[string, readonly Facts[], Partial<Arrival>, Disk, Accepted, readonly string[]]>([
+    ['of a new file is taken in', [], {}, {}, 'new', ['clip.mp4 queued']],
+    ['that no rule takes is held', [], { route: nowhere }, {}, 'new', ['clip.mp4 held']],
+    ['that is flawed is held', [], { flaw: 'moov is missing' }, {}, 'new', ['clip.mp4 held']],
+    ['of a known file changes nothing', [queued], {}, {}, 'known', ['clip.mp4 queued']],
+    [
+      'with another time of inode change only (chmod) changes nothing',
+      [queued],
+      { version: { ...someVersion, ctimeNs: '9' } },
+      {},
+      'known',
+      ['clip.mp4 queued'],
+    ],
+    ['of a vanished file brings it back', [someFacts({ end: 'vanished' })], {}, {}, 'returned', ['clip.mp4 queued']],
+    [
+      'under a new name is a rename',
+      [queued],
+      { path: 'new.mp4' },
+      { paths: ['new.mp4'] },
+      'renamed',
+      ['new.mp4 queued'],
+    ],
+    ['in another folder is a rename', [queued], { folder: '/other' }, { paths: [] }, 'renamed', ['clip.mp4 queued']],
+    [
+      'under a second name is a hard link: another file',
+      [queued],
+      { path: 'link.mp4' },
+      { paths: ['clip.mp4', 'link.mp4'] },
+      'new',
+      ['clip.mp4 queued', 'link.mp4 queued'],
+    ],
+    [
+      'of a file that had vanished before its rename was seen brings it back',
+      [someFacts({ end: 'vanished' })],
+      { path: 'new.mp4' },
+      { paths: ['new.mp4'] },
+      'renamed',
+      ['new.mp4 queued'],
+    ],
+    [
+      'with new content replaces what was not sent',
+      [queued],
+      { version: longer },
+      {},
+      'changed',
+      ['clip.mp4 superseded', 'clip.mp4 queued'],
+    ],
+    [
+      'with new content leaves what is done',
+      [done],
+      { version: longer },
+      {},
+      'changed',
+      ['clip.mp4 done', 'clip.mp4 queued'],
+    ],
+    [
+      'with new content leaves what may have been sent to find out by itself',
+      [someFacts({ ...created, sha256: 'aa' })],
+      { version: longer },
+      {},
+      'changed',
+      ['clip.mp4 awaiting upload', 'clip.mp4 queued'],
+    ],
+    [
+      'with new content is ignored where the folder says so',
+      [done],
+      { version: longer, onChange: 'ignore' },
+      {},
+      'ignored',
+      ['clip.mp4 done'],
+    ],
+    [
+      'with a new time but the same content is a touch',
+      [done],
+      { version: newer },
+      { sha256: 'aa' },
+      'touched',
+      ['clip.mp4 done'],
+    ],
+    [
+      'with a new time and other content of equal size is a change',
+      [done],
+      { version: newer },
+      {},
+      'changed',
+      ['clip.mp4 done', 'clip.mp4 queued'],
+    ],
+    [
+      'over a file that was superseded is new',
+      [someFacts({ end: 'superseded' })],
+      { version: longer },
+      {},
+      'new',
+      ['clip.mp4 superseded', 'clip.mp4 queued'],
+    ],
+    [
+      'over a file that we deleted is new',
+      [{ ...done, disposal: 'deleted' }],
+      { version: longer },
+      {},
+      'new',
+      ['clip.mp4 done', 'clip.mp4 queued'],
+    ],
+    [
+      'while a step works on the file has to come again',
+      [queued],
+      { version: longer },
+      { busy: ['f_1'] },
+      'busy',
+      ['clip.mp4 queued'],
+    ],
+    [
+      'of a renamed file while a step works on it has to come again',
+      [queued],
+      { path: 'new.mp4' },
+      { paths: [], busy: ['f_1'] },
+      'busy',
+      ['clip.mp4 queued'],
+    ],
+  ])('%s', async (_name, rows, other, disk, accepted, after) => {
+    const { store, intake } = open(rows, disk);
+    expect(await intake.accept(arrival(other))).toBe(accepted);
+    expect(rowsOf(store)).toEqual(after);
+    // And again, as after a crash in the answer: nothing more happens.
+    if (accepted !== 'busy') expect(['known', 'renamed']).toContain(await intake.accept(arrival(other)));
+    expect(rowsOf(store)).toEqual(after);
+  });
+
+  test('is not taken twice when it is offered twice at the same time', async () => {
+    const { store, intake } = open([]);
+    expect(await Promise.all([intake.accept(arrival()), intake.accept(arrival())])).toEqual(['new', 'busy']);
+    expect(rowsOf(store)).toEqual(['clip.mp4 queued']);
+  });
+
+  test('of a file moved over another supersedes that one', async () => {
+    const over = someFacts({ id: 'f_2', version: { ...longer, ino: '200' }, path: 'other.mp4', end: 'failed' });
+    const { store, intake } = open([queued, over], { paths: ['other.mp4'] });
+    expect(await intake.accept(arrival({ path: 'other.mp4' }))).toBe('renamed');
+    expect(rowsOf(store)).toEqual(['other.mp4 queued', 'other.mp4 superseded']);
+    expect(await intake.accept(arrival({ path: 'other.mp4' }))).toBe('known');
+  });
+
+  test('of a renamed file goes where the rules send its new name, as long as nothing was sent', async () => {
+    const { store, intake } = open([queued], { paths: ['new.mp4'] });
+    await intake.accept(arrival({ path: 'new.mp4', route: elsewhere }));
+    expect(store.row().plan?.title).toBe('Another');
+  });
+
+  // `after_ready: { move: "done" }` moves it below another rule, away from its sidecar.
+  test.each([
+    ['by us', { disposal: 'pending' as const }],
+    ['by a person', { disposal: 'kept' as const }],
+  ])('of a finished file that was moved %s does not touch the metadata of the video', async (_name, state) => {
+    const { store, intake } = open([{ ...done, ...state }], { paths: ['done/clip.mp4'] });
+    const moved = arrival({ path: 'done/clip.mp4', route: elsewhere });
+    expect(await intake.accept(moved)).toBe('renamed');
+    expect(await intake.accept(moved)).toBe('known');
+    expect(store.row()).toMatchObject({ path: 'done/clip.mp4', plan: somePlan, amendment: null });
+    expect(store.row().disposal).toBe(state.disposal === 'pending' ? 'moved' : 'kept');
+  });
+});
+
+describe('a vanished file that comes back', () => {
+  const vanished = (other: Partial<Facts> = {}): Facts =>
+    someFacts({ end: 'vanished', why: 'the file is no longer there', endedAt: 3, ...other });
+  const back = async (facts: Facts, other: Partial<Arrival> = {}): Promise<Facts> => {
+    const { store, intake } = open([facts]);
+    expect(await intake.accept(arrival(other))).toBe('returned');
+    expect(store.rows).toHaveLength(1);
+    return store.row();
+  };
+  const elsewherePlan = { ...somePlan, title: 'Another', channel: 'ch_other' };
+  const otherChannel: Route = { kind: 'take', plan: elsewherePlan };
+
+  test('is held as before when no rule takes it, and goes on when one does', async () => {
+    const held = vanished({ plan: null });
+    expect(await back(held, { route: nowhere })).toMatchObject({ end: 'held', why: 'no rule matches', plan: null });
+    expect(await back(held)).toMatchObject({ end: null, why: null, endedAt: null, plan: somePlan });
+  });
+
+  test('follows the sidecar and the rules of now as long as nothing was sent', async () => {
+    expect(await back(vanished(), { route: otherChannel })).toMatchObject({ end: null, plan: elsewherePlan });
+    expect(await back(vanished(), { route: nowhere })).toMatchObject({ end: 'held', plan: null });
+    const asked = vanished({ intent: 'tok_1', suspects: ['tok_0'] });
+    expect(await back(asked, { route: otherChannel })).toMatchObject({
+      plan: elsewherePlan,
+      intent: null,
+      suspects: ['tok_0', 'tok_1'],
+      amendment: null,
+    });
+  });
+
+  test('goes on with its record, and what is new of its metadata is sent', async () => {
+    expect(await back(vanished(created))).toMatchObject({ ...created, end: null, amendment: null, dying: false });
+    const other = await back(vanished(created), { route: elsewhere });
+    expect(other).toMatchObject({ ...created, end: null, amendment: { title: 'Another' }, dying: false });
+    expect(await back(vanished(created), { route: nowhere })).toMatchObject({ end: null, plan: somePlan });
+  });
+
+  test('gets another record for another channel', async () => {
+    const facts = await back(vanished({ ...created, amendment: { title: 'Old' } }), { route: otherChannel });
+    expect(facts).toMatchObject({ end: null, dying: true, plan: elsewherePlan, amendment: null, videoId: 'vid_1' });
+  });
+
+  test('is held when it is flawed now, and goes on when it no longer is', async () => {
+    const flaw = 'moov is missing';
+    for (const facts of [vanished(), vanished(created)])
+      expect(await back(facts, { flaw })).toMatchObject({ end: 'held', why: flaw, lastFailure: { message: flaw } });
+    const mended = await back(vanished({ lastFailure: failure('permanent', { code: 'flawed' }) }));
+    expect(mended).toMatchObject({ end: null, lastFailure: null });
+  });
+
+  test.each(['gone', 'unclear'] as const)('still waits for a person when it was %s', async (kind) => {
+    const facts = await back(vanished({ ...created, lastFailure: failure(kind) }));
+    expect(facts).toMatchObject({ end: 'held', why: `it was ${kind}`, videoId: 'vid_1' });
+  });
+
+  test('says itself why it was away, whatever it was before', async () => {
+    const { store, intake } = open([someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 3 })]);
+    await intake.gone('/inbox', 'clip.mp4');
+    expect(store.row()).toMatchObject({ end: 'vanished', why: 'the file is no longer there' });
+    await intake.accept(arrival({ route: nowhere }));
+    expect(store.row()).toMatchObject({ end: 'held', why: 'no rule matches' });
+  });
+});
+
+describe('a path that is gone', () => {
+  test.each([
+    [queued, 'vanished'],
+    [someFacts(created), 'vanished'],
+    [someFacts({ ...created, sha256: 'aa' }), 'awaiting upload'],
+    [someFacts(uploaded), 'processing'],
+    [done, 'done'],
+  ])('leaves a file that is %#: %s', async (facts, state) => {
+    const { store, intake } = open([facts]);
+    await intake.gone('/inbox', 'clip.mp4');
+    await intake.gone('/inbox', 'unknown.mp4');
+    expect(store.states()).toEqual([state]);
+  });
+});
+
+describe('another route', () => {
+  const held = someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 3 });
+
+  test('frees a file that was held for want of one', () => {
+    expect(rerouted(held, take, 9)).toEqual({ plan: somePlan, end: null, why: null, endedAt: null });
+  });
+
+  test('says why it is still held', () => {
+    expect(rerouted(held, { kind: 'held', why: 'sidecar broken' }, 9)).toEqual({ why: 'sidecar broken' });
+    expect(rerouted(held, nowhere, 9)).toBeNull();
+  });
+
+  test('does not free a file that is flawed', async () => {
+    const { store, intake } = open([]);
+    await intake.accept(arrival({ flaw: 'moov is missing', route: nowhere }));
+    await intake.reroute(store.row('f_new1'), take);
+    expect(store.row('f_new1')).toMatchObject({ end: 'held', why: 'moov is missing', plan: somePlan });
+  });
+
+  test('is simply taken over before anything was sent', () => {
+    expect(rerouted(queued, elsewhere, 9)).toEqual({ plan: { ...somePlan, title: 'Another' } });
+  });
+
+  test('that holds the file, a broken sidecar, holds it before anything was sent', () => {
+    expect(rerouted(queued, nowhere, 9)).toMatchObject({ plan: null, end: 'held', why: 'no rule matches', endedAt: 9 });
+    expect(rerouted(someFacts(created), nowhere, 9)).toBeNull();
+    expect(rerouted(someFacts({ end: 'failed' }), nowhere, 9)).toBeNull();
+  });
+
+  test('is sent as an amendment once a record may exist', () => {
+    const plan = { ...somePlan, title: 'Another', description: 'Long', tags: [], channel: 'ch_other' };
+    for (const facts of [someFacts({ intent: 'token' }), someFacts(created), done]) {
+      expect(rerouted(facts, { kind: 'take', plan }, 9)).toEqual({
+        plan: { ...plan, channel: 'ch_main' },
+        amendment: { title: 'Another', description: 'Long', tags: [] },
+      });
+    }
+  });
+
+  test('adds to an amendment that was not sent yet', () => {
+    const facts = someFacts({ ...created, amendment: { title: 'First', tags: ['a'] } });
+    expect(rerouted(facts, elsewhere, 9)?.amendment).toEqual({ title: 'Another', tags: ['a'] });
+  });
+
+  test('with nothing but another channel changes nothing in a video', () => {
+    expect(rerouted(done, { kind: 'take', plan: { ...somePlan, channel: 'ch_other' } }, 9)).toBeNull();
+  });
+
+  test.each([
+    ['is followed before the video is ready', someFacts(uploaded), ['feed_tv']],
+    ['only adds feeds while the video waits for its feeds', someFacts(ready), ['feed_news', 'feed_tv']],
+    ['is followed by a file whose feed did not take it', someFacts({ ...ready, end: 'failed' }), ['feed_tv']],
+    ['does not publish what is done anew', done, undefined],
+  ])('with other feeds %s', (_name, facts, publish) => {
+    const plan = { ...somePlan, publish: ['feed_tv'] };
+    expect(rerouted(facts, { kind: 'take', plan }, 9)?.plan?.publish).toEqual(publish);
+  });
+
+  test('means nothing to a file that was put away', () => {
+    expect(rerouted({ ...done, disposal: 'moved' }, elsewhere, 9)).toBeNull();
+  });
+
+  test('has to come again while a step works on the file', async () => {
+    const { intake } = open([queued], { busy: ['f_1'] });
+    expect(await intake.reroute(queued, elsewhere)).toBe('busy');
+  });
+});
+
+test('a failed file that changes is superseded, and its new content is new', async () => {
+  const facts = someFacts({ ...created, end: 'failed', lastFailure: failure('permanent') });
+  const { store, intake } = open([facts]);
+  await intake.accept(arrival({ version: longer }));
+  expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
+});

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { fileMachineDiagram } from '../../../src/pipeline/file/diagram.ts';
+import { fileMachine } from '../../../src/pipeline/file/machine.ts';
+import { generatedFiles } from '../../../scripts/generate.ts';
+
+const diagram = fileMachineDiagram();
+
+test('docs/file-machine.mmd is what the machine is; if not: npm run generate', () => {
+  expect(readFileSync(resolve(import.meta.dirname, '../../../docs/file-machine.mmd'), 'utf8')).toBe(diagram);
+  expect(generatedFiles.map(({ path }) => path)).toContain('docs/file-machine.mmd');
+});
+
+test('every state is in the diagram and has a way in', () => {
+  for (const key of Object.keys(fileMachine.states)) {
+    const id = key.replaceAll(' ', '_');
+    expect(diagram).toContain(`  state "${key}" as ${id}\n`);
+    expect(diagram).toMatch(new RegExp(`--> ${id}( :|\n)`));
+  }
+});
+
+test('the edges without an event, of route and assess, are in it', () => {
+  expect(diagram).toContain('  route --> awaiting_publish : [stands awaiting publish]\n');
+  expect(diagram).toContain('  assess --> held : [failedAs gone or unclear]\n');
+  expect(diagram).toContain('  assess --> retrying : else\n');
+});
+
+test('no text holds what ends a text in Mermaid', () => {
+  for (const line of diagram.split('\n')) expect(line.split(' : ').slice(1).join(' : ')).not.toMatch(/[:;]|undefined/);
+});

@@ -1,0 +1,212 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { initialTransition } from 'xstate';
+import { fileMachine } from '../../../src/pipeline/file/machine.ts';
+import type { FileEvent, MachinePolicy } from '../../../src/pipeline/file/machine.ts';
+import { feedsToPublish, stateOf } from '../../../src/pipeline/file/facts.ts';
+import type { Facts, FileState } from '../../../src/pipeline/file/facts.ts';
+import { next } from '../../../src/pipeline/steps/runner.ts';
+import { created, failure, ready, someFacts, somePlan, uploaded } from '../some-facts.ts';
+import { anyFacts } from '../any-facts.ts';
+
+const policy: MachinePolicy = { attempts: 3, retryAt: () => 999, now: () => 50, unexpected: () => undefined };
+const published = { published: { feed_news: 9 } };
+
+/** A row of each parked state. */
+const rows = {
+  queued: someFacts(),
+  'awaiting upload': someFacts(created),
+  processing: someFacts(uploaded),
+  'awaiting publish': someFacts(ready),
+  retrying: someFacts({ ...created, notBefore: 99, attempts: 1, lastFailure: failure('transient') }),
+  failed: someFacts({
+    ...created,
+    end: 'failed',
+    why: 'it was permanent',
+    endedAt: 8,
+    lastFailure: failure('permanent'),
+  }),
+  held: someFacts({ ...uploaded, end: 'held', why: 'it was gone', endedAt: 8, lastFailure: failure('gone') }),
+  skipped: someFacts({ end: 'skipped', why: 'twin', endedAt: 8, lastFailure: failure('duplicate') }),
+  vanished: someFacts({ end: 'vanished', why: 'away', endedAt: 8 }),
+  superseded: someFacts({ end: 'superseded', why: 'changed', endedAt: 8 }),
+  done: someFacts({ ...ready, ...published, end: 'done', endedAt: 8, disposal: 'kept' }),
+} satisfies Partial<Record<FileState, Facts>>;
+
+const events: readonly FileEvent[] = [
+  { type: 'REMOTE_STATUS', status: 'processing' },
+  { type: 'REMOTE_STATUS', status: 'transcoding' },
+  { type: 'REMOTE_STATUS', status: 'ready' },
+  { type: 'REMOTE_STATUS', status: 'failed', message: 'no video track' },
+  { type: 'REMOTE_GONE' },
+  { type: 'GIVE_UP' },
+  { type: 'PUBLISHED', feed: 'feed_news', at: 9 },
+  { type: 'PUBLISHED', feed: 'feed_other', at: 9 },
+  { type: 'PUBLISH_FAILED', failure: failure('permanent') },
+  { type: 'PUBLISH_FAILED', failure: failure('transient') },
+  { type: 'FILE_GONE' },
+  { type: 'FILE_CHANGED' },
+  { type: 'RETRY' },
+];
+
+/** What moves; every other pair of state and event changes nothing. `GO` is the runner's: it starts a step. */
+const moves: Partial<Record<keyof typeof rows, Readonly<Record<string, FileState>>>> = {
+  queued: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded' },
+  'awaiting upload': { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded' },
+  processing: {
+    'REMOTE_STATUS transcoding': 'processing',
+    'REMOTE_STATUS ready': 'awaiting publish',
+    'REMOTE_STATUS failed': 'failed',
+    REMOTE_GONE: 'held',
+    GIVE_UP: 'failed',
+  },
+  'awaiting publish': {
+    'PUBLISHED feed_news': 'done',
+    'PUBLISH_FAILED permanent': 'failed',
+    'PUBLISH_FAILED transient': 'retrying',
+  },
+  retrying: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded', RETRY: 'awaiting upload' },
+  failed: { FILE_CHANGED: 'superseded', RETRY: 'awaiting upload' },
+  held: { FILE_CHANGED: 'superseded', RETRY: 'queued' },
+  skipped: { RETRY: 'queued' },
+  vanished: { RETRY: 'queued' },
+};
+
+function nameOf(event: FileEvent): string {
+  switch (event.type) {
+    case 'REMOTE_STATUS':
+      return `${event.type} ${event.status}`;
+    case 'PUBLISHED':
+      return `${event.type} ${event.feed}`;
+    case 'PUBLISH_FAILED':
+      return `${event.type} ${event.failure.kind}`;
+    default:
+      return event.type;
+  }
+}
+
+describe.each(Object.entries(rows))('a file that is %s', (state, facts) => {
+  test('is where its row says', () => {
+    expect(stateOf(facts)).toBe(state);
+    expect(initialTransition(fileMachine, { facts, policy })[0].value).toBe(state);
+  });
+
+  test.each(events.map((event) => [nameOf(event), event] as const))('takes %s as the table says', (name, event) => {
+    const target = moves[state as keyof typeof rows]?.[name];
+    const after = next(facts, event, policy);
+    expect(stateOf(after)).toBe(target ?? state);
+    if (target === undefined) expect(after).toEqual(facts);
+    else expect(after).not.toEqual(facts);
+  });
+});
+
+describe('what an event leaves in the row', () => {
+  test('the local file means nothing once a whole body may have left', () => {
+    const sent = { ...created, uploadStartedAt: 2, sha256: 'aa' };
+    for (const facts of [
+      someFacts(sent),
+      someFacts({ ...sent, notBefore: 99, lastFailure: failure('transient') }),
+      someFacts({ ...sent, dying: true, addressDeadAt: 5 }),
+    ]) {
+      for (const type of ['FILE_GONE', 'FILE_CHANGED'] as const) expect(next(facts, { type }, policy)).toEqual(facts);
+    }
+  });
+
+  test('what a file that is held for want of a rule is not: retried by hand', () => {
+    const facts = someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 8 });
+    expect(next(facts, { type: 'RETRY' }, policy)).toEqual(facts);
+  });
+
+  test('a retry of a video that the service failed deletes it first', () => {
+    const facts = someFacts({ ...uploaded, remoteStatus: 'failed', end: 'failed', lastFailure: failure('permanent') });
+    expect(next(facts, { type: 'RETRY' }, policy)).toMatchObject({ dying: true, end: null, attempts: 0, why: null });
+  });
+
+  test('a retry of a deleted video lets it go and uploads anew', () => {
+    const after = next(rows.held, { type: 'RETRY' }, policy);
+    expect(after).toMatchObject({ videoId: null, uploadedAt: null, sha256: null, end: null, suspects: [] });
+  });
+
+  test('a retry of an import in doubt counts its token among the suspects', () => {
+    const facts = someFacts({ intent: 't2', suspects: ['t1'], end: 'held', lastFailure: failure('unclear') });
+    expect(next(facts, { type: 'RETRY' }, policy)).toMatchObject({ intent: null, suspects: ['t1', 't2'] });
+  });
+
+  test('a retry of a duplicate wants it uploaded', () => {
+    expect(next(rows.skipped, { type: 'RETRY' }, policy)).toMatchObject({ onDuplicate: 'upload', end: null });
+  });
+
+  test('a retry of one that was given up gives the service its time anew', () => {
+    const facts = someFacts({ ...uploaded, end: 'failed', lastFailure: failure('permanent', { code: 'gave_up' }) });
+    expect(next(facts, { type: 'RETRY' }, policy)).toMatchObject({ processingSince: 50, dying: false });
+  });
+
+  test('an old failure is not given as the reason why a file is gone', () => {
+    expect(next(rows.retrying, { type: 'FILE_GONE' }, policy).why).toBe('the file is no longer there');
+    expect(next(rows.retrying, { type: 'FILE_CHANGED' }, policy).why).toBe('the file has new content now');
+  });
+
+  test('the service says why it failed', () => {
+    const after = next(rows.processing, { type: 'REMOTE_STATUS', status: 'failed', message: 'no track' }, policy);
+    expect(after).toMatchObject({ why: 'the service could not process the video: no track', endedAt: 50 });
+  });
+
+  test.each([
+    ['keep', 'kept'],
+    ['delete', 'pending'],
+  ] as const)('after the last feed, %s leaves the local file %s', (kind, disposal) => {
+    const facts = someFacts({ ...ready, afterReady: { kind } });
+    const after = next(facts, { type: 'PUBLISHED', feed: 'feed_news', at: 9 }, policy);
+    expect(after).toMatchObject({ end: 'done', why: null, endedAt: 50, disposal, published: { feed_news: 9 } });
+  });
+
+  test('a file with two feeds is done after both', () => {
+    const facts = someFacts({ ...ready, plan: { ...somePlan, publish: ['feed_news', 'feed_tv'] } });
+    const first = next(facts, { type: 'PUBLISHED', feed: 'feed_tv', at: 9 }, policy);
+    expect(stateOf(first)).toBe('awaiting publish');
+    expect(stateOf(next(first, { type: 'PUBLISHED', feed: 'feed_news', at: 10 }, policy))).toBe('done');
+  });
+
+  test('an event that means nothing is reported, but for what happens to the local file', () => {
+    const reported: string[] = [];
+    const reporting = { ...policy, unexpected: (event: string) => reported.push(event) };
+    for (const type of ['GIVE_UP', 'FILE_GONE', 'FILE_CHANGED'] as const)
+      next(rows['awaiting publish'], { type }, reporting);
+    expect(reported).toEqual(['GIVE_UP']);
+  });
+});
+
+describe('any row whatsoever', () => {
+  test('has one state, and the machine finds the same', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const [snapshot] = initialTransition(fileMachine, { facts, policy });
+        expect(snapshot.status).not.toBe('error');
+        expect(snapshot.hasTag('parked')).toBe(true);
+        expect(snapshot.value).toBe(stateOf(facts));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('stays where it is when the machine writes it back', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const [snapshot] = initialTransition(fileMachine, { facts, policy });
+        expect(stateOf(snapshot.context.facts)).toBe(stateOf(facts));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('after any event it is done only if ready and published in every feed', () => {
+    fc.assert(
+      fc.property(anyFacts, fc.constantFrom(...events), (facts, event) => {
+        fc.pre(facts.end !== 'done');
+        const after = next(facts, event, policy);
+        if (stateOf(after) === 'done') expect([after.readyAt === null, feedsToPublish(after)]).toEqual([false, []]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { createPublisher, isDue } from '../../../src/pipeline/rounds/publish.ts';
+import { next } from '../../../src/pipeline/steps/runner.ts';
+import type { Applied } from '../../../src/pipeline/steps/runner.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { FileEvent } from '../../../src/pipeline/file/machine.ts';
+import type { Answer } from '../../../src/pipeline/file/ports.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { failure, ready, someFacts, somePlan, uploaded } from '../some-facts.ts';
+import { TestClock } from '../test-clock.ts';
+
+const live = new AbortController().signal;
+const quiet = { quietMs: 10_000, atMostMs: 120_000 };
+const at = 1_000_000;
+
+function readyFile(n: number, other: Partial<Facts> = {}): Facts {
+  return someFacts({ ...ready, id: `f_${n}`, videoId: `vid_${n}`, readyAt: at, ...other });
+}
+
+function open(rows: readonly Facts[]) {
+  const clock = new TestClock(at);
+  const store = new MemoryStore(rows);
+  const asked: string[] = [];
+  const busy = new Set<string>();
+  const world: { answer: () => Promise<Answer<null>> } = { answer: async () => ({ ok: true, value: null }) };
+  const policy = { attempts: 3, retryAt: () => 0, now: () => clock.now(), unexpected: () => undefined };
+  const publisher = createPublisher({
+    store,
+    library: {
+      publish: (feed) => {
+        asked.push(feed);
+        return world.answer();
+      },
+      list: () => Promise.reject(new Error('not asked for')),
+      get: () => Promise.reject(new Error('not asked for')),
+    },
+    runner: {
+      apply: async (id: string, event: FileEvent): Promise<Applied> => {
+        if (busy.has(id)) return 'busy';
+        await store.save(next(store.row(id), event, policy));
+        return 'applied';
+      },
+    },
+    clock,
+    timing: () => ({ ...quiet, retry: { attempts: 3, firstMs: 1_000, maxMs: 1_000 } }),
+  });
+  return { clock, store, asked, busy, world, run: () => publisher.run(live) };
+}
+
+describe('a feed is due', () => {
+  test.each([
+    ['not while more are on their way', 0, 0, 60_000, true, false],
+    ['after the longest wait, more or not', 0, 50_000, 120_000, true, true],
+    ['not before it is quiet', 0, 5_000, 14_999, false, false],
+    ['when it was quiet', 0, 5_000, 15_000, false, true],
+    ['when the clock was set back', 100_000, 100_000, 50_000, true, true],
+  ])('%s', (_name, firstReadyAt, lastReadyAt, now, isExpecting, expected) => {
+    expect(isDue({ firstReadyAt, lastReadyAt }, now, isExpecting, quiet)).toBe(expected);
+  });
+});
+
+describe('the publisher', () => {
+  test('publishes a feed once for all files that are ready', async () => {
+    const { run, clock, asked, store } = open([readyFile(1), readyFile(2), readyFile(3)]);
+    await run();
+    expect(asked).toEqual([]);
+    clock.advance(10_000);
+    await run();
+    await run();
+    expect(asked).toEqual(['feed_news']);
+    expect(store.states()).toEqual(['done', 'done', 'done']);
+  });
+
+  test('publishes each feed of its files once', async () => {
+    const both = { plan: { ...somePlan, publish: ['feed_news', 'feed_tv'] } };
+    const { run, clock, asked, store } = open([readyFile(1, both), readyFile(2)]);
+    clock.advance(10_000);
+    await run();
+    expect(asked.toSorted()).toEqual(['feed_news', 'feed_tv']);
+    expect(store.states()).toEqual(['done', 'done']);
+  });
+
+  test('leaves a file that becomes ready during the request to the next one', async () => {
+    const { run, clock, asked, store, world } = open([readyFile(1)]);
+    clock.advance(10_000);
+    world.answer = async () => {
+      await store.insert(readyFile(2, { readyAt: clock.now() }));
+      return { ok: true, value: null };
+    };
+    await run();
+    expect(store.states()).toEqual(['done', 'awaiting publish']);
+    clock.advance(10_000);
+    await run();
+    expect(asked).toEqual(['feed_news', 'feed_news']);
+  });
+
+  test('waits for files that are still on their way, but not for ever', async () => {
+    const { run, clock, asked, store } = open([readyFile(1), someFacts({ ...uploaded, id: 'f_2' })]);
+    clock.advance(119_999);
+    await run();
+    expect(asked).toEqual([]);
+    clock.advance(1);
+    await run();
+    expect(store.states()).toEqual(['done', 'processing']);
+  });
+
+  test('does not publish again for a file that was busy when it was to be told', async () => {
+    const { run, clock, asked, busy, store } = open([readyFile(1), readyFile(2)]);
+    clock.advance(10_000);
+    busy.add('f_2');
+    await run();
+    await run();
+    expect(store.states()).toEqual(['done', 'awaiting publish']);
+    busy.clear();
+    await run();
+    expect(asked).toEqual(['feed_news']);
+    expect(store.states()).toEqual(['done', 'done']);
+    expect(store.row('f_2').published).toEqual({ feed_news: at + 10_000 });
+  });
+
+  test('tries again with backoff, and fails the files when a feed never takes it', async () => {
+    const { run, clock, asked, world, store } = open([readyFile(1)]);
+    world.answer = async () => ({ ok: false, failure: failure('transient', { status: 500 }) });
+    clock.advance(10_000);
+    expect(await run()).toHaveLength(1);
+    expect(await run()).toEqual([]);
+    for (let n = 0; n < 2; n += 1) {
+      clock.advance(1_000);
+      await run();
+    }
+    expect(asked).toHaveLength(3);
+    expect(store.row()).toMatchObject({ end: 'failed', why: 'it was transient' });
+  });
+
+  test('an outage never fails the files', async () => {
+    const { run, clock, asked, world, store } = open([readyFile(1)]);
+    world.answer = async () => ({ ok: false, failure: failure('offline') });
+    for (let n = 0; n < 20; n += 1) {
+      clock.advance(20_000);
+      await run();
+    }
+    expect(asked).toHaveLength(20);
+    expect(store.states()).toEqual(['awaiting publish']);
+  });
+
+  test('a feed that the service does not know is a mistake in the configuration', async () => {
+    const { run, clock, world, store } = open([readyFile(1)]);
+    world.answer = async () => ({ ok: false, failure: failure('gone') });
+    clock.advance(10_000);
+    await run();
+    expect(store.row()).toMatchObject({ end: 'failed', why: 'the service knows no feed feed_news' });
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { bury, createRecord } from '../../../src/pipeline/steps/create.ts';
+import type { CreateWorld } from '../../../src/pipeline/steps/create.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { created, failure, someFacts } from '../some-facts.ts';
+import { TestClock } from '../test-clock.ts';
+
+const live = new AbortController().signal;
+const inDoubt = failure('transient', { inDoubt: true });
+const dying = { ...created, dying: true, addressDeadAt: 1 };
+
+/** A create step of this row, to a service that takes it. */
+function open(other: Partial<Facts> = {}) {
+  const store = new MemoryStore([someFacts(other)]);
+  const calls: string[] = [];
+  const doubts = { may: true, noted: 0 };
+  const note = (call: string): void => {
+    calls.push(call);
+  };
+  const world: CreateWorld = {
+    store,
+    clock: new TestClock(),
+    host: {
+      create: async (_facts, token) => {
+        note(`create ${token}, with ${store.row().intent} on disk`);
+        return { ok: true, value: { videoId: 'vid_2', uploadUrl: 'u:vid_2', status: 'pending' } };
+      },
+      remove: async (videoId) => {
+        note(`remove ${videoId}`);
+        return { ok: true, value: null };
+      },
+      status: async (videoId) => {
+        note(`status ${videoId}`);
+        return { ok: false, failure: failure('gone') };
+      },
+      send: () => Promise.reject(new Error('a create sends no file')),
+      amend: () => Promise.reject(new Error('a create amends nothing')),
+    },
+    local: {
+      check: async () => null,
+      hash: async () => ({ ok: true, value: 'aa' }),
+      checkDisposal: async () => null,
+      dispose: () => Promise.reject(new Error('a create disposes of nothing')),
+    },
+    budget: { take: async (lane) => (note(`budget ${lane}`), true) },
+    receipts: { append: async (step, facts) => note(`receipt: ${step} ${facts.videoId}, row ${store.row().videoId}`) },
+    newToken: () => 'token',
+    mayDoubt: () => doubts.may,
+    noteDoubt: () => (doubts.noted += 1),
+  };
+  return { run: () => createRecord(store.row(), live, world), store, world, calls, doubts };
+}
+
+describe('a create request', () => {
+  test('is paid for, then announced on disk, then sent once; its answer is in the receipts before the row', async () => {
+    const { run, store, calls } = open();
+    expect(await run()).toEqual({ facts: store.row(), failure: null });
+    expect(calls).toEqual(['budget create', 'create token, with token on disk', 'receipt: bound vid_2, row null']);
+    expect(store.row()).toMatchObject({ videoId: 'vid_2', uploadUrl: 'u:vid_2', intent: null, createdAt: 1_000_000 });
+  });
+
+  test('whose predecessor has no answer makes that a suspect', async () => {
+    const { run, store } = open({ intent: 'lost', suspects: ['older'] });
+    await run();
+    expect(store.row()).toMatchObject({ intent: null, suspects: ['older', 'lost'] });
+  });
+
+  test('that is refused was for nothing', async () => {
+    const { run, world, store, doubts } = open();
+    world.host.create = async () => ({ ok: false, failure: failure('permanent', { status: 422 }) });
+    expect((await run()).failure).toMatchObject({ kind: 'permanent', status: 422 });
+    expect([store.row().intent, store.row().suspects, doubts.noted]).toEqual([null, [], 0]);
+  });
+
+  test('in doubt leaves a suspect, and is counted', async () => {
+    const { run, world, store, doubts } = open();
+    world.host.create = async () => ({ ok: false, failure: inDoubt });
+    await run();
+    expect([store.row().intent, store.row().suspects, doubts.noted]).toEqual([null, ['token'], 1]);
+  });
+
+  test('that gives no upload address leaves a suspect', async () => {
+    const { run, world, store, doubts } = open();
+    world.host.create = async () => ({ ok: true, value: { videoId: 'vid_2', uploadUrl: null, status: 'pending' } });
+    expect((await run()).failure?.code).toBe('no_upload_url');
+    expect([store.row().videoId, store.row().suspects, doubts.noted]).toEqual([null, ['token'], 1]);
+  });
+
+  test('is not made while too many are in doubt, and costs no budget', async () => {
+    const { run, calls, doubts } = open();
+    doubts.may = false;
+    expect((await run()).failure).toMatchObject({ kind: 'throttled', code: 'creates_in_doubt' });
+    expect(calls).toEqual([]);
+  });
+
+  test('is not made for a file that went away while the budget was waited for', async () => {
+    const { run, world, calls } = open();
+    world.budget.take = async () => {
+      world.local.check = async () => failure('vanished');
+      return true;
+    };
+    expect((await run()).failure).toEqual(failure('vanished'));
+    expect(calls).toEqual([]);
+  });
+
+  test('is not made when the daemon stops while it waits', async () => {
+    const { run, world, store } = open();
+    world.budget.take = async () => false;
+    expect((await run()).failure?.code).toBe('aborted');
+    expect(store.row().intent).toBeNull();
+  });
+});
+
+describe('an import', () => {
+  const sourceUrl = 'https://example.com/clip.mp4';
+
+  test('has no upload: the service fetches it', async () => {
+    const { run, world, store } = open({ sourceUrl });
+    world.host.create = async () => ({ ok: true, value: { videoId: 'vid_2', uploadUrl: null, status: 'pending' } });
+    await run();
+    expect(store.row()).toMatchObject({ videoId: 'vid_2', uploadedAt: 1_000_000, processingSince: 1_000_000 });
+  });
+
+  test('in doubt is for a person: a second one would be a second video', async () => {
+    const { run, world, store } = open({ sourceUrl });
+    world.host.create = async () => ({ ok: false, failure: inDoubt });
+    await run();
+    expect(store.row().intent).toBe('token');
+    expect((await run()).failure?.kind).toBe('unclear');
+  });
+});
+
+describe('a video that is being replaced', () => {
+  test('is deleted until it is away, and only then is there a new one', async () => {
+    const { run, calls, store } = open(dying);
+    await run();
+    expect(calls.slice(0, 3)).toEqual(['remove vid_1', 'status vid_1', 'budget create']);
+    expect(store.row()).toMatchObject({ videoId: 'vid_2', dying: false, addressDeadAt: null });
+  });
+
+  test.each([
+    ['the deletion got no answer', { ok: false, failure: inDoubt } as const, undefined],
+    ['it is still there', { ok: true, value: null } as const, { ok: true, value: 'pending' } as const],
+    ['the service cannot say', { ok: true, value: null } as const, { ok: false, failure: inDoubt } as const],
+  ])('stays so while %s', async (_name, removed, status) => {
+    const { run, world, store } = open(dying);
+    world.host.remove = async () => removed;
+    if (status !== undefined) world.host.status = async () => status;
+    expect((await run()).failure?.kind).toBe('transient');
+    expect(store.row()).toMatchObject({ dying: true, videoId: 'vid_1' });
+  });
+
+  test('is spared when the local file is away: it may be the only copy', async () => {
+    const { run, world, store, calls } = open({ ...dying, sha256: 'aa' });
+    world.local.check = async () => failure('vanished');
+    expect((await run()).failure).toBeNull();
+    expect(store.row()).toMatchObject({ dying: false, videoId: 'vid_1', addressDeadAt: 1 });
+    expect(calls).toEqual([]);
+  });
+
+  test('is left as it is while the folder is away', async () => {
+    const { run, world, calls } = open(dying);
+    world.local.check = async () => failure('suspended');
+    expect((await run()).failure?.kind).toBe('suspended');
+    expect(calls).toEqual([]);
+  });
+
+  test('that has no id is simply let go', async () => {
+    const { world, store } = open({ dying: true });
+    expect((await bury(store.row(), live, world)).facts).toMatchObject({ dying: false, videoId: null });
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { findTwin, rememberingHashes } from '../../../src/pipeline/steps/duplicates.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { LocalFiles } from '../../../src/pipeline/file/ports.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { failure, ready, someFacts, someVersion, uploaded } from '../some-facts.ts';
+
+const live = new AbortController().signal;
+
+/** Files with these contents by id; any other cannot be read. */
+function disk(contents: Readonly<Record<string, string>>): LocalFiles & { readonly read: string[] } {
+  const read: string[] = [];
+  return {
+    read,
+    hash: async ({ id }) => {
+      read.push(id);
+      const value = contents[id];
+      return value === undefined ? { ok: false, failure: failure('vanished') } : { ok: true, value };
+    },
+    check: () => Promise.resolve(null),
+    checkDisposal: async () => null,
+    dispose: () => Promise.resolve({ ok: true, value: null }),
+  };
+}
+
+function look(others: readonly Facts[], contents: Readonly<Record<string, string>>) {
+  const own = someFacts({ id: 'f_9' });
+  const local = disk({ f_9: 'same', ...contents });
+  return findTwin(own, live, { store: new MemoryStore([...others, own]), local });
+}
+
+describe('a file of the same size', () => {
+  test('that was uploaded with the same content is a duplicate, without being read', async () => {
+    expect(await look([someFacts({ ...ready, sha256: 'same' })], {})).toMatchObject({
+      kind: 'duplicate',
+      message: 'duplicate of clip.mp4 (f_1, video vid_1)',
+    });
+  });
+
+  test('with other content is none', async () => {
+    expect(await look([someFacts({ ...ready, sha256: 'other' })], {})).toBeNull();
+  });
+
+  // It may still vanish or fail, and then nobody would have uploaded this content.
+  test('with the same content that is not uploaded yet is waited for', async () => {
+    expect(await look([someFacts()], { f_1: 'same' })).toMatchObject({ kind: 'throttled', code: 'twin_under_way' });
+  });
+
+  test('that cannot be read proves nothing', async () => {
+    expect(await look([someFacts()], {})).toBeNull();
+  });
+
+  test.each(['failed', 'vanished', 'superseded', 'skipped', 'held'] as const)(
+    'that is %s is no reason',
+    async (end) => {
+      expect(await look([someFacts({ end })], { f_1: 'same' })).toBeNull();
+    },
+  );
+
+  test('that was uploaded goes before one that is still waiting', async () => {
+    const others = [someFacts(), someFacts({ ...uploaded, id: 'f_2', sha256: 'same' })];
+    expect((await look(others, { f_1: 'same' }))?.message).toContain('f_2');
+  });
+});
+
+test('a file with a size of its own is not read at all', async () => {
+  const own = someFacts({ version: { ...someVersion, size: 1 } });
+  const local = disk({ f_1: 'same' });
+  expect(
+    await findTwin(own, live, { store: new MemoryStore([own, someFacts({ ...ready, id: 'f_2' })]), local }),
+  ).toBeNull();
+  expect(local.read).toEqual([]);
+});
+
+describe('remembered hashes', () => {
+  test('spare the second reading of the same version', async () => {
+    const local = disk({ f_1: 'same' });
+    const hash = rememberingHashes(local.hash);
+    await hash(someFacts(), live);
+    expect(await hash(someFacts(), live)).toEqual({ ok: true, value: 'same' });
+    expect(local.read).toEqual(['f_1']);
+  });
+
+  test('do not outlive a touch', async () => {
+    const local = disk({ f_1: 'same' });
+    const hash = rememberingHashes(local.hash);
+    await hash(someFacts(), live);
+    await hash(someFacts({ version: { ...someVersion, ctimeNs: '9' } }), live);
+    expect(local.read).toHaveLength(2);
+  });
+
+  test('forget a failure at once', async () => {
+    const local = disk({});
+    const hash = rememberingHashes(local.hash);
+    await hash(someFacts(), live);
+    await hash(someFacts(), live);
+    expect(local.read).toHaveLength(2);
+  });
+});

@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest';
+import { stateOf } from '../../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Failure } from '../../../src/pipeline/file/failure.ts';
+import { createRunner } from '../../../src/pipeline/steps/runner.ts';
+import type { RunnerWorld } from '../../../src/pipeline/steps/runner.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { recordingLogger } from '../silent-logger.ts';
+import { created, failure, someFacts, uploaded } from '../some-facts.ts';
+import { TestClock } from '../test-clock.ts';
+
+/** A runner over a service that takes everything, but for what the test puts in its place. */
+function open(rows: readonly Facts[], other: Partial<RunnerWorld> = {}) {
+  const clock = new TestClock();
+  const store = new MemoryStore(rows);
+  const logger = recordingLogger();
+  const failed: Failure[] = [];
+  const succeeded: string[] = [];
+  const stuck: unknown[] = [];
+  const world: RunnerWorld = {
+    store,
+    host: {
+      create: async () => ({ ok: true, value: { videoId: 'vid_1', uploadUrl: 'u:vid_1', status: 'pending' } }),
+      status: async () => ({ ok: true, value: 'pending' }),
+      send: async (_facts, { beforeLastPart }) => {
+        await beforeLastPart('aa');
+        return { ok: true, value: { sha256: 'aa' } };
+      },
+      remove: async () => ({ ok: true, value: null }),
+      amend: async () => ({ ok: true, value: null }),
+    },
+    local: {
+      check: async () => null,
+      hash: async () => ({ ok: true, value: 'aa' }),
+      checkDisposal: async () => null,
+      dispose: async () => ({ ok: true, value: null }),
+    },
+    budget: { take: async (_lane, signal) => !signal.aborted },
+    receipts: { append: async () => undefined },
+    clock,
+    newToken: () => 'token',
+    mayDoubt: () => true,
+    noteDoubt: () => undefined,
+    onProgress: () => undefined,
+    policy: {
+      attempts: 3,
+      retryAt: (attempts) => clock.now() + attempts,
+      now: () => clock.now(),
+      unexpected: (event) => logger.warn('unexpected', { event }),
+    },
+    logger,
+    failed: async (_facts, why) => {
+      failed.push(why);
+    },
+    succeeded: ({ id }) => succeeded.push(id),
+    stuck: (_id, error) => stuck.push(error),
+    ...other,
+  };
+  return { runner: createRunner(world), world, store, clock, logger, failed, succeeded, stuck };
+}
+
+describe('a step', () => {
+  test('takes a file from queued to awaiting upload to processing', async () => {
+    const { runner, store, succeeded } = open([someFacts()]);
+    await runner.run('f_1');
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', uploadUrl: 'u:vid_1', intent: null });
+    await runner.run('f_1');
+    expect(store.row()).toMatchObject({ sha256: 'aa', remoteStatus: 'processing', attempts: 0 });
+    expect(stateOf(store.row())).toBe('processing');
+    expect(succeeded).toEqual(['f_1', 'f_1']);
+  });
+
+  test('does nothing with a file that waits for something else, or is not there', async () => {
+    const { runner, store } = open([someFacts(uploaded)]);
+    await runner.run('f_1');
+    await runner.run('f_2');
+    expect(store.history).toEqual([]);
+  });
+
+  test('that fails waits with its reason, and counts', async () => {
+    const { runner, world, store, failed } = open([someFacts(created)]);
+    world.host.send = async () => ({ ok: false, failure: failure('transient') });
+    await runner.run('f_1');
+    expect(store.row()).toMatchObject({ attempts: 1, lastFailure: failure('transient'), uploadStartedAt: 1_000_000 });
+    expect(stateOf(store.row())).toBe('retrying');
+    expect(failed).toEqual([failure('transient')]);
+  });
+
+  test('fails for good at the last attempt', async () => {
+    const { runner, world, store } = open([someFacts({ ...created, attempts: 2 })]);
+    world.host.send = async () => ({ ok: false, failure: failure('transient') });
+    await runner.run('f_1');
+    expect(store.row()).toMatchObject({ end: 'failed', why: 'it was transient', endedAt: 1_000_000 });
+  });
+
+  // After the intent was written the row is newer than what the machine started with.
+  test('that throws in its middle keeps what it has written, and waits', async () => {
+    const { runner, world, store } = open([someFacts()]);
+    world.host.create = () => Promise.reject(new TypeError('not a function'));
+    await runner.run('f_1');
+    expect(store.row()).toMatchObject({ intent: 'token', attempts: 1, lastFailure: { kind: 'bug' } });
+    expect(stateOf(store.row())).toBe('retrying');
+  });
+
+  test('that throws because the disk is full costs no attempt', async () => {
+    const { runner, store, failed } = open([someFacts()], {
+      receipts: { append: () => Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' })) },
+    });
+    await runner.run('f_1');
+    expect(store.row().attempts).toBe(0);
+    expect(failed).toMatchObject([{ kind: 'suspended', code: 'ENOSPC' }]);
+  });
+
+  test('that changed nothing is put into quarantine, else it would be run for ever', async () => {
+    const { runner, world, store, logger } = open([someFacts()]);
+    const { save } = world.store;
+    // A store that swallows what the step itself writes.
+    world.store.save = async (facts, note) =>
+      note === 'a step changed nothing' ? save.call(store, facts, note) : facts;
+    await runner.run('f_1');
+    expect(store.row().notBefore).toBe(1_030_000);
+    expect(logger.lines.map(({ message }) => message)).toEqual([
+      'A step changed nothing: the file is left alone for 30 s',
+    ]);
+  });
+
+  test('whose end cannot be worked out is put into quarantine too', async () => {
+    const { runner, store, logger } = open([someFacts()], {
+      failed: () => Promise.reject(new Error('not reached')),
+      policy: {
+        attempts: 3,
+        retryAt: () => {
+          throw new Error('no time');
+        },
+        now: () => 7,
+        unexpected: () => undefined,
+      },
+      mayDoubt: () => false,
+    });
+    await runner.run('f_1');
+    expect(store.row().notBefore).toBe(1_030_000);
+    expect(logger.lines.map(({ message }) => message)).toEqual(['A step could not be finished']);
+  });
+
+  test('that cannot be told of because the disk is full stops everything, and is no mistake of ours', async () => {
+    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    const { runner, world, stuck, logger } = open([someFacts()], { failed: () => Promise.reject(full) });
+    world.host.create = async () => ({ ok: false, failure: failure('transient') });
+    await runner.run('f_1');
+    expect([stuck, logger.lines]).toEqual([[full], []]);
+  });
+
+  test('whose end cannot be written down stops everything', async () => {
+    const { runner, world, stuck } = open([someFacts()]);
+    world.store.save = () => Promise.reject(new Error('database or disk is full'));
+    await runner.run('f_1');
+    expect(stuck).toMatchObject([{ message: 'database or disk is full' }]);
+  });
+});
+
+describe('a claim', () => {
+  test('keeps everybody else away from the row until it ends', async () => {
+    const { runner, world, store } = open([someFacts(created)]);
+    const sending = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const { send } = world.host;
+    world.host.send = async (facts, hooks) => {
+      begun.resolve();
+      await sending.promise;
+      return send(facts, hooks);
+    };
+    const step = runner.run('f_1');
+    await begun.promise;
+    expect(runner.isLive('f_1')).toBe(true);
+    expect(await runner.apply('f_1', { type: 'FILE_GONE' })).toBe('busy');
+    expect(await runner.claim('f_1', () => Promise.resolve('mine'))).toBeNull();
+    await runner.run('f_1');
+    sending.resolve();
+    await step;
+    expect(runner.isLive('f_1')).toBe(false);
+    expect(stateOf(store.row())).toBe('processing');
+  });
+
+  test('ends also when its work throws', async () => {
+    const { runner } = open([someFacts()]);
+    await expect(runner.claim('f_1', () => Promise.reject(new Error('boom')))).rejects.toThrow('boom');
+    expect(await runner.claim('f_1', () => Promise.resolve('mine'))).toBe('mine');
+  });
+});
+
+describe('an event', () => {
+  test('is applied, ignored, or not known', async () => {
+    const { runner, store, logger } = open([someFacts(uploaded)]);
+    expect(await runner.apply('f_1', { type: 'REMOTE_STATUS', status: 'ready' })).toBe('applied');
+    expect(store.history.at(-1)?.note).toBe('the service says ready');
+    expect(await runner.apply('f_1', { type: 'GIVE_UP' })).toBe('ignored');
+    expect(logger.lines).toMatchObject([{ message: 'unexpected', fields: { event: 'GIVE_UP' } }]);
+    expect(await runner.apply('f_2', { type: 'RETRY' })).toBe('ignored');
+  });
+
+  test('that ends a file badly is told as a failure, once', async () => {
+    const { runner, failed, store } = open([someFacts(uploaded)]);
+    await runner.apply('f_1', { type: 'GIVE_UP' });
+    await runner.apply('f_1', { type: 'FILE_CHANGED' });
+    expect(failed).toMatchObject([{ code: 'gave_up' }]);
+    expect(store.history.map(({ state }) => state)).toEqual(['failed', 'superseded']);
+  });
+});
+
+describe('stopping at once', () => {
+  test('cuts an upload and leaves the row as it is', async () => {
+    const { runner, world, store, failed } = open([someFacts(created)]);
+    world.host.send = (_facts, { signal }) =>
+      new Promise((resolve) => {
+        const cut = { ok: false, failure: failure('throttled', { code: 'aborted' }) } as const;
+        signal.addEventListener('abort', () => resolve(cut), { once: true });
+      });
+    const step = runner.run('f_1');
+    await until(() => store.row().uploadStartedAt !== null);
+    await runner.abort();
+    await step;
+    expect(store.row()).toMatchObject({ notBefore: null, attempts: 0, lastFailure: null });
+    expect(failed).toEqual([]);
+  });
+
+  test('waits for the answer of a create request, and writes it down', async () => {
+    const { runner, world, store } = open([someFacts()]);
+    const answered = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<AbortSignal>();
+    world.host.create = async (_facts, _token, signal) => {
+      asked.resolve(signal);
+      await answered.promise;
+      return { ok: true, value: { videoId: 'vid_1', uploadUrl: 'u:vid_1', status: 'pending' } };
+    };
+    void runner.run('f_1');
+    const signal = await asked.promise;
+    let isStopped = false;
+    const stopped = runner.abort().then(() => {
+      isStopped = true;
+    });
+    await turns();
+    expect([isStopped, signal.aborted, runner.isLive('f_1')]).toEqual([false, false, true]);
+    expect(await runner.apply('f_1', { type: 'RETRY' })).toBe('busy');
+    answered.resolve();
+    await stopped;
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', intent: null });
+  });
+});
+
+async function turns(): Promise<void> {
+  for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turns();
+}

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { folderAway } from '../../../src/pipeline/pause.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Failure } from '../../../src/pipeline/file/failure.ts';
+import type { Answer } from '../../../src/pipeline/file/ports.ts';
+import { addressGraceMs, uploadFile } from '../../../src/pipeline/steps/upload.ts';
+import type { UploadWorld } from '../../../src/pipeline/steps/upload.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { created, failure, someFacts } from '../some-facts.ts';
+import { TestClock } from '../test-clock.ts';
+
+const begun = { ...created, uploadStartedAt: 1 };
+const dead = { ...begun, addressDeadAt: 1_000_000 };
+
+/** An upload of this row, to a service that says this of the video and takes the bytes. */
+function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value: 'pending' }) {
+  const store = new MemoryStore([someFacts(other)]);
+  const clock = new TestClock();
+  const calls: string[] = [];
+  const world: UploadWorld = {
+    store,
+    clock,
+    host: {
+      status: async () => {
+        calls.push('status');
+        return status;
+      },
+      send: async (facts, { beforeLastPart }) => {
+        calls.push(`send to ${facts.uploadUrl}`);
+        await beforeLastPart('aa');
+        calls.push(`last part, with ${store.row().sha256} on disk`);
+        return { ok: true, value: { sha256: 'aa' } };
+      },
+      create: () => Promise.reject(new Error('an upload creates nothing')),
+      remove: () => Promise.reject(new Error('an upload deletes nothing')),
+      amend: () => Promise.reject(new Error('an upload changes nothing')),
+    },
+    local: {
+      check: async () => null,
+      hash: () => Promise.reject(new Error('an upload hashes what it sends')),
+      checkDisposal: async () => null,
+      dispose: () => Promise.reject(new Error('an upload disposes of nothing')),
+    },
+    receipts: {
+      append: async (step) => {
+        calls.push(`receipt: ${step}`);
+      },
+    },
+    onProgress: () => undefined,
+  };
+  const run = (): ReturnType<typeof uploadFile> => uploadFile(store.row(), new AbortController().signal, world);
+  return { run, world, store, clock, calls };
+}
+
+describe('the first upload', () => {
+  test('needs no question, and has its hash on disk before the last part leaves', async () => {
+    const { run, store, calls } = open(created);
+    expect(await run()).toEqual({ facts: store.row(), failure: null });
+    expect(calls).toEqual(['send to u:vid_1', 'last part, with aa on disk', 'receipt: uploaded']);
+    expect(store.row()).toMatchObject({
+      uploadStartedAt: 1_000_000,
+      uploadedAt: 1_000_000,
+      remoteStatus: 'processing',
+    });
+  });
+
+  test('is not begun without the file', async () => {
+    const { run, world, store, calls } = open(created);
+    world.local.check = async () => failure('vanished');
+    expect((await run()).failure).toEqual(failure('vanished'));
+    expect([calls, store.row().uploadStartedAt]).toEqual([[], null]);
+  });
+
+  // The file was there a moment before: it may be the whole folder that went away.
+  test.each<[string, Failure | null, object]>([
+    ['a file that is away', failure('vanished'), { kind: 'vanished' }],
+    ['a folder that is away', failure('suspended', { code: folderAway }), { kind: 'suspended', code: folderAway }],
+    ['one that is there again', null, { kind: 'transient', code: 'back_again' }],
+  ])('that does not find its file tells %s', async (_name, found, expected) => {
+    const { run, world } = open(created);
+    let looks = 0;
+    world.local.check = async () => ((looks += 1) === 1 ? null : found);
+    world.host.send = async () => ({ ok: false, failure: failure('vanished') });
+    expect((await run()).failure).toMatchObject(expected);
+  });
+});
+
+describe('a repeated upload', () => {
+  test('asks first, and goes to the same address while the video is pending', async () => {
+    const { run, calls } = open(begun);
+    await run();
+    expect(calls.slice(0, 2)).toEqual(['status', 'send to u:vid_1']);
+  });
+
+  test.each(['processing', 'ready', 'failed', 'transcoding'])('sends nothing when the video is %s', async (status) => {
+    const { run, store, calls } = open({ ...begun, sha256: 'aa' }, { ok: true, value: status });
+    await run();
+    expect(calls).toEqual(['status', 'receipt: uploaded']);
+    expect(store.row()).toMatchObject({ uploadedAt: 1_000_000, remoteStatus: status, addressDeadAt: null });
+  });
+
+  test('waits when the service cannot say', async () => {
+    const { run, calls } = open(begun, { ok: false, failure: failure('offline') });
+    expect((await run()).failure).toEqual(failure('offline'));
+    expect(calls).toEqual(['status']);
+  });
+
+  test('starts anew when the video is gone and no whole body had left', async () => {
+    const { run, store } = open(begun, { ok: false, failure: failure('gone') });
+    expect((await run()).failure).toBeNull();
+    expect(store.row()).toMatchObject({ videoId: null, uploadUrl: null, uploadStartedAt: null, replacements: 1 });
+  });
+
+  test('respects that somebody deleted a video that may have been complete', async () => {
+    const { run, store } = open({ ...begun, sha256: 'aa' }, { ok: false, failure: failure('gone') });
+    expect((await run()).failure?.kind).toBe('gone');
+    expect(store.row().videoId).toBe('vid_1');
+  });
+
+  test('whose file is away asks on, as long as its bytes may have arrived', async () => {
+    const { run, world } = open({ ...begun, sha256: 'aa' });
+    world.local.check = async () => failure('vanished');
+    expect((await run()).failure).toMatchObject({ kind: 'transient', code: 'unconfirmed' });
+    world.local.check = async () => failure('suspended');
+    expect((await run()).failure?.kind).toBe('suspended');
+  });
+
+  test('whose file goes away at the last moment asks on too', async () => {
+    const { run, world } = open({ ...begun, sha256: 'aa' });
+    let looks = 0;
+    world.local.check = async () => ((looks += 1) === 1 ? null : failure('vanished'));
+    world.host.send = async () => ({ ok: false, failure: failure('vanished') });
+    expect((await run()).failure).toMatchObject({ kind: 'transient', code: 'unconfirmed' });
+  });
+});
+
+describe('an upload address that is dead', () => {
+  test('is remembered, and given time', async () => {
+    const { run, world, store } = open(created);
+    world.host.send = async () => ({ ok: false, failure: failure('address dead') });
+    expect((await run()).failure).toMatchObject({ kind: 'address dead', retryAfterMs: addressGraceMs });
+    expect(store.row().addressDeadAt).toBe(1_000_000);
+  });
+
+  test('is given its time also when a person is impatient', async () => {
+    const { run, store, clock } = open(dead);
+    clock.advance(10_000);
+    expect((await run()).failure).toMatchObject({ kind: 'throttled', retryAfterMs: addressGraceMs - 10_000 });
+    expect(store.row().dying).toBe(false);
+  });
+
+  test('and a clock that was set back does not make it longer', async () => {
+    const { run, clock } = open(dead);
+    clock.set(0);
+    expect((await run()).failure?.retryAfterMs).toBe(addressGraceMs);
+  });
+
+  test('after it the video is marked to be replaced, on disk and in the receipts', async () => {
+    const { run, store, clock, calls } = open(dead);
+    clock.advance(addressGraceMs);
+    expect((await run()).failure).toBeNull();
+    expect(store.row()).toMatchObject({ dying: true, videoId: 'vid_1', replacements: 1 });
+    expect(calls).toEqual(['status', 'receipt: dying']);
+  });
+
+  test('is not replaced without the local file: it may be the only copy', async () => {
+    const { run, world, store, clock } = open({ ...dead, sha256: 'aa' });
+    clock.advance(addressGraceMs);
+    world.local.check = async () => failure('changed');
+    expect((await run()).failure?.code).toBe('unconfirmed');
+    expect(store.row().dying).toBe(false);
+  });
+
+  test('a fourth time is a matter for a person, and nothing is marked', async () => {
+    const { run, store, clock, calls } = open({ ...dead, replacements: 3 });
+    clock.advance(addressGraceMs);
+    expect((await run()).failure).toMatchObject({ kind: 'permanent', code: 'upload_address_dead' });
+    expect([store.row().dying, calls]).toEqual([false, ['status']]);
+  });
+});
