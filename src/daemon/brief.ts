@@ -1,7 +1,7 @@
 import type { LedgerView } from '../ledger/ledger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
-import type { FileStore, IntakeStore } from '../pipeline/file/ports.ts';
 import type { Gate } from '../host/gate.ts';
+import type { EventStream } from './events.ts';
 import type { Folders } from '../intake/folders.ts';
 
 /** The daemon in a few numbers, cheap enough to be asked for all the time. */
@@ -24,27 +24,6 @@ export interface Brief {
   readonly requests: { readonly used: number; readonly limit: number };
 }
 
-type Writing = Pick<FileStore, 'save'> & Pick<IntakeStore, 'insert'>;
-
-/** Counts what is written: as long as nothing is, the numbers of before are still right. */
-export function countWrites(store: Writing): { readonly counted: Writing; written(): number } {
-  let written = 0;
-  return {
-    counted: {
-      save: async (facts, note) => {
-        const saved = await store.save(facts, note);
-        written += 1;
-        return saved;
-      },
-      insert: async (facts) => {
-        await store.insert(facts);
-        written += 1;
-      },
-    },
-    written: () => written,
-  };
-}
-
 /**
  * Counting 100,000 rows by state takes 3 ms of the processor, so they are counted only after a row was written. All else is in memory.
  *
@@ -52,15 +31,19 @@ export function countWrites(store: Writing): { readonly counted: Writing; writte
  */
 export function createBrief(parts: {
   readonly ledger: Pick<LedgerView, 'counts'>;
-  readonly written: () => number;
+  readonly events: Pick<EventStream, 'listen'>;
   readonly conductor: Pick<Conductor, 'uploads' | 'pause'>;
   readonly folders: Pick<Folders, 'settling' | 'away'>;
   readonly gate: Pick<Gate, 'snapshot'>;
 }): () => Promise<Brief> {
-  const { ledger, written, conductor, folders, gate } = parts;
+  const { ledger, events, conductor, folders, gate } = parts;
+  let written = 0;
+  events.listen(({ type }) => {
+    if (type === 'file') written += 1;
+  });
   let counted: { readonly at: number; readonly counts: Readonly<Record<string, number>> } | null = null;
   return async () => {
-    const at = written();
+    const at = written;
     // Noted from before: what is written while they are counted is counted the next time.
     if (counted?.at !== at) counted = { at, counts: await ledger.counts() };
     const { counts } = counted;

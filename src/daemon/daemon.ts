@@ -11,6 +11,8 @@ import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
 import { createIntake } from '../intake/intake.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
+import { createRows } from '../pipeline/file/rows.ts';
+import type { Rows } from '../pipeline/file/rows.ts';
 import { createBandwidth } from '@dropcast/client';
 import type { BudgetWindow } from '../host/budget-window.ts';
 import { createGate } from '../host/gate.ts';
@@ -19,7 +21,7 @@ import { createVideoService } from '../host/video-service.ts';
 import type { VideoService } from '../host/video-service.ts';
 import { admitWebhook } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
-import { countWrites, createBrief } from './brief.ts';
+import { createBrief } from './brief.ts';
 import type { Brief } from './brief.ts';
 import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
@@ -27,7 +29,8 @@ import { createBudget, createHosted } from '../host/video-host.ts';
 import { howToRenewKey } from './renew-key.ts';
 import { lockInstance } from './instance-lock.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
-import { narrate } from './narrate.ts';
+import { createEventStream } from './events.ts';
+import { logEvents } from './log-events.ts';
 import { requireOwnState } from './state-owner.ts';
 
 /** The running daemon: everything that works on files, without any way to talk to it. */
@@ -35,6 +38,7 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
+  readonly rows: Pick<Rows, 'isHeld'>;
   readonly folders: Folders;
   readonly gate: Gate;
   config(): Config;
@@ -97,39 +101,35 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   });
   // The folders need the intake and the local files need the folders: each looks the other up when it is asked.
   const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file));
-  const { counted, written } = countWrites({ save: narrate(ledger, logger, clock), insert: ledger.insert });
-  const store = { ...ledger, ...counted };
+  const events = createEventStream(logger);
+  events.listen(logEvents(logger, clock));
+  const rows = createRows({ store: ledger, events });
   const conductor = createConductor(
     {
-      store,
+      store: ledger,
+      rows,
       host: hosted,
       library: hosted,
       local,
       budget,
       receipts,
+      events,
       clock,
       logger,
       newToken: () => randomBytes(16).toString('hex'),
-      recordFailure: async (facts, failure, next) => {
-        const fields = {
-          file: facts.id,
-          path: `${facts.folder}/${facts.path}`,
-          class: failure.kind,
-          code: failure.code,
-          why: failure.message,
-          next,
-        };
-        if (failure.kind === 'duplicate' || failure.kind === 'vanished') logger.info('A file ended', fields);
-        else logger.warn('A step failed', fields);
-        await failures.append(facts, failure, next);
-      },
     },
     settingsOf(config),
   );
+  events.listen((event) => {
+    if (event.type !== 'failure') return;
+    const { facts, failure, next } = event;
+    failures.append(facts, failure, next).catch((error: unknown) => conductor.broke('failure log', error));
+  });
   const intake: Intake = createIntake({
-    store,
+    store: ledger,
+    rows,
     local,
-    runner: conductor.runner,
+    runner: conductor,
     clock,
     newId: () => `f_${randomBytes(6).toString('hex')}`,
     exists: isThere,
@@ -161,10 +161,11 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     startedAt: clock.now(),
     ledger,
     conductor,
+    rows,
     folders,
     gate,
     config: () => config,
-    brief: createBrief({ ledger, written, conductor, folders, gate }),
+    brief: createBrief({ ledger, events, conductor, folders, gate }),
     reload: async (next) => {
       const before = config;
       config = next;

@@ -139,9 +139,9 @@ function fileView(facts: Facts, live?: Live): FileView {
 /** A row with what only the running daemon knows: which files a step is working on, how far it is, what the others wait for. */
 export function viewOf(daemon: Daemon | null, facts: Facts): FileView {
   if (daemon === null) return fileView(facts);
-  const { conductor } = daemon;
+  const { conductor, rows } = daemon;
   const state = stateOf(facts);
-  const isLive = conductor.runner.isLive(facts.id);
+  const isLive = rows.isHeld(facts.id);
   if (isLive && state === 'queued') return fileView(facts, { state: 'creating', sent: 0 });
   if (!isLive || state !== 'awaiting upload') return fileView(facts, { why: waitsFor(daemon, state) });
   const upload = conductor.uploads().find(({ id }) => id === facts.id);

@@ -1,8 +1,9 @@
-import { rearmed } from '../pipeline/file/endings.ts';
+import { rearmed } from '../pipeline/file/reasons.ts';
 import { isSameVersion, newFacts, stateOf, suspectsOf } from '../pipeline/file/facts.ts';
 import type { Amendment, Facts, FileVersion } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import type { Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
+import type { Rows } from '../pipeline/file/rows.ts';
 import type { Runner } from '../pipeline/steps/runner.ts';
 import type { Plan, Route } from '../routing/plan.ts';
 import type { AfterReady } from '../config/config.ts';
@@ -24,7 +25,8 @@ export interface Arrival {
 export interface IntakeWorld {
   readonly store: FileStore & IntakeStore;
   readonly local: LocalFiles;
-  readonly runner: Pick<Runner, 'apply' | 'claim'>;
+  readonly rows: Pick<Rows, 'hold' | 'insert'>;
+  readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   newId(): string;
   /** Whether something is still at this place: tells a rename from a hard link. */
@@ -56,7 +58,7 @@ export function createIntake(world: IntakeWorld): Intake {
   const { store, runner } = world;
 
   const add = async (arrival: Arrival): Promise<void> => {
-    await store.insert(factsOf(arrival, world.newId(), world.clock.now()));
+    await world.rows.insert(factsOf(arrival, world.newId(), world.clock.now()));
   };
 
   const met = async (facts: Facts, arrival: Arrival): Promise<Accepted> => {
@@ -83,9 +85,8 @@ export function createIntake(world: IntakeWorld): Intake {
     );
 
   const patch = async (facts: Facts, change: (now: Facts) => Facts, note: string, done: Accepted): Promise<Accepted> =>
-    (await runner.claim(facts.id, async () => {
-      const now = await store.load(facts.id);
-      if (now !== null) await store.save(change(now), note);
+    (await world.rows.hold(facts.id, async (row) => {
+      await row.write(change(row.facts), note);
       return done;
     })) ?? 'busy';
 

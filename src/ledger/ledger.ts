@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import type { Selectable, SelectQueryBuilder } from 'kysely';
-import type { AftercareStore } from '../pipeline/rounds/aftercare.ts';
 import type { Facts, FileState, FileVersion } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import { StaleRowError } from '../pipeline/file/ports.ts';
-import type { FileStore, IntakeStore, PublishStore } from '../pipeline/file/ports.ts';
+import type { AmendStore, Claims, FileStore, IntakeStore, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
+import { createClaims } from './claims.ts';
 import { createBackups } from './backups.ts';
 import { catchUp } from './catch-up.ts';
 import { explainOpening } from './explain-opening.ts';
@@ -55,7 +55,8 @@ export interface BudgetRow {
   save(spent: unknown): Promise<void>;
 }
 
-export interface Ledger extends FileStore, PublishStore, AftercareStore, IntakeStore, LedgerView, AsyncDisposable {
+export interface Ledger
+  extends FileStore, Claims, PublishStore, PutAwayStore, AmendStore, IntakeStore, LedgerView, AsyncDisposable {
   readonly budget: BudgetRow;
   /** Writes a copy to `backups/`, unless nothing was written since the last one. */
   backUp(): Promise<void>;
@@ -117,8 +118,10 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
     });
   });
 
+  const load = (id: string): Promise<Facts | null> => one(files().where('id', '=', id));
   return {
-    load: (id) => one(files().where('id', '=', id)),
+    load,
+    ...createClaims(load),
     save: async (facts, note) => {
       const saved: Facts = { ...facts, rev: facts.rev + 1 };
       const state = stateOf(saved);

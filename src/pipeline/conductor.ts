@@ -1,33 +1,43 @@
-import { createAftercare } from './rounds/aftercare.ts';
-import type { AftercareStore } from './rounds/aftercare.ts';
 import { createAlarm, createJobs } from './alarm.ts';
+import type { Events } from './events.ts';
+import { createBreaker } from './pause.ts';
+import type { Pause } from './pause.ts';
 import { backoffMs } from './file/backoff.ts';
 import type { RetryPolicy } from './file/backoff.ts';
-import { afterFailure, afterProbe, afterRelease, afterSuccess, afterWrite, closed, folderAway } from './pause.ts';
-import type { BreakerState, Pause } from './pause.ts';
-import { rememberingHashes } from './steps/duplicates.ts';
-import type { Facts } from './file/facts.ts';
 import { failureOfMachine, failureOfThrown, isMereWait } from './file/failure.ts';
-import type { Failure } from './file/failure.ts';
-import type { FileEvent } from './file/machine.ts';
-import { createLanes } from './steps/lanes.ts';
-import { createPublisher } from './rounds/publish.ts';
+import type { FileEvent, MachinePolicy } from './file/machine.ts';
 import type {
+  AmendStore,
   Budget,
   Clock,
   FileStore,
   LocalFiles,
   PublishStore,
+  PutAwayStore,
   Receipts,
   VideoHost,
   VideoLibrary,
 } from './file/ports.ts';
+import type { Rows } from './file/rows.ts';
+import { createAmend } from './rounds/amend.ts';
+import { createPublish } from './rounds/publish.ts';
+import { createPutAway } from './rounds/put-away.ts';
+import { createRetries } from './rounds/retries.ts';
+import { createSweep } from './rounds/sweep.ts';
+import { createRecord } from './steps/create.ts';
+import { rememberingHashes } from './steps/duplicates.ts';
+import { createLanes } from './steps/lanes.ts';
 import { createRunner } from './steps/runner.ts';
 import type { Applied, Runner } from './steps/runner.ts';
-import { createSweeper } from './rounds/sweeper.ts';
+import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
+import { createUploads } from './steps/uploads.ts';
+import type { LiveUpload } from './steps/uploads.ts';
+import { uploadFile } from './steps/upload.ts';
 import type { Logger } from '../log/logger.ts';
 
+/** What a reload may change. */
 export interface ConductorSettings {
+  /** Uploads at the same time, from 1. */
   readonly uploads: number;
   readonly retry: RetryPolicy;
   readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
@@ -36,33 +46,27 @@ export interface ConductorSettings {
 }
 
 export interface ConductorWorld {
-  readonly store: FileStore & PublishStore & AftercareStore;
+  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore;
+  readonly rows: Rows;
   readonly host: VideoHost;
   readonly library: VideoLibrary;
   readonly local: LocalFiles;
   readonly budget: Budget;
   readonly receipts: Receipts;
+  readonly events: Events;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** A token for a create request that was never used before. */
   newToken(): string;
-  /** One line of the failure log. */
-  recordFailure(facts: Facts, failure: Failure, next: string): Promise<void>;
-}
-
-/** An upload under way. */
-export interface LiveUpload {
-  readonly id: string;
-  readonly sentBytes: number;
-  readonly startedAt: number;
 }
 
 export interface Conductor {
-  readonly runner: Runner;
   start(): void;
-  /** Something changed: look now instead of at the next tick. */
+  /** Something changed: looks now, not at the next tick. */
   wake(): void;
   /** A file was taken in or moved on: the ledger can be written to (again). */
   tookIn(): void;
+  /** Gives an event to a file that nobody works on. */
   apply(id: string, event: FileEvent): Promise<Applied>;
   /**
    * When it last got on, by the monotonic clock: it turns at the end of each tick, at least every second, and with every row that a
@@ -90,270 +94,263 @@ export interface Conductor {
 /** The longest the conductor sleeps: deadlines in the ledger are kept to this. */
 const tickMs = 1_000;
 
-/** The longest wait that is ever asked for by the other side, or by a suspension (service/retry-after.ts). */
-const longestAskedMs = 3_600_000;
-
 const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
 
-/** In-doubt create requests of one hour after which no further one is tried: each may leave a record without bytes. */
-const mostDoubtsPerHour = 20;
-
-/** Moves every file on: it releases backoffs, fills the lanes, sweeps, publishes, and stops all of it while the service is away. */
+/**
+ * Moves every file on, in one loop: releases what has waited, fills the lanes, then the rounds (sweep, publish, put away, amend).
+ * While the service is away it only probes.
+ *
+ * @param world the ports; `rows` is the one writer that intake and conductor share
+ * @param initial settings until `change`
+ */
 export function createConductor(world: ConductorWorld, initial: ConductorSettings): Conductor {
-  const { store, clock, logger } = world;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const progress = new Map<string, LiveUpload>();
-  const doubts: number[] = [];
-  let settings = initial;
-  let breaker: BreakerState = closed;
+  return new Loop(world, initial);
+}
 
-  const note = (id: string, failure: Failure): void => {
-    const was = breaker.pause;
-    breaker = afterFailure(breaker, id, failure, clock.now());
-    if (was === null && breaker.pause !== null) {
-      logger.warn('Everything waits', { kind: breaker.pause.kind, why: breaker.pause.why, code: breaker.pause.code });
-    }
-  };
+class Loop implements Conductor {
+  readonly #world: ConductorWorld;
+  readonly #stopping = new AbortController();
+  readonly #wakeUp = createAlarm();
+  readonly #uploads: ReturnType<typeof createUploads>;
+  readonly #breaker: ReturnType<typeof createBreaker>;
+  readonly #runner: Runner;
+  readonly #lanes: ReturnType<typeof createLanes>;
+  readonly #jobs: ReturnType<typeof createJobs>;
+  readonly #rounds: ReturnType<typeof createRounds>;
+  readonly #mayCreate: () => boolean;
+  #settings: ConductorSettings;
+  #turnedAt: number;
+  #publishAt = 0;
+  #running: Promise<void> = Promise.resolve();
 
-  /** Work of our own broke: a mistake of ours, unless the machine is at its limits. @returns whether it is */
-  const broke = (work: string, error: unknown): boolean => {
+  constructor(world: ConductorWorld, initial: ConductorSettings) {
+    const { clock } = world;
+    this.#world = world;
+    this.#settings = initial;
+    this.#turnedAt = clock.elapsed();
+    this.#uploads = createUploads(clock);
+    this.#breaker = createBreaker(world);
+    const unconfirmed = createUnconfirmedCreates(clock, world.logger);
+    this.#mayCreate = () => unconfirmed.mayRisk();
+    const parts: StepParts = { unconfirmed, uploads: this.#uploads, stopping: this.#stopping.signal };
+    this.#runner = createRunner({
+      ...world,
+      steps: stepsOf(world, parts),
+      policy: policyOf(clock, () => this.#settings.retry),
+      ended: (facts, failure) => {
+        if (failure === null) this.#breaker.succeeded();
+        else if (!isMereWait(failure)) this.#breaker.failed(facts.id, failure);
+      },
+      stuck: (id, error) => this.#stuck(id, error),
+    });
+    this.#lanes = createLanes({
+      ...world,
+      runner: this.#runner,
+      uploads: initial.uploads,
+      mayCreate: this.#mayCreate,
+      onEnd: (id) => {
+        this.#uploads.ended(id);
+        this.wake();
+      },
+    });
+    this.#jobs = createJobs(clock, (job, error) => this.broke(job, error));
+    this.#rounds = createRounds(world, {
+      runner: this.#runner,
+      settings: () => this.#settings,
+      failed: (of, failure) => this.#breaker.failed(of, failure),
+      released: () => this.#turn(),
+    });
+  }
+
+  start(): void {
+    this.#running = this.#loop();
+  }
+
+  wake(): void {
+    this.#wakeUp.ring();
+  }
+
+  tookIn(): void {
+    this.#breaker.wrote();
+    this.wake();
+  }
+
+  async apply(id: string, event: FileEvent): Promise<Applied> {
+    const applied = await this.#runner.apply(id, event);
+    this.wake();
+    return applied;
+  }
+
+  turnedAt(): number {
+    return this.#turnedAt;
+  }
+
+  pause(): Pause | null {
+    return this.#breaker.pause();
+  }
+
+  probeNow(): void {
+    this.#breaker.probeNow();
+    this.wake();
+  }
+
+  ring(): void {
+    this.#rounds.sweep.ring();
+    this.wake();
+  }
+
+  broke(work: string, error: unknown): void {
     const failure = failureOfMachine(error);
-    if (failure === null) logger.error('Work of our own broke', { work, err: error });
-    else note(work, failure);
-    return failure !== null;
-  };
+    if (failure === null) this.#world.logger.error('Work of our own broke', { work, err: error });
+    else this.#breaker.failed(work, failure);
+  }
 
-  let turnedAt = clock.elapsed();
-  const turn = (): void => {
-    turnedAt = clock.elapsed();
-  };
+  folderBack(folder: string): void {
+    this.#rounds.retries.folderBack(folder);
+    this.wake();
+  }
 
-  const release = async ({ id }: Facts): Promise<void> => {
-    await runner.apply(id, { type: 'GO' });
-    turn();
-  };
+  uploads(): readonly LiveUpload[] {
+    return this.#uploads.list();
+  }
 
-  const mayDoubt = (): boolean => {
-    while (doubts.length > 0 && (doubts[0] ?? 0) < clock.elapsed() - 3_600_000) doubts.shift();
-    return doubts.length < mostDoubtsPerHour;
-  };
+  async isIdle(): Promise<boolean> {
+    const { store } = this.#world;
+    if (this.#lanes.size() > 0) return false;
+    // One look at all of them: a file that moves from one state to another must not be missed in between.
+    if ((await store.count(...unfinished)) > 0) return false;
+    return (await store.toDispose(1)).length === 0 && (await store.toAmend(1)).length === 0;
+  }
 
-  const runner = createRunner({
+  change(settings: ConductorSettings): void {
+    this.#settings = settings;
+    this.#lanes.setConcurrency(settings.uploads);
+    this.wake();
+  }
+
+  async stop(hurry: AbortSignal): Promise<void> {
+    this.#lanes.close();
+    this.#stopping.abort();
+    this.wake();
+    await this.#running;
+    await Promise.race([this.#lanes.drained(), aborted(hurry)]);
+    await this.#runner.abort();
+    await this.#jobs.settled();
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#tick();
+        this.#turn();
+      } catch (error) {
+        this.broke('tick', error);
+        // A full disk is waited for, not restarted for.
+        if (failureOfMachine(error) !== null) this.#turn();
+      }
+      await this.#wakeUp.wait(tickMs);
+    }
+  }
+
+  /** One turn: what follows is the order in which work gets its chance. */
+  async #tick(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { retries, putAway, sweep, amend } = this.#rounds;
+    await retries.run();
+    this.#jobs.start('put away', async () => {
+      if ((await putAway.run(signal)) > 0) this.wake();
+    });
+    if (this.#breaker.pause() !== null) {
+      if (this.#breaker.isProbeDue()) this.#jobs.start('probe', () => this.#probe());
+      return;
+    }
+    await this.#lanes.pump();
+    this.#jobs.start('sweep', () => sweep.run(signal));
+    this.#publishSometimes();
+    this.#jobs.start('amend', () => amend.run(signal));
+  }
+
+  /** Not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
+  #publishSometimes(): void {
+    const now = this.#world.clock.elapsed();
+    if (now < this.#publishAt) return;
+    this.#publishAt = now + tickMs;
+    this.#jobs.start('publish', () => this.#rounds.publish.run(this.#stopping.signal));
+  }
+
+  async #probe(): Promise<void> {
+    if (!(await this.#breaker.probe(this.#stopping.signal))) return;
+    await this.#rounds.retries.releaseForService();
+    this.wake();
+  }
+
+  #turn(): void {
+    this.#turnedAt = this.#world.clock.elapsed();
+  }
+
+  #stuck(id: string, error: unknown): void {
+    this.#world.logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
+    this.#breaker.failed(id, { ...failureOfThrown(error), kind: 'suspended' });
+  }
+}
+
+interface StepParts {
+  readonly unconfirmed: ReturnType<typeof createUnconfirmedCreates>;
+  readonly uploads: ReturnType<typeof createUploads>;
+  readonly stopping: AbortSignal;
+}
+
+function stepsOf(world: ConductorWorld, { unconfirmed, uploads, stopping }: StepParts) {
+  const create = {
     ...world,
+    unconfirmed,
     local: { ...world.local, hash: rememberingHashes(world.local.hash) },
     // Nobody waits an hour for the budget while the daemon is asked to stop.
-    budget: { take: (lane, signal) => world.budget.take(lane, AbortSignal.any([signal, stopping.signal])) },
-    policy: {
-      get attempts() {
-        return settings.retry.attempts;
-      },
-      retryAt: (attempts, failure) => clock.now() + backoffMs(attempts, failure, settings.retry, Math.random()),
-      now: () => clock.now(),
-      unexpected: (event, facts) => logger.warn('An event means nothing in this state', { file: facts.id, event }),
-    },
-    mayDoubt,
-    noteDoubt: () => {
-      doubts.push(clock.elapsed());
-      if (!mayDoubt())
-        logger.warn('Create requests wait: too many had no usable answer', { inLastHour: doubts.length });
-    },
-    onProgress: (facts, sentBytes) => {
-      const startedAt = progress.get(facts.id)?.startedAt ?? clock.elapsed();
-      progress.set(facts.id, { id: facts.id, sentBytes, startedAt });
-    },
-    failed: async (facts, failure) => {
-      if (isMereWait(failure)) return;
-      note(facts.id, failure);
-      await world.recordFailure(facts, failure, nextStep(facts));
-    },
-    succeeded: () => {
-      breaker = afterSuccess(breaker);
-    },
-    stuck: (id, error) => {
-      logger.error('What became of a step cannot be written down', { file: id, err: error });
-      note(id, { ...failureOfThrown(error), kind: 'suspended' });
-    },
-  });
-
-  const jobs = createJobs(clock, broke);
-  const wakeUp = createAlarm();
-  const lanes = createLanes({
-    store,
-    runner,
-    clock,
-    uploads: settings.uploads,
-    mayCreate: mayDoubt,
-    onEnd: (id) => {
-      progress.delete(id);
-      wakeUp.ring();
-    },
-  });
-  const publisher = createPublisher({
-    store,
-    library: world.library,
-    runner,
-    clock,
-    timing: () => ({ ...settings.publish, retry: settings.retry }),
-  });
-
-  const aftercare = createAftercare({ ...world, runner, retry: () => settings.retry });
-
-  const releaseRetries = async (now: number): Promise<void> => {
-    for (const facts of await store.due('retrying', now, 500)) await release(facts);
+    budget: {
+      take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
+    } satisfies Budget,
   };
-
-  const releaseEach = async (isReleased: (facts: Facts) => boolean): Promise<void> => {
-    const rows = await store.due('retrying', Number.MAX_SAFE_INTEGER, 10_000);
-    for (const facts of rows) if (isReleased(facts)) await release(facts);
-  };
-
-  /** What waited for the service alone need not wait for its own backoff once the service is back. */
-  const waitedForService = ({ lastFailure }: Facts): boolean =>
-    lastFailure?.kind === 'offline' || lastFailure?.kind === 'suspended';
-
-  const foldersBack = new Set<string>();
-  const releaseFolders = async (): Promise<void> => {
-    if (foldersBack.size === 0) return;
-    const back = new Set(foldersBack);
-    await releaseEach(({ folder, lastFailure }) => back.has(folder) && lastFailure?.code === folderAway);
-    for (const folder of back) foldersBack.delete(folder);
-  };
-
-  let clockOffset = Infinity;
-  /** Deadlines are on the wall clock: when it was set back, or at a start, some may lie further ahead than any wait is long. */
-  const releaseTooFar = async (now: number): Promise<void> => {
-    const before = clockOffset;
-    clockOffset = now - clock.elapsed();
-    if (clockOffset >= before - tickMs) return;
-    const longestMs = Math.max(settings.retry.maxMs, longestAskedMs);
-    await releaseEach(({ notBefore }) => (notBefore ?? 0) > now + longestMs);
-  };
-
-  const probe = async (pause: Pause): Promise<void> => {
-    const answer = await world.library.list(1, stopping.signal);
-    if (stopping.signal.aborted) return;
-    if (!answer.ok && answer.failure.kind !== 'throttled') {
-      breaker = afterProbe(pause, answer.failure, clock.now());
-      return;
-    }
-    breaker = afterRelease(pause);
-    logger.info('Going on', { after: pause.why });
-    await releaseEach(waitedForService);
-    wakeUp.ring();
-  };
-
-  /** A restart is how a new key is taken over, when it is a credential of systemd: nobody waits five minutes for it. */
-  let areReleasedAtStart = false;
-  const releaseAtStart = async (): Promise<void> => {
-    if (areReleasedAtStart) return;
-    // A folder that was away says itself when it is back.
-    await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
-    areReleasedAtStart = true;
-  };
-
-  let publishAt = 0;
-  const publish = async (): Promise<void> => {
-    for (const failure of await publisher.run(signal)) {
-      logger.warn('A feed was not published', { failure });
-      note('publish', failure);
-    }
-  };
-
-  const sweeper = createSweeper({ ...world, runner, settings: () => settings, note });
-  const tick = async (): Promise<void> => {
-    const now = clock.now();
-    await releaseAtStart();
-    await releaseTooFar(now);
-    await releaseRetries(now);
-    await releaseFolders();
-    jobs.start('dispose', async () => {
-      if ((await aftercare.dispose(signal)) > 0) wakeUp.ring();
-    });
-    const { pause } = breaker;
-    if (pause !== null) {
-      if (pause.nextProbeAt <= now || pause.nextProbeAt > now + 3_600_000) jobs.start('probe', () => probe(pause));
-      return;
-    }
-    await lanes.pump();
-    jobs.start('sweep', () => sweeper.sweep(signal));
-    if (clock.elapsed() >= publishAt) {
-      // Not at each wake: in a bulk these are many a second, and every look reads all files that wait.
-      publishAt = clock.elapsed() + tickMs;
-      jobs.start('publish', publish);
-    }
-    jobs.start('amend', () => aftercare.amend(signal));
-  };
-
-  let loop: Promise<void> = Promise.resolve();
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      // A full disk is waited for, not restarted for.
-      await tick().then(turn, (error: unknown) => {
-        if (broke('tick', error)) turn();
-      });
-      await wakeUp.wait(tickMs);
-    }
-  };
-
+  const upload = { ...world, onProgress: uploads.progressed };
   return {
-    runner,
-    start: () => {
-      loop = run();
+    creating: (row, signal) => createRecord(row, signal, create),
+    uploading: (row, signal) => uploadFile(row, signal, upload),
+  } satisfies Parameters<typeof createRunner>[0]['steps'];
+}
+
+function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {
+  return {
+    get attempts() {
+      return retry().attempts;
     },
-    wake: wakeUp.ring,
-    tookIn: () => {
-      breaker = afterWrite(breaker, clock.now());
-      wakeUp.ring();
-    },
-    apply: async (id, event) => {
-      const applied = await runner.apply(id, event);
-      wakeUp.ring();
-      return applied;
-    },
-    turnedAt: () => turnedAt,
-    pause: () => breaker.pause,
-    probeNow: () => {
-      if (breaker.pause !== null) breaker = { ...breaker, pause: { ...breaker.pause, nextProbeAt: 0 } };
-      wakeUp.ring();
-    },
-    ring: () => {
-      sweeper.ring();
-      wakeUp.ring();
-    },
-    broke,
-    folderBack: (folder) => {
-      foldersBack.add(folder);
-      wakeUp.ring();
-    },
-    uploads: () => [...progress.values()],
-    isIdle: async () => {
-      if (lanes.size() > 0) return false;
-      // One look at all of them: a file that moves from one state to another must not be missed in between.
-      if ((await store.count(...unfinished)) > 0) return false;
-      return (await store.toDispose(1)).length === 0 && (await store.toAmend(1)).length === 0;
-    },
-    change: (next) => {
-      settings = next;
-      lanes.setConcurrency(next.uploads);
-      wakeUp.ring();
-    },
-    stop: async (hurry) => {
-      lanes.close();
-      stopping.abort();
-      wakeUp.ring();
-      await loop;
-      await Promise.race([lanes.drained(), aborted(hurry)]);
-      await runner.abort();
-      await jobs.settled();
-    },
+    retryAt: (attempts, failure) => clock.now() + backoffMs(attempts, failure, retry(), Math.random()),
+    now: () => clock.now(),
   };
 }
 
-/** What happens next with a file that failed, in words for the failure log. */
-function nextStep(facts: Facts): string {
-  if (facts.end !== null) return facts.end;
-  return facts.notBefore === null ? 'tried again' : `tried again not before ${new Date(facts.notBefore).toISOString()}`;
+interface RoundParts {
+  readonly runner: Runner;
+  readonly settings: () => ConductorSettings;
+  readonly failed: ReturnType<typeof createBreaker>['failed'];
+  /** A file that waited goes on. */
+  readonly released: () => void;
+}
+
+function createRounds(world: ConductorWorld, { runner, settings, failed, released }: RoundParts) {
+  const retry = (): RetryPolicy => settings().retry;
+  return {
+    retries: createRetries({
+      ...world,
+      release: async (id) => {
+        await runner.apply(id, { type: 'GO' });
+        released();
+      },
+      longestBackoffMs: () => settings().retry.maxMs,
+    }),
+    sweep: createSweep({ ...world, runner, settings, failed }),
+    publish: createPublish({ ...world, runner, failed, timing: () => ({ ...settings().publish, retry: retry() }) }),
+    putAway: createPutAway({ ...world, retry }),
+    amend: createAmend({ ...world, retry }),
+  };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

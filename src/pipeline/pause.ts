@@ -1,5 +1,7 @@
-import type { Failure } from './file/failure.ts';
+import type { Events } from './events.ts';
 import { suspensionProbeMs } from './file/backoff.ts';
+import type { Failure } from './file/failure.ts';
+import type { Clock, VideoLibrary } from './file/ports.ts';
 
 /** Why everything waits, and when the service is asked again. Times are epoch milliseconds. */
 export interface Pause {
@@ -10,6 +12,70 @@ export interface Pause {
   readonly probes: number;
   readonly nextProbeAt: number;
 }
+
+/** The circuit breaker around everything that works with the service: it opens when nothing can succeed, and probes until it may close. */
+export interface Breaker {
+  /** Why everything waits, or null. */
+  pause(): Pause | null;
+  /** A step or a round failed. `of` names the file or feed. */
+  failed(of: string, failure: Failure): void;
+  /** A step succeeded. */
+  succeeded(): void;
+  /** The ledger could be written to. */
+  wrote(): void;
+  /** The next probe is due at once. */
+  probeNow(): void;
+  isProbeDue(): boolean;
+  /** Asks the service with a harmless request (docs/decisions/0005). @returns whether everything may go on */
+  probe(signal: AbortSignal): Promise<boolean>;
+}
+
+/** @param world.library asked for one page of videos by a probe */
+export function createBreaker(world: {
+  readonly library: Pick<VideoLibrary, 'list'>;
+  readonly clock: Clock;
+  readonly events: Events;
+}): Breaker {
+  const { library, clock, events } = world;
+  let state: BreakerState = closed;
+  return {
+    pause: () => state.pause,
+    failed: (of, failure) => {
+      const was = state.pause;
+      state = afterFailure(state, of, failure, clock.now());
+      if (was === null && state.pause !== null) events.emit({ type: 'paused', pause: state.pause });
+    },
+    succeeded: () => {
+      state = afterSuccess(state);
+    },
+    wrote: () => {
+      state = afterWrite(state, clock.now());
+    },
+    probeNow: () => {
+      if (state.pause !== null) state = { ...state, pause: { ...state.pause, nextProbeAt: 0 } };
+    },
+    isProbeDue: () => {
+      const dueAt = state.pause?.nextProbeAt ?? Infinity;
+      // One that lies further ahead than any wait is long was set before the clock was set back.
+      return dueAt <= clock.now() || dueAt > clock.now() + longestProbeWaitMs;
+    },
+    probe: async (signal) => {
+      const { pause } = state;
+      if (pause === null) return false;
+      const answer = await library.list(1, signal);
+      if (signal.aborted) return false;
+      if (!answer.ok && answer.failure.kind !== 'throttled') {
+        state = afterProbe(pause, answer.failure, clock.now());
+        return false;
+      }
+      state = afterRelease(pause);
+      events.emit({ type: 'resumed', pause });
+      return true;
+    },
+  };
+}
+
+const longestProbeWaitMs = 3_600_000;
 
 /** What the breaker remembers: the pause if it is open, else the failures in a row. */
 export interface BreakerState {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { countWrites, createBrief } from '../../src/daemon/brief.ts';
+import { createBrief } from '../../src/daemon/brief.ts';
+import { createEventStream } from '../../src/daemon/events.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
 const gate = { snapshot: () => ({ used: 412, limit: 1_000, blockedUntil: 0, waiting: 0, total: 9_000 }) };
@@ -13,13 +15,10 @@ function open(counts: Record<string, number>) {
       return counts;
     },
   };
-  const { counted, written } = countWrites({
-    save: async (facts) => facts,
-    insert: async () => undefined,
-  });
+  const events = createEventStream(silentLogger);
   const conductor = { uploads: () => [upload], pause: () => null };
   const folders = { settling: () => [], away: () => 2 };
-  return { brief: createBrief({ ledger, written, conductor, folders, gate }), counted, ledger };
+  return { brief: createBrief({ ledger, events, conductor, folders, gate }), events, ledger };
 }
 
 test('a file that is uploaded is in the ledger as one that waits for it, and counted once', async () => {
@@ -35,13 +34,13 @@ test('a file that is uploaded is in the ledger as one that waits for it, and cou
 });
 
 test('the rows are counted again only when one was written', async () => {
-  const { brief, counted, ledger } = open({ done: 1 });
+  const { brief, events, ledger } = open({ done: 1 });
   for (let n = 0; n < 100; n += 1) await brief();
   expect(ledger.reads).toBe(1);
-  await counted.save(someFacts());
+  events.emit({ type: 'file', before: someFacts(), facts: someFacts(), note: null });
   await brief();
   expect(ledger.reads).toBe(2);
-  await counted.insert(someFacts());
+  events.emit({ type: 'file', before: null, facts: someFacts(), note: null });
   for (let n = 0; n < 100; n += 1) await brief();
   expect(ledger.reads).toBe(3);
 });

@@ -12,10 +12,10 @@ const ledger = {
 } as LedgerView;
 const daemon = {
   conductor: {
-    runner: { isLive: (id: string) => id === 'f_1' },
     pause: () => null,
     uploads: () => [{ id: 'f_1', sentBytes: 7 }],
   },
+  rows: { isHeld: (id: string) => id === 'f_1' },
   gate: { snapshot: () => ({ waiting: 0 }) },
   folders: { settling: () => [] },
 } as unknown as Daemon;

@@ -4,7 +4,7 @@ import type { Accepted, Arrival } from '../../src/intake/intake.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Route } from '../../src/routing/plan.ts';
-import { next } from '../../src/pipeline/steps/runner.ts';
+import { after as next, rowsOf as heldRows } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
@@ -45,11 +45,13 @@ interface Disk {
 
 function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', busy = [] }: Disk = {}) {
   const store = new MemoryStore(rows);
+  for (const id of busy) store.claimed.add(id);
   const clock = new TestClock();
-  const policy = { attempts: 3, retryAt: () => 0, now: () => clock.now(), unexpected: () => undefined };
+  const policy = { attempts: 3, retryAt: () => 0, now: () => clock.now() };
   let ids = 0;
   const intake = createIntake({
     store,
+    rows: heldRows(store),
     clock,
     local: {
       check: () => Promise.resolve(null),
@@ -66,7 +68,6 @@ function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', bus
         await store.save(after);
         return 'applied';
       },
-      claim: async (id, work) => (busy.includes(id) ? null : work()),
     },
     newId: () => `f_new${(ids += 1)}`,
     exists: async (_folder, path) => paths.includes(path),

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { AftercareStore } from '../../src/pipeline/rounds/aftercare.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
-import type { FileStore, IntakeStore, PublishStore } from '../../src/pipeline/file/ports.ts';
+import type {
+  AmendStore,
+  Claims,
+  FileStore,
+  IntakeStore,
+  PublishStore,
+  PutAwayStore,
+} from '../../src/pipeline/file/ports.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 
-export type Stores = FileStore & PublishStore & AftercareStore & IntakeStore;
+export type Stores = FileStore & Claims & PublishStore & PutAwayStore & AmendStore & IntakeStore;
 
 /** What the pipeline may expect of any store of rows: the ledger, and the one in memory that its tests use. */
 export function storeContract(open: () => Promise<AsyncDisposable & { readonly store: Stores }>): void {

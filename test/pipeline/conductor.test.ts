@@ -4,6 +4,9 @@ import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { logEvents } from '../../src/daemon/log-events.ts';
+import type { Events } from '../../src/pipeline/events.ts';
+import { rowsOf } from './held-rows.ts';
 import { FakeHost } from './fake-host.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
@@ -36,7 +39,15 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
   const store = new MemoryStore(rows);
   const service = new FakeHost();
   const logger = recordingLogger();
+  const logNews = logEvents(logger, clock);
   const failures: string[] = [];
+  const events: Events = {
+    emit: (event) => {
+      if (event.type === 'failure') failures.push(`${event.facts.id} ${event.failure.kind}: ${event.next}`);
+      logNews(event);
+    },
+  };
+  const held = rowsOf((other.store as MemoryStore | undefined) ?? store, events);
   let tokens = 0;
   const conductor = createConductor(
     {
@@ -51,12 +62,11 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       },
       budget: { take: async (_lane, signal) => !signal.aborted },
       receipts: { append: async () => undefined },
+      rows: held,
+      events,
       clock,
       logger,
       newToken: () => `token ${(tokens += 1)}`,
-      recordFailure: async (facts, why, next) => {
-        failures.push(`${facts.id} ${why.kind}: ${next}`);
-      },
       ...other,
     },
     settings,
@@ -73,7 +83,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
     }
     throw new Error(`it never came to that: ${store.states().join(', ')}`);
   };
-  return { conductor, clock, store, service, logger, failures, until };
+  return { conductor, held, clock, store, service, logger, failures, until };
 }
 
 describe('from drop to done', () => {
@@ -171,7 +181,8 @@ describe('a service that is away', () => {
     await until(() => conductor.isIdle());
     expect(new Set(store.states())).toEqual(new Set(['done']));
     expect(Math.max(...store.rows.map(({ attempts }) => attempts))).toBe(0);
-    expect(logger.lines.map(({ message }) => message)).toEqual(['Everything waits', 'Going on']);
+    const news = logger.lines.map(({ message }) => message).filter((message) => message !== 'A step failed');
+    expect(news.filter((message) => message !== 'A file moved on')).toEqual(['Everything waits', 'Going on']);
   });
 
   test('a refused key: one probe every five minutes, and at once when a person asks', async () => {
@@ -316,7 +327,7 @@ describe('the end', () => {
   });
 
   test('one who waits for the budget is let go', async () => {
-    const { conductor, store, until } = open(files(1), {
+    const { conductor, store, until, held } = open(files(1), {
       budget: {
         take: (_lane, signal) =>
           new Promise((resolve) => {
@@ -324,7 +335,7 @@ describe('the end', () => {
           }),
       },
     });
-    await until(() => conductor.runner.isLive('f_0'));
+    await until(() => held.isHeld('f_0'));
     await conductor.stop(new AbortController().signal);
     expect(store.row('f_0')).toMatchObject({ intent: null, attempts: 0 });
     running.length = 0;

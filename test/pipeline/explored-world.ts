@@ -5,8 +5,12 @@ import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import type { Answer, LocalFiles, SendHooks } from '../../src/pipeline/file/ports.ts';
 import { createRunner } from '../../src/pipeline/steps/runner.ts';
-import type { Runner, RunnerWorld } from '../../src/pipeline/steps/runner.ts';
-import { createSweeper } from '../../src/pipeline/rounds/sweeper.ts';
+import type { Runner } from '../../src/pipeline/steps/runner.ts';
+import { createSweep } from '../../src/pipeline/rounds/sweep.ts';
+import { createRows } from '../../src/pipeline/file/rows.ts';
+import { createRecord } from '../../src/pipeline/steps/create.ts';
+import type { CreateWorld } from '../../src/pipeline/steps/create.ts';
+import { uploadFile } from '../../src/pipeline/steps/upload.ts';
 import { silentLogger } from './silent-logger.ts';
 import { failure, someFacts, somePlan } from './some-facts.ts';
 
@@ -190,14 +194,8 @@ export class ExploredWorld {
       checkDisposal: async () => null,
       dispose: () => Promise.resolve({ ok: true, value: null }),
     };
-    const world: RunnerWorld = {
-      store: {
-        load,
-        save,
-        due: () => Promise.resolve([]),
-        count: () => Promise.resolve(0),
-        twins: () => Promise.resolve([]),
-      },
+    const world: CreateWorld = {
+      store: { twins: () => Promise.resolve([]) },
       host: {
         create: async (_facts, token, signal) => {
           const fates: readonly Fate[] = ['ok', 'crash', 'lost', 'dropped', 'refused', 'late', 'late, crash', 'stop'];
@@ -222,27 +220,40 @@ export class ExploredWorld {
       receipts: { append: () => Promise.resolve() },
       clock,
       newToken: () => (this.#setting.plant === 'one token' ? 'token' : `token ${(this.#ids += 1)}`),
-      mayDoubt: () => true,
-      noteDoubt: () => undefined,
-      onProgress: () => undefined,
+      unconfirmed: { mayRisk: () => true, record: () => undefined },
+    };
+    const events = { emit: () => undefined };
+    const claim = async () => ({ facts: await load(), renew: async () => true, release: async () => undefined });
+    const rows = createRows({
+      store: { save, claim, insert: () => Promise.reject(new Error('nothing comes in')) },
+      events,
+    });
+    const runner = createRunner({
+      rows,
+      store: { load },
+      events,
+      clock,
+      steps: {
+        creating: (row, signal) => createRecord(row, signal, world),
+        uploading: (row, signal) => uploadFile(row, signal, { ...world, onProgress: () => undefined }),
+      },
       policy: {
         attempts: 12,
         retryAt: (attempts, why) =>
           this.#now + backoffMs(attempts, why, { attempts: 12, firstMs: 10, maxMs: 100 }, 0.5),
         now: clock.now,
-        unexpected: () => undefined,
       },
       logger: silentLogger,
-      failed: () => Promise.resolve(),
-      succeeded: () => undefined,
+      ended: () => undefined,
       stuck: (_id, error) => {
         throw error;
       },
-    };
-    const runner = createRunner(world);
-    const sweeper = createSweeper({
+    });
+    const sweep = createSweep({
       ...world,
-      store: { ...world.store, due: () => Promise.resolve([own]) },
+      runner,
+      logger: silentLogger,
+      store: { due: () => Promise.resolve([own]) },
       library: {
         list: () => Promise.reject(new Error('one file needs no list')),
         publish: () => Promise.reject(new Error('there is no feed')),
@@ -251,12 +262,11 @@ export class ExploredWorld {
           return answer.ok ? { ok: true, value: { id, status: answer.value } } : answer;
         },
       },
-      runner,
       settings: () => ({ poll: { intervalMs: 10, giveUpAfterMs: 86_400_000 }, requestsPerHour: 1_000_000 }),
-      note: () => undefined,
+      failed: () => undefined,
     });
     const live = new AbortController().signal;
-    return { runner, load, sweep: () => sweeper.sweep(live), isStopped: () => isStopped };
+    return { runner, load, sweep: () => sweep.run(live), isStopped: () => isStopped };
   }
 
   async #send(facts: Facts, hooks: SendHooks, call: Call): Promise<Answer<{ sha256: string }>> {

@@ -1,16 +1,27 @@
-import type { AftercareStore } from '../../src/pipeline/rounds/aftercare.ts';
 import { feedsToPublish, stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts, FileState, FileVersion } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
-import type { FeedBatch, FileStore, IntakeStore, PublishStore } from '../../src/pipeline/file/ports.ts';
+import type {
+  AmendStore,
+  Claim,
+  Claims,
+  FeedBatch,
+  FileStore,
+  IntakeStore,
+  PublishStore,
+  PutAwayStore,
+} from '../../src/pipeline/file/ports.ts';
 
-type Stores = FileStore & PublishStore & AftercareStore & IntakeStore;
+type Stores = FileStore & Claims & PublishStore & PutAwayStore & AmendStore & IntakeStore;
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
 export class MemoryStore implements Stores {
   readonly rows: Facts[] = [];
   /** Every state a file was saved in, with the note. */
   readonly history: { readonly id: string; readonly state: string; readonly note: string | undefined }[] = [];
+
+  /** Ids that some worker holds. */
+  readonly claimed = new Set<string>();
 
   constructor(rows: readonly Facts[] = []) {
     this.rows.push(...rows);
@@ -29,6 +40,21 @@ export class MemoryStore implements Stores {
 
   load(id: string): Promise<Facts | null> {
     return Promise.resolve(this.rows.find((facts) => facts.id === id) ?? null);
+  }
+
+  async claim(id: string): Promise<Claim | null> {
+    const facts = await this.load(id);
+    if (facts === null || this.claimed.has(id)) return null;
+    this.claimed.add(id);
+    let isHeld = true;
+    return {
+      facts,
+      renew: async () => isHeld,
+      release: async () => {
+        if (isHeld) this.claimed.delete(id);
+        isHeld = false;
+      },
+    };
   }
 
   async save(facts: Facts, note?: string): Promise<Facts> {

@@ -4,12 +4,19 @@ import { fileMachine } from './machine.ts';
 
 /**
  * The file machine as a Mermaid `stateDiagram-v2`, for `docs/file-machine.mmd`. Made from the state nodes and not by
- * xstate's `toDirectedGraph`, which leaves out `always` edges (statelyai/xstate #5160): all of `route` and `assess` here.
+ * xstate's `toDirectedGraph`, which leaves out `always` edges (statelyai/xstate #5160): all of `resuming` here.
  */
 export function fileMachineDiagram(): string {
   const states = Object.values(fileMachine.states);
   const initial = fileMachine.root.initial.target.map((state) => `  [*] --> ${idOf(state)}`);
-  return ['stateDiagram-v2', ...states.flatMap(declared), ...initial, ...states.flatMap(edgesOf), ''].join('\n');
+  return [
+    'stateDiagram-v2',
+    '  direction LR',
+    ...states.flatMap(declared),
+    ...initial,
+    ...states.flatMap(edgesOf),
+    '',
+  ].join('\n');
 }
 
 /** Mermaid ends a text at a colon or semicolon. */
@@ -23,7 +30,7 @@ function declared(state: AnyStateNode): string[] {
 
 function edgesOf(state: AnyStateNode): string[] {
   const always = (state.always ?? []).flatMap((edge) => arrow(state, edge, edge.guard === undefined ? 'else' : null));
-  const events = [...state.transitions.values()].flat().flatMap((edge) => arrow(state, edge, eventOf(edge)));
+  const events = [...state.transitions.values()].flat().flatMap((edge) => arrow(state, edge, edge.eventType));
   return [...always, ...events, ...(state.type === 'final' ? [`  ${idOf(state)} --> [*]`] : [])];
 }
 
@@ -33,12 +40,7 @@ function arrow(from: AnyStateNode, edge: AnyTransitionDefinition, event: string 
   return (edge.target ?? []).map((target) => `  ${idOf(from)} --> ${idOf(target)} : ${label}`);
 }
 
-function eventOf({ eventType }: AnyTransitionDefinition): string {
-  if (eventType.startsWith('xstate.done.actor.')) return 'step ended';
-  return eventType.startsWith('xstate.error.actor.') ? 'step broke' : eventType;
-}
-
-/** `failedAs(gone, unclear)`; parameters that come with the event are not known here. */
+/** `leftOff processing`; parameters that come with the event are not known here. */
 function conditionOf({ guard }: AnyTransitionDefinition): string | null {
   if (guard === undefined) return null;
   if (typeof guard === 'string') return `[${guard}]`;

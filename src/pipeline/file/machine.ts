@@ -1,68 +1,50 @@
-import { assign, fromPromise, setup } from 'xstate';
+import { assign, setup, transition } from 'xstate';
+import type { SnapshotFrom } from 'xstate';
 import { isCounted } from './backoff.ts';
-import { rearmed, reasonOf, remoteFailed } from './endings.ts';
 import { feedsToPublish, mayHaveArrived, stateOf } from './facts.ts';
-import type { End, Facts } from './facts.ts';
+import type { End, Facts, FileState } from './facts.ts';
 import { failureOfThrown } from './failure.ts';
-import type { Failure, FailureKind } from './failure.ts';
+import type { Failure } from './failure.ts';
+import type { Outcome } from './outcome.ts';
+import { deletedOnService, gaveUp, reasonOf, rearmed, remoteFailed } from './reasons.ts';
 
-/** What a step comes back with: the row as it now is in the ledger, and the failure if there was one. */
-export interface Outcome {
-  readonly facts: Facts;
-  readonly failure: Failure | null;
-}
-
-/** All the machine asks of its world. */
+/** All that the machine asks of its world. */
 export interface MachinePolicy {
+  /** Counted failures of one step before the file is `failed`. */
   readonly attempts: number;
-  /** Wall-clock time before which a file that failed so often is not tried again. */
+  /** Wall-clock time (epoch milliseconds) before which a file that failed so often is not tried again. */
   retryAt(attempts: number, failure: Failure): number;
+  /** Epoch milliseconds. */
   now(): number;
-  /** An event that means nothing in this state: a mistake of ours, worth a line in the log. */
-  unexpected(event: string, facts: Facts): void;
 }
 
+/** What may happen to a file that no step works on. */
 export type FileEvent =
-  /** A lane has a slot, or the backoff deadline has passed. */
-  | { type: 'GO' }
-  | { type: 'REMOTE_STATUS'; status: string; message?: string }
-  | { type: 'REMOTE_GONE' }
-  /** The service was given `poll.give_up_after` and is still not done. */
-  | { type: 'GIVE_UP' }
-  | { type: 'PUBLISHED'; feed: string; at: number }
-  | { type: 'PUBLISH_FAILED'; failure: Failure }
-  | { type: 'FILE_GONE' }
-  | { type: 'FILE_CHANGED' }
-  | { type: 'RETRY' };
+  /** A lane has a slot, or the backoff is over. */
+  | { readonly type: 'GO' }
+  | { readonly type: 'REMOTE_STATUS'; readonly status: string; readonly message?: string }
+  | { readonly type: 'REMOTE_GONE' }
+  /** The service had `poll.give_up_after` and is still not done. */
+  | { readonly type: 'GIVE_UP' }
+  | { readonly type: 'PUBLISHED'; readonly feed: string; readonly at: number }
+  /** A feed refuses, and asking again cannot help. */
+  | { readonly type: 'PUBLISH_FAILED'; readonly failure: Failure }
+  | { readonly type: 'FILE_GONE' }
+  | { readonly type: 'FILE_CHANGED' }
+  | { readonly type: 'RETRY' };
 
 interface Context {
   readonly facts: Facts;
   readonly policy: MachinePolicy;
 }
 
-const notProvided = (name: string) => (): Promise<never> =>
-  Promise.reject(new Error(`step "${name}" was not provided`));
-
 const machineSetup = setup({
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- this is how xstate is told its types
-  types: {} as {
-    context: Context;
-    events: FileEvent;
-    input: Context;
-    tags: 'parked';
-  },
-  actors: {
-    createRecord: fromPromise<Outcome, Facts>(notProvided('createRecord')),
-    uploadFile: fromPromise<Outcome, Facts>(notProvided('uploadFile')),
-  },
+  types: {} as { context: Context; events: FileEvent | Outcome; input: Context },
   actions: {
-    report: ({ context, event }) => context.policy.unexpected(event.type, context.facts),
-    takeOutcome: assign({
-      facts: (_, { outcome }: { outcome: Outcome }) =>
-        outcome.failure === null
-          ? { ...outcome.facts, attempts: 0, lastFailure: null }
-          : { ...outcome.facts, lastFailure: outcome.failure },
-    }),
+    /** The event means nothing in this state. Run by nobody: `decide` reports it. */
+    ignore: () => undefined,
+    succeed: assign({ facts: ({ context: { facts } }) => ({ ...facts, attempts: 0, lastFailure: null }) }),
     takeFailure: assign({
       facts: ({ context }, { failure }: { failure: Failure }) => ({ ...context.facts, lastFailure: failure }),
     }),
@@ -89,9 +71,7 @@ const machineSetup = setup({
       },
     }),
     clearBackoff: assign({ facts: ({ context }) => ({ ...context.facts, notBefore: null }) }),
-    rearm: assign({
-      facts: ({ context: { facts, policy } }) => ({ ...facts, ...rearmed(facts, policy.now()) }),
-    }),
+    rearm: assign({ facts: ({ context: { facts, policy } }) => ({ ...facts, ...rearmed(facts, policy.now()) }) }),
     /** One end follows another: why and when are those of the last. */
     reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
@@ -107,192 +87,200 @@ const machineSetup = setup({
     }),
   },
   guards: {
-    stands: ({ context }, { at }: { at: string }) => stateOf(context.facts) === at,
-    succeeded: ({ context }) => context.facts.lastFailure === null,
-    failedAs: ({ context }, { kinds }: { kinds: readonly FailureKind[] }) =>
-      context.facts.lastFailure !== null && kinds.includes(context.facts.lastFailure.kind),
-    exhausted: ({ context }) => context.facts.attempts + 1 >= context.policy.attempts,
-    isStillHere: ({ context }) => !mayHaveArrived(context.facts),
-    isRouted: ({ context }) => context.facts.plan !== null,
-    isStatus: (_, { status, is }: { status: string; is: string }) => status === is,
-    isWanted: ({ context }, { feed }: { feed: string }) => feedsToPublish(context.facts).includes(feed),
+    leftOff: ({ context }, { at }: { at: FileState }) => stateOf(context.facts) === at,
+    isLastAttempt: ({ context }) => context.facts.attempts + 1 >= context.policy.attempts,
+    hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
+    hasRule: ({ context }) => context.facts.plan !== null,
+    isReadyWithoutFeeds: ({ context, event }) => isReady(event) && feedsToPublish(context.facts).length === 0,
+    isReady: ({ event }) => isReady(event),
+    isFailed: ({ event }) => event.type === 'REMOTE_STATUS' && event.status === 'failed',
+    isLastFeed: ({ context }, { feed }: { feed: string }) => {
+      const feeds = feedsToPublish(context.facts);
+      return feeds.length === 1 && feeds[0] === feed;
+    },
+    isItsFeed: ({ context }, { feed }: { feed: string }) => feedsToPublish(context.facts).includes(feed),
   },
 });
 
+function isReady(event: FileEvent | Outcome): boolean {
+  return event.type === 'REMOTE_STATUS' && event.status === 'ready';
+}
+
 const end = (name: End) => ({ type: 'finish' as const, params: { end: name } });
-const stands = (at: string) => ({ type: 'stands' as const, params: { at } });
-const failedAs = (...kinds: FailureKind[]) => ({ type: 'failedAs' as const, params: { kinds } });
+const leftOff = (at: FileState) => ({ type: 'leftOff' as const, params: { at } });
+
+type WithFailure = { readonly event: { readonly failure: Failure } };
+const takeFailure = {
+  type: 'takeFailure' as const,
+  params: ({ event }: WithFailure) => ({ failure: event.failure }),
+};
+
+/** A failure that uses up one of the file's attempts. */
+const counted = [
+  { guard: 'isLastAttempt', target: 'failed', actions: takeFailure },
+  { target: 'retrying', actions: [takeFailure, 'backOff'] },
+] as const;
+
+/** What any step may come back with when it did not succeed: the failure policy of design section 8. */
+const setbacks = {
+  vanished: { target: 'vanished', actions: takeFailure },
+  changed: { target: 'superseded', actions: takeFailure },
+  refused: { target: 'failed', actions: takeFailure },
+  'needs a person': { target: 'held', actions: takeFailure },
+  'put off': { target: 'retrying', actions: [takeFailure, 'backOff'] },
+  'in doubt': counted,
+  'attempt failed': counted,
+} as const;
 
 /** What the local file means as long as none of its bytes can have left. */
 const whileHere = {
-  FILE_GONE: { guard: 'isStillHere', target: 'vanished' },
-  FILE_CHANGED: { guard: 'isStillHere', target: 'superseded' },
+  FILE_GONE: { guard: 'hasNotLeft', target: 'vanished' },
+  FILE_CHANGED: { guard: 'hasNotLeft', target: 'superseded' },
 } as const;
 
-/** A state in which a step works: what it comes back with is taken over, and says where it goes on. */
-const step = (src: 'createRecord' | 'uploadFile') =>
-  machineSetup.createStateConfig({
-    invoke: {
-      src,
-      input: ({ context }) => context.facts,
-      onDone: {
-        target: 'assess',
-        actions: { type: 'takeOutcome', params: ({ event }) => ({ outcome: event.output }) },
-      },
-      onError: {
-        target: 'assess',
-        actions: { type: 'takeFailure', params: ({ event }) => ({ failure: failureOfThrown(event.error) }) },
-      },
-    },
-  });
+type WithFeed = { readonly event: { readonly feed: string; readonly at: number } };
+const takePublished = {
+  type: 'takePublished' as const,
+  params: ({ event: { feed, at } }: WithFeed) => ({ feed, at }),
+};
+const feedOf = ({ event: { feed } }: WithFeed) => ({ feed });
+
+type WithStatus = { readonly event: { readonly status: string; readonly message?: string } };
+const takeStatus = { type: 'takeStatus' as const, params: ({ event: { status } }: WithStatus) => ({ status }) };
 
 /**
- * The life of one file, as policy: no I/O, clock or random. Its state is derived from the ledger row by `route`, never
- * restored from a snapshot, which would lose timers and repeat requests with old input (docs/decisions/0001).
+ * The life of one file, as policy: no I/O, clock or random. Where a file stands is derived from its ledger row (`stateOf`), never
+ * restored from a snapshot (docs/decisions/0001). Nothing runs in it: `decide` asks it for the next state, and the runner does
+ * what that state means (docs/decisions/0015). Read it from the top: what a file goes through when all is well comes first.
  */
 export const fileMachine = machineSetup.createMachine({
   id: 'file',
   options: { maxIterations: 100 },
   context: ({ input }) => ({ facts: input.facts, policy: input.policy }),
-  initial: 'route',
+  initial: 'queued',
   // Once the bytes may have left, the local file may change or go without meaning anything.
-  on: { FILE_GONE: {}, FILE_CHANGED: {}, '*': { actions: 'report' } },
+  on: { FILE_GONE: {}, FILE_CHANGED: {}, '*': { actions: 'ignore' } },
   states: {
-    route: {
-      description: 'Derives the state from the facts: at first sight, after each step, after a crash.',
-      always: [
-        { guard: stands('failed'), target: 'failed' },
-        { guard: stands('held'), target: 'held' },
-        { guard: stands('skipped'), target: 'skipped' },
-        { guard: stands('vanished'), target: 'vanished' },
-        { guard: stands('superseded'), target: 'superseded' },
-        { guard: stands('done'), target: 'done' },
-        { guard: stands('retrying'), target: 'retrying' },
-        { guard: stands('awaiting publish'), target: 'awaiting publish' },
-        { guard: stands('processing'), target: 'processing' },
-        { guard: stands('awaiting upload'), target: 'awaiting upload' },
-        { target: 'queued' },
-      ],
+    queued: { on: { GO: 'creating', ...whileHere } },
+    creating: {
+      description: 'A step of create: makes the record.',
+      on: {
+        bound: { target: 'awaiting upload', actions: 'succeed' },
+        imported: { target: 'processing', actions: 'succeed' },
+        kept: { target: 'resuming', actions: 'succeed' },
+        duplicate: { target: 'skipped', actions: takeFailure },
+        ...setbacks,
+      },
     },
-    queued: {
-      tags: ['parked'],
-      on: { GO: 'creating', ...whileHere },
+    'awaiting upload': { on: { GO: 'uploading', ...whileHere } },
+    uploading: {
+      description: 'A step of upload: sends the bytes.',
+      on: {
+        arrived: { target: 'processing', actions: 'succeed' },
+        'address dead': counted,
+        replacing: { target: 'queued', actions: 'succeed' },
+        'started over': { target: 'queued', actions: 'succeed' },
+        ...setbacks,
+      },
     },
-    creating: step('createRecord'),
-    'awaiting upload': {
-      tags: ['parked'],
-      on: { GO: 'uploading', ...whileHere },
-    },
-    uploading: step('uploadFile'),
     processing: {
-      description: 'The sweep asks for all of them at once; no slot is held.',
-      tags: ['parked'],
+      description: 'The sweep asks for all of them at once. No slot is held.',
       on: {
         REMOTE_STATUS: [
+          { guard: 'isReadyWithoutFeeds', target: 'done', actions: takeStatus },
+          { guard: 'isReady', target: 'awaiting publish', actions: takeStatus },
           {
-            guard: { type: 'isStatus', params: ({ event }) => ({ status: event.status, is: 'failed' }) },
+            guard: 'isFailed',
             target: 'failed',
             actions: [
-              { type: 'takeStatus', params: ({ event }) => ({ status: event.status }) },
+              takeStatus,
               { type: 'takeFailure', params: ({ event }) => ({ failure: remoteFailed(event.message) }) },
             ],
           },
-          { target: 'route', actions: { type: 'takeStatus', params: ({ event }) => ({ status: event.status }) } },
+          { target: 'processing', actions: takeStatus },
         ],
-        REMOTE_GONE: {
-          target: 'held',
-          actions: {
-            type: 'takeFailure',
-            params: {
-              failure: {
-                kind: 'gone',
-                code: 'not_found',
-                message: 'the video was deleted on the service; `dropcast retry` uploads it again',
-              },
-            },
-          },
-        },
-        GIVE_UP: {
-          target: 'failed',
-          actions: {
-            type: 'takeFailure',
-            params: {
-              failure: {
-                kind: 'permanent',
-                code: 'gave_up',
-                message: 'the service did not finish processing in time; `dropcast retry` waits again',
-              },
-            },
-          },
-        },
+        REMOTE_GONE: { target: 'held', actions: { type: 'takeFailure', params: { failure: deletedOnService } } },
+        GIVE_UP: { target: 'failed', actions: { type: 'takeFailure', params: { failure: gaveUp } } },
       },
     },
     'awaiting publish': {
-      description: 'The publisher takes all files of a feed at once.',
-      tags: ['parked'],
+      description: 'One publish takes all files of a feed.',
       on: {
-        PUBLISHED: {
-          guard: { type: 'isWanted', params: ({ event }) => ({ feed: event.feed }) },
-          target: 'route',
-          actions: { type: 'takePublished', params: ({ event }) => ({ feed: event.feed, at: event.at }) },
-        },
-        PUBLISH_FAILED: {
-          target: 'assess',
-          actions: { type: 'takeFailure', params: ({ event }) => ({ failure: event.failure }) },
-        },
+        PUBLISHED: [
+          { guard: { type: 'isLastFeed', params: feedOf }, target: 'done', actions: takePublished },
+          { guard: { type: 'isItsFeed', params: feedOf }, target: 'awaiting publish', actions: takePublished },
+        ],
+        PUBLISH_FAILED: { target: 'failed', actions: takeFailure },
       },
     },
-    assess: {
-      description: 'The failure policy of design section 8.',
-      always: [
-        { guard: 'succeeded', target: 'route' },
-        { guard: failedAs('vanished'), target: 'vanished' },
-        { guard: failedAs('changed'), target: 'superseded' },
-        { guard: failedAs('duplicate'), target: 'skipped' },
-        { guard: failedAs('gone', 'unclear'), target: 'held' },
-        { guard: failedAs('permanent'), target: 'failed' },
-        { guard: failedAs('offline', 'throttled', 'suspended'), target: 'retrying', actions: 'backOff' },
-        { guard: 'exhausted', target: 'failed' },
-        { target: 'retrying', actions: 'backOff' },
-      ],
-    },
+    done: { type: 'final', entry: end('done') },
     retrying: {
-      tags: ['parked'],
       on: {
-        GO: { target: 'route', actions: 'clearBackoff' },
-        RETRY: { target: 'route', actions: 'rearm' },
+        GO: { target: 'resuming', actions: 'clearBackoff' },
+        RETRY: { target: 'resuming', actions: 'rearm' },
         ...whileHere,
       },
     },
+    resuming: {
+      description: 'Goes on where its facts say that it left off.',
+      always: [
+        { guard: leftOff('awaiting upload'), target: 'awaiting upload' },
+        { guard: leftOff('processing'), target: 'processing' },
+        { guard: leftOff('awaiting publish'), target: 'awaiting publish' },
+        { guard: leftOff('done'), target: 'done' },
+        { target: 'queued' },
+      ],
+    },
     failed: {
-      tags: ['parked'],
       entry: end('failed'),
       on: {
-        RETRY: { target: 'route', actions: 'rearm' },
+        RETRY: { target: 'resuming', actions: 'rearm' },
         FILE_CHANGED: { target: 'superseded', actions: 'reopen' },
       },
     },
     held: {
-      tags: ['parked'],
       entry: end('held'),
       on: {
-        RETRY: { guard: 'isRouted', target: 'route', actions: 'rearm' },
-        FILE_GONE: { guard: 'isStillHere', target: 'vanished', actions: 'reopen' },
+        RETRY: { guard: 'hasRule', target: 'resuming', actions: 'rearm' },
+        FILE_GONE: { guard: 'hasNotLeft', target: 'vanished', actions: 'reopen' },
         FILE_CHANGED: { target: 'superseded', actions: 'reopen' },
       },
     },
-    skipped: {
-      tags: ['parked'],
-      entry: end('skipped'),
-      on: { RETRY: { target: 'route', actions: 'rearm' } },
-    },
+    skipped: { entry: end('skipped'), on: { RETRY: { target: 'resuming', actions: 'rearm' } } },
     vanished: {
       description: 'The same file coming back re-arms it.',
-      tags: ['parked'],
       entry: end('vanished'),
-      on: { RETRY: { target: 'route', actions: 'rearm' } },
+      on: { RETRY: { target: 'resuming', actions: 'rearm' } },
     },
-    superseded: { type: 'final', tags: ['parked'], entry: end('superseded') },
-    done: { type: 'final', tags: ['parked'], entry: end('done') },
+    superseded: { type: 'final', entry: end('superseded') },
   },
 });
+
+/** Where a file goes next, and the facts that it has there. */
+export interface Decision {
+  readonly state: FileState;
+  readonly facts: Facts;
+  /** False when the event means nothing in that state: a mistake of ours. */
+  readonly isExpected: boolean;
+}
+
+/**
+ * Pure: what an event or the outcome of a step means for a file.
+ *
+ * @param at where it stands: `stateOf` its facts, or the step that works on it
+ * @throws when the machine breaks, which is a bug
+ */
+export function decide(at: FileState, context: Context, event: FileEvent | Outcome): Decision {
+  const before = fileMachine.resolveState({ value: at, context });
+  if (before.status === 'done') return { state: at, facts: context.facts, isExpected: true };
+  const [after, actions] = transition(fileMachine, before, event);
+  if (after.status === 'error')
+    throw new Error(`the file machine broke on ${event.type} in ${at}`, { cause: after.error });
+  // A pure transition names the actions that are no assignments, and runs none.
+  return { state: valueOf(after), facts: after.context.facts, isExpected: actions.length === 0 };
+}
+
+function valueOf({ value }: SnapshotFrom<typeof fileMachine>): FileState {
+  if (value === 'resuming') throw new Error('a file cannot stay in a state that only leads on');
+  return value;
+}

@@ -26,6 +26,21 @@ export interface FileStore {
   twins(facts: Facts): Promise<readonly Facts[]>;
 }
 
+/** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
+export interface Claims {
+  /** Takes a file for one worker. Null: somebody else holds it, or there is no such file. */
+  claim(id: string): Promise<Claim | null>;
+}
+
+export interface Claim {
+  /** The row as it was when the claim was granted. */
+  readonly facts: Facts;
+  /** Extends the lease. False: it was lost, and nothing may be written any more. */
+  renew(): Promise<boolean>;
+  /** Gives the file back. Harmless when repeated. */
+  release(): Promise<void>;
+}
+
 /** The hosted service as the life of a file needs it. */
 export interface VideoHost {
   /** One request, never repeated. The signal never fires once the request is under way: its answer is waited for. */
@@ -91,6 +106,17 @@ export interface FeedBatch {
   readonly ids: readonly string[];
   readonly firstReadyAt: number;
   readonly lastReadyAt: number;
+}
+
+/** Rows whose local file is still to be put away. */
+export interface PutAwayStore {
+  /** `done`, and `after_ready` is not carried out yet. */
+  toDispose(limit: number): Promise<readonly Facts[]>;
+}
+
+/** Rows whose video gets new metadata. */
+export interface AmendStore {
+  toAmend(limit: number): Promise<readonly Facts[]>;
 }
 
 /** Rows as the intake needs them. */

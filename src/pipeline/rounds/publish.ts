@@ -1,76 +1,80 @@
+import type { Events } from '../events.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
-import { createPatience } from './patience.ts';
+import { createBackoffs } from './backoffs.ts';
 import type { Clock, FeedBatch, PublishStore, VideoLibrary } from '../file/ports.ts';
 import type { Runner } from '../steps/runner.ts';
 
-export interface PublisherWorld {
+export interface PublishWorld {
   readonly store: PublishStore;
   readonly library: VideoLibrary;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
+  readonly events: Events;
+  /** The service refused or could not be asked. */
+  failed(feed: string, failure: Failure): void;
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
   readonly timing: () => { readonly quietMs: number; readonly atMostMs: number; readonly retry: RetryPolicy };
 }
 
-export interface Publisher {
-  /** Publishes the feeds that are due, one request per feed at a time. Returns the failures, which are kept for the next try. */
-  run(signal: AbortSignal): Promise<readonly Failure[]>;
+export interface Publish {
+  /** Publishes the feeds that are due, one request at a time. What fails is tried again later. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
-/** A file that is published, but was busy when it was to be told. */
-interface Untold {
+/** A file that is published, but was held when its row was to say so. */
+interface Unwritten {
   readonly id: string;
   readonly feed: string;
   readonly at: number;
 }
 
 /** Coalesces: one `POST /feeds/:id/publish` for all files that became ready together (design section 7). */
-export function createPublisher({ store, library, runner, clock, timing }: PublisherWorld): Publisher {
-  const patience = createPatience(clock, () => timing().retry);
-  let untold: readonly Untold[] = [];
+export function createPublish({ store, library, runner, clock, timing, events, failed }: PublishWorld): Publish {
+  const backoffs = createBackoffs(clock, () => timing().retry);
+  let unwritten: readonly Unwritten[] = [];
 
-  const tell = async (published: readonly Untold[]): Promise<void> => {
-    const busy: Untold[] = [];
+  const write = async (published: readonly Unwritten[]): Promise<void> => {
+    const busy: Unwritten[] = [];
     for (const one of published) {
       const { id, feed, at } = one;
       if ((await runner.apply(id, { type: 'PUBLISHED', feed, at })) === 'busy') busy.push(one);
     }
-    untold = busy;
+    unwritten = busy;
   };
 
-  const publish = async ({ feed, ids }: FeedBatch, signal: AbortSignal): Promise<Failure | null> => {
+  const publish = async ({ feed, ids }: FeedBatch, signal: AbortSignal): Promise<void> => {
     // The ids were taken before the request: a file that becomes ready during it waits for the next publish.
     const answer = await library.publish(feed, signal);
     if (answer.ok) {
-      patience.forget(feed);
+      backoffs.forget(feed);
       const at = clock.now();
-      await tell([...untold, ...ids.map((id) => ({ id, feed, at }))]);
-      return null;
+      await write([...unwritten, ...ids.map((id) => ({ id, feed, at }))]);
+      events.emit({ type: 'feed', feed, files: ids.length, failure: null });
+      return;
     }
-    if (signal.aborted) return null;
+    if (signal.aborted) return;
     const failure = describe(feed, answer.failure);
-    if (!patience.isWorthAnother(feed, failure)) {
+    if (!backoffs.retryAfter(feed, failure)) {
       for (const id of ids)
         await runner.apply(id, { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } });
     }
-    return failure;
+    events.emit({ type: 'feed', feed, files: ids.length, failure });
+    failed(feed, failure);
   };
 
-  const isUntold = (id: string, feed: string): boolean => untold.some((one) => one.id === id && one.feed === feed);
+  const isUnwritten = (id: string, feed: string): boolean =>
+    unwritten.some((one) => one.id === id && one.feed === feed);
 
   return {
     run: async (signal) => {
-      const failures: Failure[] = [];
-      await tell(untold);
+      await write(unwritten);
       for (const batch of await store.waiting()) {
-        const ids = batch.ids.filter((id) => !isUntold(id, batch.feed));
-        if (signal.aborted || ids.length === 0 || patience.rests(batch.feed)) continue;
+        const ids = batch.ids.filter((id) => !isUnwritten(id, batch.feed));
+        if (signal.aborted || ids.length === 0 || backoffs.isBackingOff(batch.feed)) continue;
         if (!isDue(batch, clock.now(), await store.isExpecting(batch.feed), timing())) continue;
-        const failure = await publish({ ...batch, ids }, signal);
-        if (failure !== null) failures.push(failure);
+        await publish({ ...batch, ids }, signal);
       }
-      return failures;
     },
   };
 }

@@ -1,142 +1,148 @@
-import { findTwin } from './duplicates.ts';
 import { mayHaveArrived, suspectsOf, unbound } from '../file/facts.ts';
-import type { Facts } from '../file/facts.ts';
 import { isAway, stopped } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
-import type { Outcome } from '../file/machine.ts';
-import type { Budget, Clock, FileStore, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
+import { setback } from '../file/outcome.ts';
+import type { Outcome } from '../file/outcome.ts';
+import type { Budget, Clock, CreatedRecord, FileStore, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
+import type { Row } from '../file/rows.ts';
+import { findTwin } from './duplicates.ts';
+import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 
 export interface CreateWorld {
-  readonly store: FileStore;
+  readonly store: Pick<FileStore, 'twins'>;
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly budget: Budget;
   readonly receipts: Receipts;
   readonly clock: Clock;
+  readonly unconfirmed: UnconfirmedCreates;
+  /** A token that was never used before. */
   newToken(): string;
-  /** Says whether one more create request may stay without an answer in this hour (design 5.2). */
-  mayDoubt(): boolean;
-  noteDoubt(): void;
 }
 
 /**
- * The step from `queued` to `awaiting upload`: refuse what is not the accepted file, finish a deletion under way, then
- * create the record under a token that is durable before the request and used for one request only (design 5.2).
+ * The step from `queued` to `awaiting upload`: refuses what is not the accepted file, finishes a deletion under way, then
+ * creates the record under a token that is durable before the request and used for one request only (design 5.2).
+ *
+ * @param row a file that is `queued`
+ * @param signal stops waits; a create request that is under way is never cut
+ * @throws what the ledger or the receipts throw
  */
-export async function createRecord(facts: Facts, signal: AbortSignal, world: CreateWorld): Promise<Outcome> {
-  const missing = await world.local.check(facts);
+export async function createRecord(row: Row, signal: AbortSignal, world: CreateWorld): Promise<Outcome> {
+  const missing = await world.local.check(row.facts);
   if (missing !== null) {
-    const isOnlyCopy = facts.dying && mayHaveArrived(facts) && isAway(missing);
-    return isOnlyCopy ? spare(facts, world) : { facts, failure: missing };
+    const isOnlyCopy = row.facts.dying && mayHaveArrived(row.facts) && isAway(missing);
+    return isOnlyCopy ? keep(row) : setback(missing);
   }
-  if (facts.dying) {
-    const buried = await bury(facts, signal, world);
-    if (buried.failure !== null) return buried;
-    facts = buried.facts;
+  if (row.facts.dying) {
+    const remaining = await bury(row, signal, world);
+    if (remaining !== null) return setback(remaining);
   }
-  if (facts.sourceUrl !== null && facts.intent !== null) return { facts, failure: unclearImport };
+  const { facts } = row;
+  if (facts.sourceUrl !== null && facts.intent !== null) return setback(unclearImport);
   const twin = facts.onDuplicate === 'skip' && facts.sourceUrl === null ? await findTwin(facts, signal, world) : null;
-  if (twin !== null) return { facts, failure: twin };
-  if (!world.mayDoubt()) return { facts, failure: tooManyDoubts };
-  if (!(await world.budget.take('create', signal))) return { facts, failure: stopped };
-  // The budget may have been waited for an hour.
+  if (twin !== null) return setback(twin);
+  if (!world.unconfirmed.mayRisk()) return setback(tooManyUnconfirmed);
+  if (!(await world.budget.take('create', signal))) return setback(stopped);
+  // The wait for the budget may have been an hour.
   const missingNow = await world.local.check(facts);
-  return missingNow === null ? ask(facts, world) : { facts, failure: missingNow };
+  return missingNow === null ? ask(row, world) : setback(missingNow);
 }
 
 /**
- * The bytes may be on the service alone: nothing is deleted there. The file goes back to where its status
- * is asked. No byte is sent there any more, for the address stays dead, so a DELETE that comes late can hit no second upload.
+ * The bytes may be on the service alone, so nothing is deleted there. The file goes back to where its status is asked. No byte is
+ * sent there any more, because the address stays dead: a DELETE that comes late cannot hit a second upload.
  */
-async function spare(facts: Facts, world: CreateWorld): Promise<Outcome> {
-  const note = `video ${facts.videoId} is kept: the local file is away`;
-  return { facts: await world.store.save({ ...facts, dying: false }, note), failure: null };
+async function keep(row: Row): Promise<Outcome> {
+  await row.write({ dying: false }, `video ${row.facts.videoId} is kept: the local file is missing`);
+  return { type: 'kept' };
 }
 
-async function ask(before: Facts, world: CreateWorld): Promise<Outcome> {
+async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
   const token = world.newToken();
-  const facts = await world.store.save({ ...before, intent: token, suspects: suspectsOf(before) });
+  const facts = await row.write({ intent: token, suspects: suspectsOf(row.facts) });
   // Nothing cuts this request: an answer on its way is worth more than a quick exit, and the client has its own timeout.
-  const answer = await world.host.create(facts, token, neverAborted());
-  if (!answer.ok) return { facts: await settle(facts, answer.failure, world), failure: answer.failure };
-  const { videoId, uploadUrl, status } = answer.value;
-  if (uploadUrl === null && facts.sourceUrl === null) {
-    world.noteDoubt();
-    return {
-      facts: await world.store.save({ ...facts, intent: null, suspects: suspectsOf(facts) }),
-      failure: noAddress,
-    };
-  }
+  const answer = await world.host.create(facts, token, new AbortController().signal);
+  if (!answer.ok) return unanswered(row, answer.failure, world);
+  if (answer.value.uploadUrl !== null || facts.sourceUrl !== null) return bind(row, answer.value, world);
+  world.unconfirmed.record();
+  await row.write({ intent: null, suspects: suspectsOf(facts) });
+  return setback(noAddress);
+}
+
+/** The receipt first: should the ledger be lost, it still says who has which video. */
+async function bind(row: Row, { videoId, uploadUrl, status }: CreatedRecord, world: CreateWorld): Promise<Outcome> {
   const now = world.clock.now();
-  const bound: Facts = {
-    ...facts,
+  const isImport = row.facts.sourceUrl !== null;
+  const bound = {
     ...unbound,
     videoId,
-    uploadUrl,
+    uploadUrl: isImport ? null : uploadUrl,
     createdAt: now,
     remoteStatus: status,
     // An import has no upload of ours: the service fetches by itself.
-    ...(facts.sourceUrl !== null && { uploadUrl: null, uploadedAt: now, processingSince: now }),
+    ...(isImport && { uploadedAt: now, processingSince: now }),
   };
-  await world.receipts.append('bound', bound);
-  return { facts: await world.store.save(bound, `video ${videoId}`), failure: null };
+  await world.receipts.append('bound', { ...row.facts, ...bound });
+  await row.write(bound, `video ${videoId}`);
+  return { type: isImport ? 'imported' : 'bound' };
 }
 
 /** Refused or never sent: the token was used for nothing. In doubt: it becomes a suspect, and an import waits for a person. */
-async function settle(facts: Facts, failure: Failure, world: CreateWorld): Promise<Facts> {
-  if (failure.inDoubt !== true) return world.store.save({ ...facts, intent: null });
-  world.noteDoubt();
-  if (facts.sourceUrl !== null) return facts;
-  return world.store.save({ ...facts, intent: null, suspects: suspectsOf(facts) });
-}
-
-function neverAborted(): AbortSignal {
-  return new AbortController().signal;
+async function unanswered(row: Row, failure: Failure, world: CreateWorld): Promise<Outcome> {
+  if (failure.inDoubt !== true) {
+    await row.write({ intent: null });
+    return setback(failure);
+  }
+  world.unconfirmed.record();
+  if (row.facts.sourceUrl === null) await row.write({ intent: null, suspects: suspectsOf(row.facts) });
+  return setback(failure);
 }
 
 /**
- * Ends a video that will be replaced: only after the service says it is away may another one be created, else a late DELETE
+ * Deletes a video that will be replaced. Only after the service says that it is gone may another one be created, else a late DELETE
  * or a late PUT could hit the wrong one (design 5.5; without this mark an exhaustive model of the protocol loses a file).
+ *
+ * @returns why it is not deleted yet, or null
  */
-export async function bury(
-  facts: Facts,
-  signal: AbortSignal,
-  world: Pick<CreateWorld, 'host' | 'store'>,
-): Promise<Outcome> {
-  const videoId = facts.videoId;
-  if (videoId === null) return { facts: await world.store.save({ ...facts, ...unbound }), failure: null };
-  const removed = await world.host.remove(videoId, signal);
-  if (!removed.ok) return { facts, failure: removed.failure };
-  const status = await world.host.status(videoId, signal);
-  if (status.ok) return { facts, failure: stillThere(videoId) };
-  if (status.failure.kind !== 'gone') return { facts, failure: status.failure };
-  return {
-    facts: await world.store.save({ ...facts, ...unbound }, `video ${videoId} deleted, to be replaced`),
-    failure: null,
-  };
+async function bury(row: Row, signal: AbortSignal, { host }: Pick<CreateWorld, 'host'>): Promise<Failure | null> {
+  const { videoId } = row.facts;
+  if (videoId === null) {
+    await row.write(unbound);
+    return null;
+  }
+  const removed = await host.remove(videoId, signal);
+  if (!removed.ok) return removed.failure;
+  const status = await host.status(videoId, signal);
+  if (status.ok) return stillThere(videoId);
+  if (status.failure.kind !== 'gone') return status.failure;
+  await row.write(unbound, `video ${videoId} deleted, to be replaced`);
+  return null;
 }
 
 const stillThere = (videoId: string): Failure => ({
   kind: 'transient',
   code: 'still_there',
-  message: `the service still knows video ${videoId} after it was deleted`,
+  message: `the service still lists video ${videoId} after it was deleted`,
 });
 
 const noAddress: Failure = {
   kind: 'transient',
   code: 'no_upload_url',
-  message: 'the service created a record but gave no upload address',
+  message: 'the service created a record but returned no upload address',
 };
 
 const unclearImport: Failure = {
   kind: 'unclear',
   code: 'import_in_doubt',
-  message: 'the import was asked for, but no answer came: look at the service, then `dropcast retry` asks again',
+  message:
+    'no answer came to the import request, so the video may exist: look on the service, then run `dropcast retry`',
 };
 
-const tooManyDoubts: Failure = {
+const tooManyUnconfirmed: Failure = {
   kind: 'throttled',
   code: 'creates_in_doubt',
-  message: 'too many create requests of the last hour had no usable answer: waiting, so as not to litter the account',
+  message:
+    'too many create requests of the last hour had no usable answer; waiting, so that no more empty records are left',
   retryAfterMs: 60_000,
 };

@@ -13,7 +13,7 @@ import type { FileStore, LocalFiles } from '../file/ports.ts';
 export async function findTwin(
   facts: Facts,
   signal: AbortSignal,
-  { store, local }: { store: FileStore; local: LocalFiles },
+  { store, local }: { readonly store: Pick<FileStore, 'twins'>; readonly local: LocalFiles },
 ): Promise<Failure | null> {
   const twins = await store.twins(facts);
   if (twins.length === 0) return null;
@@ -65,5 +65,5 @@ const duplicateOf = (twin: Facts): Failure => ({
 const waitFor = (twin: Facts): Failure => ({
   kind: 'throttled',
   code: twinCode,
-  message: `the same content as ${twin.path} (${twin.id}), which is on its way: waiting for what becomes of it`,
+  message: `same content as ${twin.path} (${twin.id}), which is on its way; waits until that one is uploaded`,
 });

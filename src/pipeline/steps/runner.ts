@@ -1,191 +1,156 @@
-import { createActor, fromPromise, initialTransition, transition } from 'xstate';
-import { createRecord } from './create.ts';
-import type { CreateWorld } from './create.ts';
-import { fileMachine } from '../file/machine.ts';
-import type { FileEvent, MachinePolicy, Outcome } from '../file/machine.ts';
+import type { Events } from '../events.ts';
+import { decide } from '../file/machine.ts';
+import type { FileEvent, MachinePolicy } from '../file/machine.ts';
 import { stateOf } from '../file/facts.ts';
-import type { Facts } from '../file/facts.ts';
-import { failureOfMachine } from '../file/failure.ts';
+import type { Facts, FileState } from '../file/facts.ts';
+import { failureOfMachine, failureOfThrown, isMereWait } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
-import { uploadFile } from './upload.ts';
-import type { UploadWorld } from './upload.ts';
+import { setback } from '../file/outcome.ts';
+import type { Outcome } from '../file/outcome.ts';
+import type { Clock, FileStore } from '../file/ports.ts';
+import type { Row, Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
-export interface RunnerWorld extends CreateWorld, UploadWorld {
+/** One step of a file's life: does what its state means, writes what it learns to the row, says how it ended. */
+export type Step = (row: Row, signal: AbortSignal) => Promise<Outcome>;
+
+export interface RunnerWorld {
+  readonly rows: Rows;
+  readonly store: Pick<FileStore, 'load'>;
+  readonly steps: { readonly creating: Step; readonly uploading: Step };
   readonly policy: MachinePolicy;
+  readonly events: Events;
+  readonly clock: Clock;
   readonly logger: Logger;
-  /** Called after every step that ended with a failure, with the row as it now stands. */
-  failed(facts: Facts, failure: Failure): Promise<void>;
-  /** Called after every step that did what it should. */
-  succeeded(facts: Facts): void;
-  /** Called when what became of a step cannot even be written down: nothing can go on. */
+  /** After every step, and after an event that brought a failure: null for a success. */
+  ended(facts: Facts, failure: Failure | null): void;
+  /** What a step did cannot even be written down: nothing can go on. */
   stuck(id: string, error: unknown): void;
 }
 
-/** What became of an event: `applied`, or not because an actor works on the file, or because it means nothing there. */
+/** What an event did: `applied`, or nothing because somebody works on the file, or because it means nothing there. */
 export type Applied = 'applied' | 'busy' | 'ignored';
 
 export interface Runner {
-  /** Takes a parked file through one step, to the next parked state. Never rejects. */
+  /** Takes a file that waits for a lane through one step. Never rejects. */
   run(id: string): Promise<void>;
-  /** Gives an event to a parked file. */
+  /** Gives an event to a file that nobody works on. @throws what the ledger throws */
   apply(id: string, event: FileEvent): Promise<Applied>;
-  isLive(id: string): boolean;
-  /** Runs something that writes this row while nobody else does; null when the file is busy. */
-  claim<T>(id: string, work: () => Promise<T>): Promise<T | null>;
-  /** Cuts the steps under way and waits until what they do has settled: a fact may still be written by then. */
+  /** Cuts the steps under way and waits for them: one may still write what it learned. */
   abort(): Promise<void>;
 }
 
-/** A step that changed nothing would be picked up again at once, for ever; it is a mistake of ours and waits so long. */
+/** A step that changed nothing would be picked up again at once, for ever. It is a bug, and the file waits this long. */
 const quarantineMs = 30_000;
 
+/**
+ * Does what the machine decides: claims a row, asks for its next state, runs the step of that state, writes the decision.
+ *
+ * @param world.steps what `creating` and `uploading` mean
+ */
 export function createRunner(world: RunnerWorld): Runner {
-  const claims = new Map<string, Promise<unknown>>();
-  const effects = new Map<string, Promise<unknown>>();
-  const cuts = new Set<() => void>();
-  const track = <T>(id: string, effect: Promise<T>): Promise<T> => {
-    const settled = effect.catch(() => undefined).finally(() => effects.delete(id));
-    effects.set(id, settled);
-    return effect;
-  };
-  // Once for all files: `provide` costs more than a file's whole life in the machine (measured: 200 µs against 90 µs).
-  const machine = fileMachine.provide({
-    actors: {
-      createRecord: fromPromise<Outcome, Facts>(({ input, signal }) =>
-        track(input.id, createRecord(input, signal, world)),
-      ),
-      uploadFile: fromPromise<Outcome, Facts>(({ input, signal }) => track(input.id, uploadFile(input, signal, world))),
-    },
-  });
+  const { rows, policy, logger } = world;
+  const cut = new AbortController();
 
-  /** From `GO` to the next parked state; null when it was cut. @throws when the machine broke */
-  const segment = (facts: Facts): Promise<Facts | null> =>
-    new Promise((resolve, reject) => {
-      const actor = createActor(machine, { input: { facts, policy: world.policy } });
-      const end = (settle: () => void): void => {
-        cuts.delete(cut);
-        actor.stop();
-        settle();
-      };
-      const cut = (): void => end(() => resolve(null));
-      let isGoing = false;
-      actor.subscribe({
-        next: (snapshot) => {
-          if (isGoing && snapshot.hasTag('parked')) end(() => resolve(snapshot.context.facts));
-        },
-        error: (error) => end(() => reject(new Error('the file machine broke', { cause: error }))),
-      });
-      cuts.add(cut);
-      actor.start();
-      isGoing = true;
-      actor.send({ type: 'GO' });
-    });
-
-  /** Writes down what the machine decided, upon the row as the step has left it. */
-  const keep = async (before: Facts, after: Facts): Promise<void> => {
-    const stored = await world.store.load(before.id);
-    if (stored === null) return;
-    const decided = { ...stored, ...decisionsOf(after) };
-    if (!isSame(stored, decided)) {
-      await world.store.save(decided, after.lastFailure?.message);
-    } else if (stored.rev === before.rev) {
-      world.logger.error('A step changed nothing: the file is left alone for 30 s', {
-        file: before.id,
-        state: stateOf(before),
-      });
-      await quarantine(before.id, 'a step changed nothing');
-    }
-    if (after.lastFailure === null) world.succeeded(decided);
-    else await world.failed(decided, after.lastFailure);
+  const run = async (row: Row): Promise<void> => {
+    const before = row.facts;
+    const { state } = decide(stateOf(before), { facts: before, policy }, { type: 'GO' });
+    if (state !== 'creating' && state !== 'uploading') return;
+    const signal = AbortSignal.any([cut.signal, row.lost]);
+    const outcome = await perform(world.steps[state], row, signal);
+    // Cut, it decided nothing. What it learned is in the row, and the next start goes on from there.
+    if (signal.aborted) return;
+    await conclude(row, state, outcome, world);
+    if (row.facts.rev === before.rev) await quarantine(row, 'A step changed nothing');
   };
 
-  const quarantine = async (id: string, why: string): Promise<void> => {
-    const facts = await world.store.load(id);
-    if (facts !== null && isRunnable(facts)) {
-      await world.store.save({ ...facts, notBefore: world.clock.now() + quarantineMs }, why);
-    }
+  const quarantine = async (row: Row, why: string, error?: unknown): Promise<void> => {
+    const { id } = row.facts;
+    logger.error(`${why}: the file waits for 30 s`, { file: id, ...(error !== undefined && { err: error }) });
+    if (isRunnable(row.facts)) await row.write({ notBefore: world.clock.now() + quarantineMs }, why);
   };
 
-  const claim = async <T>(id: string, work: () => Promise<T>): Promise<T | null> => {
-    if (claims.has(id)) return null;
-    const done = work().finally(() => claims.delete(id));
-    claims.set(id, done);
-    return done;
-  };
-
-  const step = async (id: string): Promise<void> => {
-    const facts = await world.store.load(id);
-    if (facts === null || !isRunnable(facts)) return;
+  const runOrWait = async (row: Row): Promise<void> => {
+    if (cut.signal.aborted || !isRunnable(row.facts)) return;
     try {
-      const after = await segment(facts);
-      if (after !== null) await keep(facts, after);
-    } finally {
-      // A cut step may still write a fact, an answer on its way: nobody else may write this row before.
-      await effects.get(id);
-    }
-  };
-
-  const stepOrRest = async (id: string): Promise<void> => {
-    try {
-      await step(id);
+      await run(row);
     } catch (error) {
       if (failureOfMachine(error) !== null) throw error;
-      world.logger.error('A step could not be finished', { file: id, err: error });
-      await quarantine(id, 'a step could not be finished');
+      await quarantine(row, 'A step could not be finished', error);
     }
-  };
-
-  const applyEvent = async (id: string, event: FileEvent): Promise<Applied> => {
-    const facts = await world.store.load(id);
-    if (facts === null) return 'ignored';
-    const after = next(facts, event, world.policy);
-    if (isSame(facts, after)) return 'ignored';
-    await world.store.save(after, noteOf(event, after));
-    if (after.lastFailure !== null && after.lastFailure !== facts.lastFailure)
-      await world.failed(after, after.lastFailure);
-    return 'applied';
   };
 
   return {
     run: async (id) => {
-      await claim(id, () => stepOrRest(id)).catch((error: unknown) => world.stuck(id, error));
+      await rows.hold(id, runOrWait).catch((error: unknown) => world.stuck(id, error));
     },
-    apply: async (id, event) => (await claim(id, () => applyEvent(id, event))) ?? 'busy',
-    isLive: (id) => claims.has(id),
-    claim,
+    apply: async (id, event) => {
+      const applied = await rows.hold(id, (row) => applyEvent(row, event, world));
+      if (applied !== null) return applied;
+      return (await world.store.load(id)) === null ? 'ignored' : 'busy';
+    },
     abort: async () => {
-      for (const cut of cuts) cut();
-      await Promise.allSettled(claims.values());
+      cut.abort();
+      await rows.released();
     },
   };
 }
 
-/** The facts of a parked file after an event, by the same machine. Pure, but that an event without meaning is reported. */
-export function next(facts: Facts, event: FileEvent, policy: MachinePolicy): Facts {
-  const [before] = initialTransition(fileMachine, { facts, policy });
-  if (before.status === 'error')
-    throw new Error(`the file machine refuses the facts of ${facts.id}`, { cause: before.error });
-  if (before.status === 'done') return facts;
-  const [after, actions] = transition(fileMachine, before, event);
-  if (after.status === 'error') throw new Error(`the file machine broke on ${event.type}`, { cause: after.error });
-  // A pure transition names the actions that are no assignments, and runs none.
-  if (actions.some(({ type }) => type === 'report')) policy.unexpected(event.type, facts);
-  return after.context.facts;
+/** A step throws for bugs, and for a machine at its limits. */
+async function perform(step: Step, row: Row, signal: AbortSignal): Promise<Outcome> {
+  try {
+    return await step(row, signal);
+  } catch (error) {
+    return setback(failureOfThrown(error));
+  }
+}
+
+async function conclude(
+  row: Row,
+  step: FileState,
+  outcome: Outcome,
+  { policy, events, ended }: RunnerWorld,
+): Promise<void> {
+  const after = decide(step, { facts: row.facts, policy }, outcome);
+  const failure = 'failure' in outcome ? outcome.failure : null;
+  const facts = await row.write(after.facts, failure?.message);
+  if (failure !== null) tell(events, facts, failure);
+  ended(facts, failure);
+}
+
+async function applyEvent(
+  row: Row,
+  event: FileEvent,
+  { policy, events, logger, ended }: RunnerWorld,
+): Promise<Applied> {
+  const before = row.facts;
+  const after = decide(stateOf(before), { facts: before, policy }, event);
+  if (!after.isExpected)
+    logger.warn('An event means nothing in this state', { file: before.id, event: event.type, state: stateOf(before) });
+  const facts = await row.write(after.facts, noteOf(event, after.facts));
+  if (facts === before) return 'ignored';
+  const { lastFailure } = facts;
+  if (lastFailure !== null && lastFailure !== before.lastFailure) {
+    tell(events, facts, lastFailure);
+    ended(facts, lastFailure);
+  }
+  return 'applied';
+}
+
+function tell(events: Events, facts: Facts, failure: Failure): void {
+  if (!isMereWait(failure)) events.emit({ type: 'failure', facts, failure, next: nextStep(facts) });
+}
+
+/** What happens next with a file that failed, in words for the failure log. */
+function nextStep(facts: Facts): string {
+  if (facts.end !== null) return facts.end;
+  return facts.notBefore === null ? 'tried again' : `tried again not before ${new Date(facts.notBefore).toISOString()}`;
 }
 
 /** Whether a lane takes it. */
 function isRunnable(facts: Facts): boolean {
   const state = stateOf(facts);
   return state === 'queued' || state === 'awaiting upload';
-}
-
-/**
- * What the machine decides at the end of a step. All the rest of a row is written by the step itself, when it happens; a step
- * that throws in its middle leaves the machine with facts that are older than the row.
- */
-function decisionsOf({ attempts, notBefore, end, why, lastFailure, endedAt, disposal }: Facts): Partial<Facts> {
-  return { attempts, notBefore, end, why, lastFailure, endedAt, disposal };
 }
 
 function noteOf(event: FileEvent, after: Facts): string | undefined {
@@ -201,8 +166,4 @@ function noteOf(event: FileEvent, after: Facts): string | undefined {
     default:
       return after.why ?? undefined;
   }
-}
-
-function isSame(one: Facts, other: Facts): boolean {
-  return one === other || JSON.stringify({ ...one, rev: 0 }) === JSON.stringify({ ...other, rev: 0 });
 }

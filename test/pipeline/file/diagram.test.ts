@@ -20,10 +20,25 @@ test('every state is in the diagram and has a way in', () => {
   }
 });
 
-test('the edges without an event, of route and assess, are in it', () => {
-  expect(diagram).toContain('  route --> awaiting_publish : [stands awaiting publish]\n');
-  expect(diagram).toContain('  assess --> held : [failedAs gone or unclear]\n');
-  expect(diagram).toContain('  assess --> retrying : else\n');
+test('the edges without an event, of resuming, are in it', () => {
+  expect(diagram).toContain('  resuming --> awaiting_publish : [leftOff awaiting publish]\n');
+  expect(diagram).toContain('  resuming --> queued : else\n');
+});
+
+test('reads from left to right along the happy path', () => {
+  const happy = [
+    '[*] --> queued',
+    'creating',
+    'awaiting_upload',
+    'uploading',
+    'processing',
+    'awaiting_publish',
+    'done',
+  ];
+  const firstArrowTo = (state: string): number => diagram.indexOf(`--> ${state} :`);
+  const places = happy.slice(1).map(firstArrowTo);
+  expect(diagram).toContain('direction LR');
+  expect(places.every((place) => place > 0)).toBe(true);
 });
 
 test('no text holds what ends a text in Mermaid', () => {

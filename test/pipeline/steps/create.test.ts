@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { bury, createRecord } from '../../../src/pipeline/steps/create.ts';
+import { createRecord } from '../../../src/pipeline/steps/create.ts';
 import type { CreateWorld } from '../../../src/pipeline/steps/create.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { outcomeOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { created, failure, someFacts } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
@@ -14,7 +15,7 @@ const dying = { ...created, dying: true, addressDeadAt: 1 };
 function open(other: Partial<Facts> = {}) {
   const store = new MemoryStore([someFacts(other)]);
   const calls: string[] = [];
-  const doubts = { may: true, noted: 0 };
+  const unconfirmed = { may: true, recorded: 0 };
   const note = (call: string): void => {
     calls.push(call);
   };
@@ -46,16 +47,16 @@ function open(other: Partial<Facts> = {}) {
     budget: { take: async (lane) => (note(`budget ${lane}`), true) },
     receipts: { append: async (step, facts) => note(`receipt: ${step} ${facts.videoId}, row ${store.row().videoId}`) },
     newToken: () => 'token',
-    mayDoubt: () => doubts.may,
-    noteDoubt: () => (doubts.noted += 1),
+    unconfirmed: { mayRisk: () => unconfirmed.may, record: () => (unconfirmed.recorded += 1) },
   };
-  return { run: () => createRecord(store.row(), live, world), store, world, calls, doubts };
+  const run = () => outcomeOf(store, (row) => createRecord(row, live, world));
+  return { run, store, world, calls, unconfirmed };
 }
 
 describe('a create request', () => {
   test('is paid for, then announced on disk, then sent once; its answer is in the receipts before the row', async () => {
     const { run, store, calls } = open();
-    expect(await run()).toEqual({ facts: store.row(), failure: null });
+    expect(await run()).toEqual({ type: 'bound', failure: null });
     expect(calls).toEqual(['budget create', 'create token, with token on disk', 'receipt: bound vid_2, row null']);
     expect(store.row()).toMatchObject({ videoId: 'vid_2', uploadUrl: 'u:vid_2', intent: null, createdAt: 1_000_000 });
   });
@@ -67,29 +68,29 @@ describe('a create request', () => {
   });
 
   test('that is refused was for nothing', async () => {
-    const { run, world, store, doubts } = open();
+    const { run, world, store, unconfirmed } = open();
     world.host.create = async () => ({ ok: false, failure: failure('permanent', { status: 422 }) });
     expect((await run()).failure).toMatchObject({ kind: 'permanent', status: 422 });
-    expect([store.row().intent, store.row().suspects, doubts.noted]).toEqual([null, [], 0]);
+    expect([store.row().intent, store.row().suspects, unconfirmed.recorded]).toEqual([null, [], 0]);
   });
 
   test('in doubt leaves a suspect, and is counted', async () => {
-    const { run, world, store, doubts } = open();
+    const { run, world, store, unconfirmed } = open();
     world.host.create = async () => ({ ok: false, failure: inDoubt });
     await run();
-    expect([store.row().intent, store.row().suspects, doubts.noted]).toEqual([null, ['token'], 1]);
+    expect([store.row().intent, store.row().suspects, unconfirmed.recorded]).toEqual([null, ['token'], 1]);
   });
 
   test('that gives no upload address leaves a suspect', async () => {
-    const { run, world, store, doubts } = open();
+    const { run, world, store, unconfirmed } = open();
     world.host.create = async () => ({ ok: true, value: { videoId: 'vid_2', uploadUrl: null, status: 'pending' } });
     expect((await run()).failure?.code).toBe('no_upload_url');
-    expect([store.row().videoId, store.row().suspects, doubts.noted]).toEqual([null, ['token'], 1]);
+    expect([store.row().videoId, store.row().suspects, unconfirmed.recorded]).toEqual([null, ['token'], 1]);
   });
 
   test('is not made while too many are in doubt, and costs no budget', async () => {
-    const { run, calls, doubts } = open();
-    doubts.may = false;
+    const { run, calls, unconfirmed } = open();
+    unconfirmed.may = false;
     expect((await run()).failure).toMatchObject({ kind: 'throttled', code: 'creates_in_doubt' });
     expect(calls).toEqual([]);
   });
@@ -118,7 +119,7 @@ describe('an import', () => {
   test('has no upload: the service fetches it', async () => {
     const { run, world, store } = open({ sourceUrl });
     world.host.create = async () => ({ ok: true, value: { videoId: 'vid_2', uploadUrl: null, status: 'pending' } });
-    await run();
+    expect((await run()).type).toBe('imported');
     expect(store.row()).toMatchObject({ videoId: 'vid_2', uploadedAt: 1_000_000, processingSince: 1_000_000 });
   });
 
@@ -154,7 +155,7 @@ describe('a video that is being replaced', () => {
   test('is spared when the local file is away: it may be the only copy', async () => {
     const { run, world, store, calls } = open({ ...dying, sha256: 'aa' });
     world.local.check = async () => failure('vanished');
-    expect((await run()).failure).toBeNull();
+    expect(await run()).toEqual({ type: 'kept', failure: null });
     expect(store.row()).toMatchObject({ dying: false, videoId: 'vid_1', addressDeadAt: 1 });
     expect(calls).toEqual([]);
   });
@@ -167,7 +168,9 @@ describe('a video that is being replaced', () => {
   });
 
   test('that has no id is simply let go', async () => {
-    const { world, store } = open({ dying: true });
-    expect((await bury(store.row(), live, world)).facts).toMatchObject({ dying: false, videoId: null });
+    const { run, store, calls } = open({ dying: true });
+    await run();
+    expect(store.row()).toMatchObject({ dying: false, videoId: 'vid_2' });
+    expect(calls).not.toContain('remove vid_1');
   });
 });

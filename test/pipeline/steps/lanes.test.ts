@@ -25,9 +25,7 @@ function open(rows: readonly Facts[], { uploads = 2, mayCreate = true } = {}) {
           });
         }),
       apply: () => Promise.reject(new Error('lanes only run')),
-      claim: () => Promise.reject(new Error('lanes only run')),
       abort: () => Promise.resolve(),
-      isLive: () => false,
     },
   });
   const end = async (id: string): Promise<void> => {

@@ -2,22 +2,27 @@ import { describe, expect, test } from 'vitest';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
+import { createRecord } from '../../../src/pipeline/steps/create.ts';
+import type { CreateWorld } from '../../../src/pipeline/steps/create.ts';
 import { createRunner } from '../../../src/pipeline/steps/runner.ts';
 import type { RunnerWorld } from '../../../src/pipeline/steps/runner.ts';
+import { uploadFile } from '../../../src/pipeline/steps/upload.ts';
+import { recordingEvents, rowsOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { recordingLogger } from '../silent-logger.ts';
 import { created, failure, someFacts, uploaded } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
 
 /** A runner over a service that takes everything, but for what the test puts in its place. */
-function open(rows: readonly Facts[], other: Partial<RunnerWorld> = {}) {
+function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> = {}) {
   const clock = new TestClock();
   const store = new MemoryStore(rows);
   const logger = recordingLogger();
-  const failed: Failure[] = [];
-  const succeeded: string[] = [];
+  const events = recordingEvents();
+  const ended: (Failure | null)[] = [];
   const stuck: unknown[] = [];
-  const world: RunnerWorld = {
+  const held = rowsOf(store, events);
+  const service: CreateWorld = {
     store,
     host: {
       create: async () => ({ ok: true, value: { videoId: 'vid_1', uploadUrl: 'u:vid_1', status: 'pending' } }),
@@ -39,35 +44,39 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld> = {}) {
     receipts: { append: async () => undefined },
     clock,
     newToken: () => 'token',
-    mayDoubt: () => true,
-    noteDoubt: () => undefined,
-    onProgress: () => undefined,
-    policy: {
-      attempts: 3,
-      retryAt: (attempts) => clock.now() + attempts,
-      now: () => clock.now(),
-      unexpected: (event) => logger.warn('unexpected', { event }),
-    },
-    logger,
-    failed: async (_facts, why) => {
-      failed.push(why);
-    },
-    succeeded: ({ id }) => succeeded.push(id),
-    stuck: (_id, error) => stuck.push(error),
+    unconfirmed: { mayRisk: () => true, record: () => undefined },
     ...other,
   };
-  return { runner: createRunner(world), world, store, clock, logger, failed, succeeded, stuck };
+  const runner = createRunner({
+    rows: held,
+    store,
+    steps: {
+      creating: (row, signal) => createRecord(row, signal, service),
+      uploading: (row, signal) => uploadFile(row, signal, { ...service, onProgress: () => undefined }),
+    },
+    policy: { attempts: 3, retryAt: (attempts) => clock.now() + attempts, now: () => clock.now() },
+    events,
+    clock,
+    logger,
+    ended: (_facts, why) => ended.push(why),
+    stuck: (_id, error) => stuck.push(error),
+    ...other,
+  });
+  /** The failures that were told of. */
+  const failed = (): readonly Failure[] =>
+    events.told.flatMap((event) => (event.type === 'failure' ? [event.failure] : []));
+  return { runner, world: service, store, held, clock, logger, failed, ended, stuck };
 }
 
 describe('a step', () => {
   test('takes a file from queued to awaiting upload to processing', async () => {
-    const { runner, store, succeeded } = open([someFacts()]);
+    const { runner, store, ended } = open([someFacts()]);
     await runner.run('f_1');
     expect(store.row()).toMatchObject({ videoId: 'vid_1', uploadUrl: 'u:vid_1', intent: null });
     await runner.run('f_1');
     expect(store.row()).toMatchObject({ sha256: 'aa', remoteStatus: 'processing', attempts: 0 });
     expect(stateOf(store.row())).toBe('processing');
-    expect(succeeded).toEqual(['f_1', 'f_1']);
+    expect(ended).toEqual([null, null]);
   });
 
   test('does nothing with a file that waits for something else, or is not there', async () => {
@@ -83,7 +92,7 @@ describe('a step', () => {
     await runner.run('f_1');
     expect(store.row()).toMatchObject({ attempts: 1, lastFailure: failure('transient'), uploadStartedAt: 1_000_000 });
     expect(stateOf(store.row())).toBe('retrying');
-    expect(failed).toEqual([failure('transient')]);
+    expect(failed()).toEqual([failure('transient')]);
   });
 
   test('fails for good at the last attempt', async () => {
@@ -108,59 +117,46 @@ describe('a step', () => {
     });
     await runner.run('f_1');
     expect(store.row().attempts).toBe(0);
-    expect(failed).toMatchObject([{ kind: 'suspended', code: 'ENOSPC' }]);
+    expect(failed()).toMatchObject([{ kind: 'suspended', code: 'ENOSPC' }]);
   });
 
   test('that changed nothing is put into quarantine, else it would be run for ever', async () => {
-    const { runner, world, store, logger } = open([someFacts()]);
-    const { save } = world.store;
-    // A store that swallows what the step itself writes.
-    world.store.save = async (facts, note) =>
-      note === 'a step changed nothing' ? save.call(store, facts, note) : facts;
+    const { runner, store, logger } = open([someFacts()], {
+      steps: { creating: async () => ({ type: 'kept' }), uploading: async () => ({ type: 'arrived' }) },
+    });
     await runner.run('f_1');
     expect(store.row().notBefore).toBe(1_030_000);
-    expect(logger.lines.map(({ message }) => message)).toEqual([
-      'A step changed nothing: the file is left alone for 30 s',
-    ]);
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: { file: 'f_1' } }]);
   });
 
   test('whose end cannot be worked out is put into quarantine too', async () => {
     const { runner, store, logger } = open([someFacts()], {
-      failed: () => Promise.reject(new Error('not reached')),
+      unconfirmed: { mayRisk: () => false, record: () => undefined },
       policy: {
         attempts: 3,
         retryAt: () => {
           throw new Error('no time');
         },
         now: () => 7,
-        unexpected: () => undefined,
       },
-      mayDoubt: () => false,
     });
     await runner.run('f_1');
     expect(store.row().notBefore).toBe(1_030_000);
-    expect(logger.lines.map(({ message }) => message)).toEqual(['A step could not be finished']);
-  });
-
-  test('that cannot be told of because the disk is full stops everything, and is no mistake of ours', async () => {
-    const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
-    const { runner, world, stuck, logger } = open([someFacts()], { failed: () => Promise.reject(full) });
-    world.host.create = async () => ({ ok: false, failure: failure('transient') });
-    await runner.run('f_1');
-    expect([stuck, logger.lines]).toEqual([[full], []]);
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: { file: 'f_1' } }]);
   });
 
   test('whose end cannot be written down stops everything', async () => {
-    const { runner, world, stuck } = open([someFacts()]);
-    world.store.save = () => Promise.reject(new Error('database or disk is full'));
+    const { runner, store, stuck } = open([someFacts()]);
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    store.save = () => Promise.reject(full);
     await runner.run('f_1');
-    expect(stuck).toMatchObject([{ message: 'database or disk is full' }]);
+    expect(stuck).toEqual([full]);
   });
 });
 
-describe('a claim', () => {
-  test('keeps everybody else away from the row until it ends', async () => {
-    const { runner, world, store } = open([someFacts(created)]);
+describe('a file that a step works on', () => {
+  test("is nobody else's until the step ends", async () => {
+    const { runner, world, store, held } = open([someFacts(created)]);
     const sending = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const { send } = world.host;
@@ -171,20 +167,14 @@ describe('a claim', () => {
     };
     const step = runner.run('f_1');
     await begun.promise;
-    expect(runner.isLive('f_1')).toBe(true);
+    expect(held.isHeld('f_1')).toBe(true);
     expect(await runner.apply('f_1', { type: 'FILE_GONE' })).toBe('busy');
-    expect(await runner.claim('f_1', () => Promise.resolve('mine'))).toBeNull();
+    expect(await held.hold('f_1', () => Promise.resolve('mine'))).toBeNull();
     await runner.run('f_1');
     sending.resolve();
     await step;
-    expect(runner.isLive('f_1')).toBe(false);
+    expect(held.isHeld('f_1')).toBe(false);
     expect(stateOf(store.row())).toBe('processing');
-  });
-
-  test('ends also when its work throws', async () => {
-    const { runner } = open([someFacts()]);
-    await expect(runner.claim('f_1', () => Promise.reject(new Error('boom')))).rejects.toThrow('boom');
-    expect(await runner.claim('f_1', () => Promise.resolve('mine'))).toBe('mine');
   });
 });
 
@@ -194,7 +184,7 @@ describe('an event', () => {
     expect(await runner.apply('f_1', { type: 'REMOTE_STATUS', status: 'ready' })).toBe('applied');
     expect(store.history.at(-1)?.note).toBe('the service says ready');
     expect(await runner.apply('f_1', { type: 'GIVE_UP' })).toBe('ignored');
-    expect(logger.lines).toMatchObject([{ message: 'unexpected', fields: { event: 'GIVE_UP' } }]);
+    expect(logger.lines).toMatchObject([{ level: 'warn', fields: { event: 'GIVE_UP' } }]);
     expect(await runner.apply('f_2', { type: 'RETRY' })).toBe('ignored');
   });
 
@@ -202,7 +192,7 @@ describe('an event', () => {
     const { runner, failed, store } = open([someFacts(uploaded)]);
     await runner.apply('f_1', { type: 'GIVE_UP' });
     await runner.apply('f_1', { type: 'FILE_CHANGED' });
-    expect(failed).toMatchObject([{ code: 'gave_up' }]);
+    expect(failed()).toMatchObject([{ code: 'gave_up' }]);
     expect(store.history.map(({ state }) => state)).toEqual(['failed', 'superseded']);
   });
 });
@@ -220,11 +210,11 @@ describe('stopping at once', () => {
     await runner.abort();
     await step;
     expect(store.row()).toMatchObject({ notBefore: null, attempts: 0, lastFailure: null });
-    expect(failed).toEqual([]);
+    expect(failed()).toEqual([]);
   });
 
   test('waits for the answer of a create request, and writes it down', async () => {
-    const { runner, world, store } = open([someFacts()]);
+    const { runner, world, store, held } = open([someFacts()]);
     const answered = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<AbortSignal>();
     world.host.create = async (_facts, _token, signal) => {
@@ -239,7 +229,7 @@ describe('stopping at once', () => {
       isStopped = true;
     });
     await turns();
-    expect([isStopped, signal.aborted, runner.isLive('f_1')]).toEqual([false, false, true]);
+    expect([isStopped, signal.aborted, held.isHeld('f_1')]).toEqual([false, false, true]);
     expect(await runner.apply('f_1', { type: 'RETRY' })).toBe('busy');
     answered.resolve();
     await stopped;

@@ -5,6 +5,7 @@ import type { Failure } from '../../../src/pipeline/file/failure.ts';
 import type { Answer } from '../../../src/pipeline/file/ports.ts';
 import { addressGraceMs, uploadFile } from '../../../src/pipeline/steps/upload.ts';
 import type { UploadWorld } from '../../../src/pipeline/steps/upload.ts';
+import { outcomeOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { created, failure, someFacts } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
@@ -18,7 +19,6 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
   const clock = new TestClock();
   const calls: string[] = [];
   const world: UploadWorld = {
-    store,
     clock,
     host: {
       status: async () => {
@@ -48,14 +48,14 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
     },
     onProgress: () => undefined,
   };
-  const run = (): ReturnType<typeof uploadFile> => uploadFile(store.row(), new AbortController().signal, world);
+  const run = () => outcomeOf(store, (row) => uploadFile(row, new AbortController().signal, world));
   return { run, world, store, clock, calls };
 }
 
 describe('the first upload', () => {
   test('needs no question, and has its hash on disk before the last part leaves', async () => {
     const { run, store, calls } = open(created);
-    expect(await run()).toEqual({ facts: store.row(), failure: null });
+    expect(await run()).toEqual({ type: 'arrived', failure: null });
     expect(calls).toEqual(['send to u:vid_1', 'last part, with aa on disk', 'receipt: uploaded']);
     expect(store.row()).toMatchObject({
       uploadStartedAt: 1_000_000,
@@ -107,7 +107,7 @@ describe('a repeated upload', () => {
 
   test('starts anew when the video is gone and no whole body had left', async () => {
     const { run, store } = open(begun, { ok: false, failure: failure('gone') });
-    expect((await run()).failure).toBeNull();
+    expect((await run()).type).toBe('started over');
     expect(store.row()).toMatchObject({ videoId: null, uploadUrl: null, uploadStartedAt: null, replacements: 1 });
   });
 
@@ -158,7 +158,7 @@ describe('an upload address that is dead', () => {
   test('after it the video is marked to be replaced, on disk and in the receipts', async () => {
     const { run, store, clock, calls } = open(dead);
     clock.advance(addressGraceMs);
-    expect((await run()).failure).toBeNull();
+    expect((await run()).type).toBe('replacing');
     expect(store.row()).toMatchObject({ dying: true, videoId: 'vid_1', replacements: 1 });
     expect(calls).toEqual(['status', 'receipt: dying']);
   });

@@ -42,3 +42,16 @@ export function reasonOf(end: End, facts: Facts): string | null {
   if (end === 'superseded' && lastFailure?.kind !== 'changed') return 'the file has new content now';
   return lastFailure?.message ?? null;
 }
+
+/** Somebody deleted the video, and that is respected (design 5.7). */
+export const deletedOnService: Failure = {
+  kind: 'gone',
+  code: 'not_found',
+  message: 'the video was deleted on the service; `dropcast retry` uploads it again',
+};
+
+export const gaveUp: Failure = {
+  kind: 'permanent',
+  code: 'gave_up',
+  message: 'the service did not finish processing in time; `dropcast retry` waits again',
+};

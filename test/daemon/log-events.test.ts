@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { narrate } from '../../src/daemon/narrate.ts';
+import { logEvents } from '../../src/daemon/log-events.ts';
 import type { Logger } from '../../src/log/logger.ts';
 import { newFacts } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -19,8 +19,8 @@ const facts = newFacts({
 const bound: Partial<Facts> = { videoId: 'vid_1', uploadUrl: 'https://upload.example.com/put?sig=secret' };
 const done: Partial<Facts> = { ...bound, uploadedAt: now, readyAt: now, end: 'done', endedAt: now, disposal: 'kept' };
 
-/** Saves the changes one after another and returns the states that were told. */
-async function told(changes: readonly Partial<Facts>[], at = now): Promise<readonly unknown[]> {
+/** The states that the log names when these changes are written one after another. */
+function logged(changes: readonly Partial<Facts>[], at = now): readonly unknown[] {
   const lines: unknown[] = [];
   const silent = (): void => undefined;
   const logger: Logger = {
@@ -29,27 +29,25 @@ async function told(changes: readonly Partial<Facts>[], at = now): Promise<reado
     error: silent,
     info: (_, fields) => lines.push(fields?.['state']),
   };
-  const save = narrate({ save: (saved) => Promise.resolve(saved) }, logger, { now: () => at, elapsed: () => at });
-  for (const change of changes) await save({ ...facts, ...change });
+  const listen = logEvents(logger, { now: () => at, elapsed: () => at });
+  for (const change of changes) listen({ type: 'file', before: facts, facts: { ...facts, ...change }, note: null });
   return lines;
 }
 
-test('each state on the way is told once, however often the row is saved', async () => {
+test('each state on the way is logged once, however often the row is saved', () => {
   const uploading = { ...bound, uploadStartedAt: now };
   const processing = { ...uploading, uploadedAt: now };
-  expect(await told([{ intent: 't' }, bound, uploading, uploading, processing, processing, done])).toEqual([
+  expect(logged([{ intent: 't' }, bound, uploading, uploading, processing, processing, done])).toEqual([
     'awaiting upload',
     'processing',
     'done',
   ]);
 });
 
-test('what its failure has told already is not told again', async () => {
-  expect(await told([{ notBefore: now + 1 }, { end: 'failed', endedAt: now }, { end: 'held', endedAt: now }])).toEqual(
-    [],
-  );
+test('a failure says it already, so the end that follows it is not logged again', () => {
+  expect(logged([{ notBefore: now + 1 }, { end: 'failed', endedAt: now }, { end: 'held', endedAt: now }])).toEqual([]);
 });
 
-test('a file that was done long ago is no news when its metadata are amended', async () => {
-  expect(await told([done], now + 60_000)).toEqual([]);
+test('a file that was done long ago is no news when its metadata are amended', () => {
+  expect(logged([done], now + 60_000)).toEqual([]);
 });

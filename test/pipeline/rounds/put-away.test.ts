@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { createAftercare } from '../../../src/pipeline/rounds/aftercare.ts';
-import type { AftercareWorld } from '../../../src/pipeline/rounds/aftercare.ts';
+import { createPutAway } from '../../../src/pipeline/rounds/put-away.ts';
+import type { PutAwayWorld } from '../../../src/pipeline/rounds/put-away.ts';
 import { folderAway } from '../../../src/pipeline/pause.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { rowsOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { recordingLogger, silentLogger } from '../silent-logger.ts';
 import { failure, ready, someFacts, someVersion } from '../some-facts.ts';
@@ -22,10 +23,8 @@ function open(rows: readonly Facts[]) {
   const clock = new TestClock();
   const store = new MemoryStore(rows);
   const disposed: string[] = [];
-  const amended: object[] = [];
-  const busy = new Set<string>();
   const logger = recordingLogger();
-  const local: { -readonly [K in keyof AftercareWorld['local']]: AftercareWorld['local'][K] } = {
+  const local: { -readonly [K in keyof PutAwayWorld['local']]: PutAwayWorld['local'][K] } = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'aa' }),
     checkDisposal: async () => null,
@@ -34,30 +33,10 @@ function open(rows: readonly Facts[]) {
       return { ok: true, value: null };
     },
   };
-  const host: Pick<AftercareWorld['host'], 'amend'> = {
-    amend: async (_id, amendment) => {
-      amended.push(amendment);
-      return { ok: true, value: null };
-    },
-  };
-  const aftercare = createAftercare({
-    store,
-    clock,
-    local,
-    host: { ...notUsed, amend: (...asked) => host.amend(...asked) },
-    logger,
-    runner: { claim: async (id, work) => (busy.has(id) ? null : work()), isLive: (id) => busy.has(id) },
-    retry: () => ({ attempts: 3, firstMs: 1_000, maxMs: 1_000 }),
-  });
-  const { dispose, amend } = aftercare;
-  const world = { clock, store, local, host, logger, disposed, amended, busy };
-  return { ...world, dispose: () => dispose(live), amend: () => amend(live) };
+  const retry = () => ({ attempts: 3, firstMs: 1_000, maxMs: 1_000 });
+  const putAway = createPutAway({ store, rows: rowsOf(store), clock, local, logger, retry });
+  return { clock, store, local, logger, disposed, dispose: () => putAway.run(live) };
 }
-
-const no = (): never => {
-  throw new Error('aftercare does not ask for it');
-};
-const notUsed = { create: no, status: no, send: no, remove: no };
 
 describe('a finished file', () => {
   test('is deleted when its bytes are the ones that were sent', async () => {
@@ -187,87 +166,24 @@ describe('a finished file', () => {
       stopping.abort();
       return { ok: false, failure: failure('throttled', { code: 'aborted' }) };
     };
-    const { dispose } = createAftercare({
+    const putAway = createPutAway({
       store,
+      rows: rowsOf(store),
       clock: new TestClock(),
       local,
-      host: { ...notUsed, amend: no },
       logger: silentLogger,
-      runner: { claim: async (_id, work) => work(), isLive: () => false },
       retry: () => ({ attempts: 1, firstMs: 1, maxMs: 1 }),
     });
-    await dispose(stopping.signal);
+    await putAway.run(stopping.signal);
     expect(store.row().disposal).toBe('pending');
   });
-});
 
-describe('late metadata', () => {
-  const changed = someFacts({ ...ready, amendment: { title: 'Late' } });
-
-  test('is sent once', async () => {
-    const { amend, amended, store } = open([changed]);
-    await amend();
-    await amend();
-    expect(amended).toEqual([{ title: 'Late' }]);
-    expect(store.row().amendment).toBeNull();
-  });
-
-  // Its finished file may be read for minutes before it is put away; each sending is a request.
-  test('waits while the file is worked on, and is then sent once', async () => {
-    const { amend, amended, store, busy } = open([changed]);
-    busy.add('f_1');
-    for (let n = 0; n < 3; n += 1) await amend();
-    expect(amended).toEqual([]);
-    busy.clear();
-    await amend();
-    await amend();
-    expect([amended, store.row().amendment]).toEqual([[{ title: 'Late' }], null]);
-  });
-
-  test('that changes again during the request is sent again', async () => {
-    const { amend, host, store } = open([changed]);
-    host.amend = async () => {
-      await store.save({ ...store.row(), amendment: { title: 'Later' } });
-      return { ok: true, value: null };
-    };
-    await amend();
-    expect(store.row().amendment).toEqual({ title: 'Later' });
-  });
-
-  test('that the service refuses is dropped', async () => {
-    const { amend, host, store } = open([changed]);
-    host.amend = async () => ({ ok: false, failure: failure('permanent') });
-    await amend();
-    expect(store.row().amendment).toBeNull();
-    expect(store.history.at(-1)?.note).toBe('metadata not taken: it was permanent');
-  });
-
-  test('waits between attempts: each costs a request', async () => {
-    const { amend, host, clock, store } = open([changed]);
-    let asked = 0;
-    host.amend = async () => {
-      asked += 1;
-      return { ok: false, failure: failure('transient', { status: 500, retryAfterMs: 60_000 }) };
-    };
-    for (let second = 0; second < 30; second += 1) {
-      await amend();
-      clock.advance(1_000);
-    }
-    expect(asked).toBe(1);
-    clock.advance(120_000);
-    await amend();
-    clock.advance(60_000);
-    await amend();
-    expect([asked, store.row().amendment]).toEqual([3, null]);
-  });
-
-  test('of one video that is refused does not hold up the others', async () => {
-    const rows = Array.from({ length: 12 }, (_, n) => ({ ...changed, id: `f_${n}`, videoId: `vid_${n}` }));
-    const { amend, host, store } = open(rows);
-    host.amend = async (id) =>
-      Number(id.slice(4)) < 10 ? { ok: false, failure: failure('transient') } : { ok: true, value: null };
-    await amend();
-    await amend();
-    expect(store.rows.filter(({ amendment }) => amendment === null)).toHaveLength(2);
+  // Counted as dealt with, it would wake the loop again and again for as long as it is held.
+  test('that somebody else holds is not counted, and left alone', async () => {
+    const { dispose, store, disposed } = open([finished]);
+    store.claimed.add('f_1');
+    expect([await dispose(), disposed]).toEqual([0, []]);
+    store.claimed.clear();
+    expect([await dispose(), disposed]).toEqual([1, ['f_1']]);
   });
 });

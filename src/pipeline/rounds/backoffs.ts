@@ -4,25 +4,27 @@ import type { Failure, FailureKind } from '../file/failure.ts';
 import type { Clock } from '../file/ports.ts';
 
 /** Backoff for work that is no step of a file: feeds, late metadata, files to put away. In memory: a restart tries at once. */
-export interface Patience {
-  /** Whether it is left alone at present. */
-  rests(key: string): boolean;
-  /** How many are or were left alone. */
+export interface Backoffs {
+  /** Whether it waits for its next try. */
+  isBackingOff(key: string): boolean;
+  /** How many wait, or waited and were not tried since. */
   size(): number;
-  /** It failed. @returns false when it has used up its attempts; it is then forgotten */
-  isWorthAnother(key: string, failure: Failure): boolean;
+  /** It failed. @returns whether it is tried again; if not, it is forgotten */
+  retryAfter(key: string, failure: Failure): boolean;
+  /** It succeeded. */
   forget(key: string): void;
 }
 
 /** Asking again cannot help. */
 const hopeless: ReadonlySet<FailureKind> = new Set(['permanent', 'gone', 'changed', 'vanished']);
 
-export function createPatience(clock: Clock, retry: () => RetryPolicy): Patience {
+/** @param retry the policy as it now is: a reload may change it */
+export function createBackoffs(clock: Clock, retry: () => RetryPolicy): Backoffs {
   const waits = new Map<string, { readonly attempts: number; readonly notBefore: number }>();
   return {
-    rests: (key) => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
+    isBackingOff: (key) => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
     size: () => waits.size,
-    isWorthAnother: (key, failure) => {
+    retryAfter: (key, failure) => {
       const policy = retry();
       const attempts = (waits.get(key)?.attempts ?? 0) + (isCounted(failure) ? 1 : 0);
       waits.delete(key);

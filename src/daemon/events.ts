@@ -1,0 +1,28 @@
+import type { DropcastEvent, Events } from '../pipeline/events.ts';
+import type { Logger } from '../log/logger.ts';
+
+/** The one stream of news: whoever wants to know what happens listens here. */
+export interface EventStream extends Events {
+  /** @returns ends the listening */
+  listen(listener: (event: DropcastEvent) => void): () => void;
+}
+
+/** @param logger told of a listener that throws: that is a bug, and no reason to stop work or the other listeners */
+export function createEventStream(logger: Logger): EventStream {
+  const listeners = new Set<(event: DropcastEvent) => void>();
+  return {
+    emit: (event) => {
+      for (const listener of listeners) {
+        try {
+          listener(event);
+        } catch (error) {
+          logger.error('A listener to events broke', { event: event.type, err: error });
+        }
+      }
+    },
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { Facts } from './file/facts.ts';
+import type { Failure } from './file/failure.ts';
+import type { Pause } from './pause.ts';
+
+/**
+ * What happened to which file, feed, folder or to the service. It is told once, after it is durable, in the order in which it
+ * happened. Log, failure log, page and counters listen; nothing in the pipeline depends on who does.
+ */
+export type DropcastEvent =
+  /** A row was written. `before` is null for a file that came in. */
+  | {
+      readonly type: 'file';
+      readonly before: Facts | null;
+      readonly facts: Facts;
+      /** The line of its history, if there is one. */
+      readonly note: string | null;
+    }
+  /** A step of a file failed. `next` says in words what happens next. */
+  | { readonly type: 'failure'; readonly facts: Facts; readonly failure: Failure; readonly next: string }
+  /** A feed was published with some files, or was not. */
+  | { readonly type: 'feed'; readonly feed: string; readonly files: number; readonly failure: Failure | null }
+  /** Everything waits, for a service that is away or for a key or account that it refuses. */
+  | { readonly type: 'paused'; readonly pause: Pause }
+  | { readonly type: 'resumed'; readonly pause: Pause }
+  | {
+      readonly type: 'folder';
+      /** Absolute. */
+      readonly folder: string;
+      readonly state: 'watching' | 'degraded' | 'frozen';
+      readonly why: string | null;
+    };
+
+/** Where news goes. Returns at once and never throws: who listens looks after its own errors. */
+export interface Events {
+  emit(event: DropcastEvent): void;
+}

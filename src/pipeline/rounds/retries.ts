@@ -1,0 +1,85 @@
+import { folderAway } from '../pause.ts';
+import type { Facts } from '../file/facts.ts';
+import type { Clock, FileStore } from '../file/ports.ts';
+
+/** Files that wait for their next try: which of them may go on, and when. All deadlines are in the ledger. */
+export interface Retries {
+  /** Releases what is due. Called at every turn of the loop, also while everything waits. */
+  run(): Promise<void>;
+  /** What waited for the service alone need not wait for its own backoff once the service is back. */
+  releaseForService(): Promise<void>;
+  /** A watched folder can be trusted again: the next round releases what waited for it. */
+  folderBack(folder: string): void;
+}
+
+export interface RetriesWorld {
+  readonly store: Pick<FileStore, 'due'>;
+  readonly clock: Clock;
+  /** Lets one file go on. */
+  release(id: string): Promise<void>;
+  /** The longest backoff of the configuration, in milliseconds. */
+  longestBackoffMs(): number;
+}
+
+/** Released in one round; the others follow in the next. */
+const mostAtOnce = 500;
+const mostRows = 10_000;
+
+/** The longest wait that the other side may ask for, or that a suspension takes. */
+const longestAskedMs = 3_600_000;
+
+/** A clock that was set back by less makes no deadline wait noticeably longer. */
+const toleratedMs = 1_000;
+
+export function createRetries({ store, clock, release, longestBackoffMs }: RetriesWorld): Retries {
+  const foldersBack = new Set<string>();
+  let clockOffset = Infinity;
+  let isStart = true;
+
+  const releaseEach = async (isReleased: (facts: Facts) => boolean): Promise<void> => {
+    const rows = await store.due('retrying', Number.MAX_SAFE_INTEGER, mostRows);
+    for (const facts of rows) if (isReleased(facts)) await release(facts.id);
+  };
+
+  /** A restart is how a new key comes in when it is a credential of systemd: nobody waits five minutes for it. */
+  const releaseAtStart = async (): Promise<void> => {
+    if (!isStart) return;
+    // A folder that is missing says itself when it is back.
+    await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
+    isStart = false;
+  };
+
+  /** Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than any wait is long. */
+  const releaseTooFar = async (now: number): Promise<void> => {
+    const before = clockOffset;
+    clockOffset = now - clock.elapsed();
+    if (clockOffset >= before - toleratedMs) return;
+    const longestMs = Math.max(longestBackoffMs(), longestAskedMs);
+    await releaseEach(({ notBefore }) => (notBefore ?? 0) > now + longestMs);
+  };
+
+  const releaseFolders = async (): Promise<void> => {
+    if (foldersBack.size === 0) return;
+    const back = new Set(foldersBack);
+    await releaseEach(({ folder, lastFailure }) => back.has(folder) && lastFailure?.code === folderAway);
+    for (const folder of back) foldersBack.delete(folder);
+  };
+
+  return {
+    run: async () => {
+      const now = clock.now();
+      await releaseAtStart();
+      await releaseTooFar(now);
+      for (const { id } of await store.due('retrying', now, mostAtOnce)) await release(id);
+      await releaseFolders();
+    },
+    releaseForService: () => releaseEach(waitedForService),
+    folderBack: (folder) => {
+      foldersBack.add(folder);
+    },
+  };
+}
+
+function waitedForService({ lastFailure }: Facts): boolean {
+  return lastFailure?.kind === 'offline' || lastFailure?.kind === 'suspended';
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { StaleRowError } from '../../../src/pipeline/file/ports.ts';
+import type { Row } from '../../../src/pipeline/file/rows.ts';
+import { recordingEvents, rowsOf } from '../held-rows.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { someFacts } from '../some-facts.ts';
+
+function open(rows: readonly Facts[] = [someFacts()]) {
+  const store = new MemoryStore(rows);
+  const events = recordingEvents();
+  return { store, events, rows: rowsOf(store, events) };
+}
+
+describe('a row that is held', () => {
+  test('is written and told of once for each change, and the next write builds on it', async () => {
+    const { store, events, rows } = open();
+    await rows.hold('f_1', async (row) => {
+      await row.write({ intent: 't1' }, 'first');
+      await row.write({ attempts: 1 });
+      expect(row.facts).toEqual(store.row());
+    });
+    expect(store.row()).toMatchObject({ intent: 't1', attempts: 1, rev: 2 });
+    expect(events.told).toMatchObject([
+      { type: 'file', before: { intent: null }, facts: { intent: 't1' }, note: 'first' },
+      { type: 'file', before: { attempts: 0 }, facts: { attempts: 1 }, note: null },
+    ]);
+  });
+
+  test('is not written when nothing changes, whatever revision the caller has', async () => {
+    const { store, events, rows } = open();
+    await rows.hold('f_1', (row) => row.write({ ...row.facts, rev: 7 }));
+    expect([store.row().rev, events.told]).toEqual([0, []]);
+  });
+
+  test('keeps what was written meanwhile when a caller writes facts that it worked out before', async () => {
+    const { store, rows } = open();
+    await rows.hold('f_1', async (row) => {
+      const older = row.facts;
+      await row.write({ attempts: 1 });
+      await row.write({ ...older, attempts: 2 });
+    });
+    expect(store.row()).toMatchObject({ attempts: 2, rev: 2 });
+  });
+
+  test('is held by one at a time, and given back when the work throws', async () => {
+    const { rows } = open();
+    const first = rows.hold('f_1', async () => {
+      expect(rows.isHeld('f_1')).toBe(true);
+      expect(await rows.hold('f_1', () => Promise.resolve('second'))).toBeNull();
+      throw new Error('boom');
+    });
+    await expect(first).rejects.toThrow('boom');
+    expect(await rows.hold('f_1', () => Promise.resolve('mine'))).toBe('mine');
+  });
+
+  test('is refused while another worker of the same ledger holds it, and for an id that nobody knows', async () => {
+    const { store, rows } = open();
+    store.claimed.add('f_1');
+    expect(await rows.hold('f_1', () => Promise.resolve('mine'))).toBeNull();
+    expect(await rows.hold('f_2', () => Promise.resolve('mine'))).toBeNull();
+  });
+
+  test('that somebody wrote all the same is not overwritten', async () => {
+    const { store, events, rows } = open();
+    const write = rows.hold('f_1', async (row: Row) => {
+      await store.save({ ...store.row(), why: 'somebody else' });
+      await row.write({ attempts: 1 });
+    });
+    await expect(write).rejects.toThrow(StaleRowError);
+    expect([store.row().why, events.told]).toEqual(['somebody else', []]);
+  });
+});
+
+test('a claim that was lost lets nothing be written any more', async () => {
+  const store = new MemoryStore([someFacts()]);
+  const { claim } = store;
+  store.claim = async (id) => {
+    const granted = await claim.call(store, id);
+    return granted && { ...granted, renew: async () => false };
+  };
+  const { hold } = rowsOf(store, recordingEvents(), 1);
+  const write = hold('f_1', async (row) => {
+    await new Promise((resolve) => row.lost.addEventListener('abort', resolve, { once: true }));
+    await row.write({ attempts: 1 });
+  });
+  await expect(write).rejects.toThrow('another worker');
+  expect([store.row().attempts, store.claimed.size]).toEqual([0, 0]);
+});
+
+test('an inserted row is told of', async () => {
+  const { store, events, rows } = open([]);
+  await rows.insert(someFacts());
+  expect(store.rows).toHaveLength(1);
+  expect(events.told).toMatchObject([{ type: 'file', before: null, facts: { id: 'f_1' } }]);
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { createAmend } from '../../../src/pipeline/rounds/amend.ts';
+import type { AmendWorld } from '../../../src/pipeline/rounds/amend.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { rowsOf } from '../held-rows.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { recordingLogger } from '../silent-logger.ts';
+import { failure, ready, someFacts } from '../some-facts.ts';
+import { TestClock } from '../test-clock.ts';
+
+const live = new AbortController().signal;
+
+function open(rows: readonly Facts[]) {
+  const clock = new TestClock();
+  const store = new MemoryStore(rows);
+  const amended: object[] = [];
+  const busy = new Set<string>();
+  const host: AmendWorld['host'] = {
+    amend: async (_id, amendment) => {
+      amended.push(amendment);
+      return { ok: true, value: null };
+    },
+  };
+  const { hold } = rowsOf(store);
+  const round = createAmend({
+    store,
+    rows: { hold, isHeld: (id) => busy.has(id) },
+    clock,
+    host,
+    logger: recordingLogger(),
+    retry: () => ({ attempts: 3, firstMs: 1_000, maxMs: 1_000 }),
+  });
+  return { clock, store, host, amended, busy, amend: () => round.run(live) };
+}
+
+describe('late metadata', () => {
+  const changed = someFacts({ ...ready, amendment: { title: 'Late' } });
+
+  test('is sent once', async () => {
+    const { amend, amended, store } = open([changed]);
+    await amend();
+    await amend();
+    expect(amended).toEqual([{ title: 'Late' }]);
+    expect(store.row().amendment).toBeNull();
+  });
+
+  // Its finished file may be read for minutes before it is put away; each sending is a request.
+  test('waits while the file is worked on, and is then sent once', async () => {
+    const { amend, amended, store, busy } = open([changed]);
+    busy.add('f_1');
+    for (let n = 0; n < 3; n += 1) await amend();
+    expect(amended).toEqual([]);
+    busy.clear();
+    await amend();
+    await amend();
+    expect([amended, store.row().amendment]).toEqual([[{ title: 'Late' }], null]);
+  });
+
+  test('that changes again during the request is sent again', async () => {
+    const { amend, host, store } = open([changed]);
+    host.amend = async () => {
+      await store.save({ ...store.row(), amendment: { title: 'Later' } });
+      return { ok: true, value: null };
+    };
+    await amend();
+    expect(store.row().amendment).toEqual({ title: 'Later' });
+  });
+
+  test('that the service refuses is dropped', async () => {
+    const { amend, host, store } = open([changed]);
+    host.amend = async () => ({ ok: false, failure: failure('permanent') });
+    await amend();
+    expect(store.row().amendment).toBeNull();
+    expect(store.history.at(-1)?.note).toBe('metadata refused: it was permanent');
+  });
+
+  test('waits between attempts: each costs a request', async () => {
+    const { amend, host, clock, store } = open([changed]);
+    let asked = 0;
+    host.amend = async () => {
+      asked += 1;
+      return { ok: false, failure: failure('transient', { status: 500, retryAfterMs: 60_000 }) };
+    };
+    for (let second = 0; second < 30; second += 1) {
+      await amend();
+      clock.advance(1_000);
+    }
+    expect(asked).toBe(1);
+    clock.advance(120_000);
+    await amend();
+    clock.advance(60_000);
+    await amend();
+    expect([asked, store.row().amendment]).toEqual([3, null]);
+  });
+
+  test('of one video that is refused does not hold up the others', async () => {
+    const rows = Array.from({ length: 12 }, (_, n) => ({ ...changed, id: `f_${n}`, videoId: `vid_${n}` }));
+    const { amend, host, store } = open(rows);
+    host.amend = async (id) =>
+      Number(id.slice(4)) < 10 ? { ok: false, failure: failure('transient') } : { ok: true, value: null };
+    await amend();
+    await amend();
+    expect(store.rows.filter(({ amendment }) => amendment === null)).toHaveLength(2);
+  });
+});

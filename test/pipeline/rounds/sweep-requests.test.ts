@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Answer, ListedPage, RemoteVideo, VideoLibrary } from '../../../src/pipeline/file/ports.ts';
+import { nextSweepMs, sweep, tooEarlyMs } from '../../../src/pipeline/rounds/sweep-requests.ts';
+import { failure, someFacts, uploaded } from '../some-facts.ts';
+
+const live = new AbortController().signal;
+
+/** A library of so many videos, the one with the highest number created last; it notes what it is asked. */
+class Library implements VideoLibrary {
+  readonly asked: string[] = [];
+  readonly videos: readonly RemoteVideo[];
+  readonly #total: boolean;
+  readonly #perPage: number;
+  failing: string | null = null;
+
+  constructor(options: {
+    count: number;
+    order: 'newest first' | 'oldest first' | 'none';
+    total?: boolean;
+    perPage?: number;
+    hidden?: readonly string[];
+  }) {
+    const videos = Array.from({ length: options.count }, (_, n) => videoOf(n)).filter(
+      ({ id }) => !(options.hidden ?? []).includes(id),
+    );
+    if (options.order === 'newest first') videos.reverse();
+    if (options.order === 'none') videos.sort((one, other) => one.id.localeCompare(other.id));
+    this.videos = videos;
+    this.#total = options.total ?? true;
+    this.#perPage = options.perPage ?? 100;
+  }
+
+  list(page: number): Promise<Answer<ListedPage>> {
+    this.asked.push(`page ${page}`);
+    if (this.failing === `page ${page}`) return Promise.resolve({ ok: false, failure: failure('transient') });
+    const perPage = this.#perPage;
+    const videos = this.videos.slice(perPage * (page - 1), perPage * page);
+    return Promise.resolve({ ok: true, value: { videos, perPage, total: this.#total ? this.videos.length : null } });
+  }
+
+  get(id: string): Promise<Answer<RemoteVideo>> {
+    this.asked.push(id);
+    const found = this.videos.find((video) => video.id === id);
+    return Promise.resolve(found === undefined ? { ok: false, failure: failure('gone') } : { ok: true, value: found });
+  }
+
+  publish(): Promise<Answer<null>> {
+    throw new Error('a sweep publishes nothing');
+  }
+}
+
+function videoOf(n: number): RemoteVideo {
+  return { id: `vid_${n}`, status: 'ready', createdAt: 1_000 + n };
+}
+
+function processing(...numbers: readonly number[]): Facts[] {
+  return numbers.map((n) => someFacts({ ...uploaded, id: `f_${n}`, videoId: `vid_${n}` }));
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n);
+
+describe('a sweep', () => {
+  test('asks for a single video by its id', async () => {
+    const library = new Library({ count: 500, order: 'newest first' });
+    const { seen, requests } = await sweep(processing(3), library, live);
+    expect(library.asked).toEqual(['vid_3']);
+    expect([...seen.keys()]).toEqual(['vid_3']);
+    expect(requests).toBe(1);
+  });
+
+  test('finds the newest on the first page', async () => {
+    const library = new Library({ count: 500, order: 'newest first' });
+    const { seen, gone } = await sweep(processing(...range(440, 500)), library, live);
+    expect(library.asked).toEqual(['page 1']);
+    expect(seen.size).toBe(60);
+    expect(gone).toEqual([]);
+  });
+
+  test('learns that the oldest come first, and reads from the other end', async () => {
+    const library = new Library({ count: 450, order: 'oldest first' });
+    const { seen } = await sweep(processing(...range(300, 450)), library, live);
+    expect(library.asked).toEqual(['page 1', 'page 5', 'page 4']);
+    expect(seen.size).toBe(150);
+  });
+
+  test('reads on over a last page that holds none of ours', async () => {
+    const library = new Library({ count: 401, order: 'oldest first' });
+    const { seen } = await sweep(processing(...range(350, 400)), library, live);
+    expect(library.asked).toEqual(['page 1', 'page 5', 'page 4']);
+    expect(seen.size).toBe(50);
+  });
+
+  test('stops at a page without any of ours behind one with ours, and asks for the rest by id', async () => {
+    const library = new Library({ count: 1_000, order: 'newest first' });
+    const { seen, requests } = await sweep(processing(999, 998, 997, 3, ...range(700, 790)), library, live);
+    expect(library.asked.slice(0, 2)).toEqual(['page 1', 'page 2']);
+    expect(library.asked.slice(2)).toHaveLength(5);
+    expect(seen.has('vid_3')).toBe(true);
+    expect(requests).toBe(7);
+  });
+
+  test('goes by the size of the pages that the service gives', async () => {
+    const library = new Library({ count: 450, order: 'oldest first', perPage: 50 });
+    const { seen } = await sweep(processing(...range(380, 450)), library, live);
+    expect(library.asked).toEqual(['page 1', 'page 9', 'page 8']);
+    expect(seen.size).toBe(70);
+  });
+
+  test('asks why a video failed when the list does not say, for as many as the budget is good for', async () => {
+    const library = new Library({ count: 100, order: 'newest first' });
+    const failed = library.videos.map((video) => ({ ...video, status: 'failed' }));
+    library.list = () => Promise.resolve({ ok: true, value: { videos: failed, perPage: 100, total: 100 } });
+    library.get = (id) =>
+      Promise.resolve({ ok: true, value: { id, status: 'failed', message: `${id} has no picture` } });
+    const few = await sweep(processing(1, 2), library, live);
+    expect([...few.seen.values()].map(({ message }) => message)).toEqual([
+      'vid_2 has no picture',
+      'vid_1 has no picture',
+    ]);
+    expect(few.requests).toBe(3);
+    const all = await sweep(processing(...range(0, 100)), library, live);
+    expect([all.seen.size, all.requests]).toEqual([100, 21]);
+    library.get = () => Promise.resolve({ ok: false, failure: failure('gone') });
+    expect((await sweep(processing(1, 2), library, live)).seen.get('vid_1')).toMatchObject({ status: 'failed' });
+    library.get = () => Promise.resolve({ ok: false, failure: failure('transient') });
+    expect((await sweep(processing(1, 2), library, live)).failure).toMatchObject({ kind: 'transient' });
+  });
+
+  test('does without a total', async () => {
+    const library = new Library({ count: 250, order: 'newest first', total: false });
+    const { seen } = await sweep(processing(...range(100, 250)), library, live);
+    expect(library.asked).toEqual(['page 1', 'page 2']);
+    expect(seen.size).toBe(150);
+  });
+
+  test('reads few pages for few videos that no page shows', async () => {
+    const library = new Library({ count: 1_000, order: 'newest first', hidden: ['vid_7', 'vid_8'] });
+    await sweep(processing(7, 8), library, live);
+    expect(library.asked).toEqual(['page 1', 'page 2', 'page 3', 'vid_7', 'vid_8']);
+  });
+
+  test('takes a video for gone only when it was asked for by id', async () => {
+    const library = new Library({ count: 50, order: 'newest first', hidden: ['vid_7'] });
+    const { seen, gone } = await sweep(processing(6, 7), library, live);
+    expect(library.asked).toEqual(['page 1', 'vid_7']);
+    expect([[...seen.keys()], gone]).toEqual([['vid_6'], ['vid_7']]);
+  });
+
+  test('lets the videos that no page shows take turns', async () => {
+    const library = new Library({ count: 20, order: 'newest first' });
+    library.list = () => Promise.resolve({ ok: true, value: { videos: [], perPage: 100, total: 0 } });
+    const all = new Set<string>();
+    for (let round = 0; round < 3; round += 1) {
+      const { seen } = await sweep(processing(...range(0, 12)), library, live, round);
+      expect(seen.size).toBe(5);
+      for (const id of seen.keys()) all.add(id);
+    }
+    expect(all.size).toBe(12);
+  });
+
+  test('keeps what it has seen when a request fails', async () => {
+    const library = new Library({ count: 300, order: 'newest first' });
+    library.failing = 'page 2';
+    const { seen, failure: why, requests } = await sweep(processing(...range(150, 300)), library, live);
+    expect([seen.size, why?.kind, requests]).toEqual([100, 'transient', 2]);
+  });
+});
+
+describe('the next sweep', () => {
+  const usual = { intervalMs: 15_000, requestsPerHour: 1_000 };
+
+  test('is soon while few requests were used', () => {
+    expect(nextSweepMs({ ...usual, pages: 3, usedInHour: 19 })).toBe(15_000);
+  });
+
+  test('keeps to 8 % of the budget after that', () => {
+    expect(nextSweepMs({ ...usual, pages: 1, usedInHour: 20 })).toBe(45_000);
+    expect(nextSweepMs({ ...usual, pages: 10, usedInHour: 20 })).toBe(450_000);
+  });
+
+  test('has no quick ones out of a tiny budget', () => {
+    expect(nextSweepMs({ ...usual, pages: 1, usedInHour: 5, requestsPerHour: 60 })).toBe(750_000);
+  });
+
+  test('is never sooner than configured', () => {
+    expect(nextSweepMs({ intervalMs: 60_000, pages: 1, usedInHour: 999, requestsPerHour: 1_000_000 })).toBe(60_000);
+  });
+});
+
+describe('a file in processing', () => {
+  const since = (...times: readonly number[]): Facts[] =>
+    times.map((processingSince) => someFacts({ ...uploaded, processingSince }));
+
+  test.each([
+    ['is asked about at once while nothing is known', null, 0, 0],
+    ['is left alone for half the usual time', 60_000, 10_000, 20_000],
+    ['is asked about after that', 60_000, 31_000, 0],
+    ['is left alone for ten minutes at most', 86_400_000, 0, 600_000],
+    ['is asked about when the clock was set back', 60_000, -86_400_000, 0],
+  ])('%s', (_name, usualMs, now, expected) => {
+    expect(tooEarlyMs(since(50_000, 0), usualMs, now)).toBe(expected);
+  });
+});
