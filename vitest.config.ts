@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 const project = (name: string, include: string, extra: object = {}) => ({
   extends: true as const,
@@ -7,7 +8,7 @@ const project = (name: string, include: string, extra: object = {}) => ({
 
 export default defineConfig({
   test: {
-    reporters: ['default'],
+    reporters: ['default', new SkippedReporter()],
     projects: [
       project('unit', 'test/**/!(*.integration|*.e2e|*.systemd).test.ts', { testTimeout: 20_000 }),
       project('integration', 'test/**/*.integration.test.ts', { testTimeout: 30_000 }),

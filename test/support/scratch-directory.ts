@@ -1,0 +1,20 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A directory for one test. Leaving its block removes it. */
+export interface ScratchDirectory extends AsyncDisposable {
+  /** Absolute, without symbolic links. */
+  readonly path: string;
+  /** The path of something inside. */
+  file(...names: readonly string[]): string;
+}
+
+export async function scratchDirectory(): Promise<ScratchDirectory> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), 'dropcast-test-')));
+  return {
+    path,
+    file: (...names) => join(path, ...names),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  };
+}

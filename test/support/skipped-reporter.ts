@@ -1,0 +1,34 @@
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
+import { howToHave, type Need } from './needs.ts';
+
+/** Says in one line at the end how many tests were skipped, for want of which programs, and how to have them. */
+export class SkippedReporter implements Reporter {
+  readonly #print: (line: string) => void;
+
+  constructor(print: (line: string) => void = console.log) {
+    this.#print = print;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const line = skippedLine(modules.flatMap((module) => [...module.children.allTests('skipped')].map(lackedBy)));
+    if (line !== null) this.#print(`${line}\n`);
+  }
+}
+
+/** @param lacks for each skipped test: what it lacked; empty when it was skipped for another reason */
+export function skippedLine(lacks: readonly (readonly Need[])[]): string | null {
+  const lacking = lacks.filter((missing) => missing.length > 0);
+  if (lacking.length === 0) return null;
+  const counts = Object.entries(Object.groupBy(lacking.flat(), (need) => need));
+  const shown = counts.map(([need, { length }]) => `${need} (${length})`).toSorted();
+  const how = howToHave([...new Set(lacking.flat())]);
+  return `Skipped ${lacking.length} ${lacking.length === 1 ? 'test' : 'tests'}: no ${shown.join(', ')}. To run them: ${how}`;
+}
+
+/** A test lacks what its suites lack, too. */
+function lackedBy(test: TestCase): readonly Need[] {
+  const lacks: Need[] = [];
+  for (let task: TestCase | TestSuite | TestModule = test; task.type !== 'module'; task = task.parent)
+    lacks.push(...(task.meta().lacks ?? []));
+  return [...new Set(lacks)];
+}
