@@ -264,7 +264,7 @@ export function createFolders(options: {
       if (kind === 'sidecar') return { ok: false, why: 'it is a sidecar: it goes with its video' };
       const file = { folder: router.folder.path, path, kind, version: versionOf(stats), flaw: null };
       const as = await take(router, file);
-      return as === 'busy' ? { ok: false, why: 'it is being worked on' } : { ok: true, as };
+      return as === 'busy' ? { ok: false, why: 'busy: a step is working on it' } : { ok: true, as };
     },
     routeAnew: async (facts) => {
       const router = watched.get(facts.folder)?.router;

@@ -88,7 +88,7 @@ export interface BreakerState {
 
 export const closed: BreakerState = { pause: null, streak: [], probes: 0 };
 
-/** Code of the failure 'the watched folder is away': it holds that folder's files back, not everything. */
+/** Code of the failure 'the watched folder is missing': it holds back that folder's files, not everything. */
 export const folderAway = 'folder_away';
 
 /** So many failures of the service in a row, of at least two files, are the service's, not the files'. */

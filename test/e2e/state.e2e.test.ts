@@ -187,7 +187,7 @@ alongside('a state directory that cannot be written', () => {
       for (const command of ['run', 'once'])
         expectRefused(
           await dropcast([command, '--config', scratch.config]),
-          `the state directory ${scratch.file('state')} belongs to nobody, who could not use what root writes there: run it as nobody`,
+          `the state directory ${scratch.file('state')} belongs to nobody, who cannot open files that root creates there: run it as nobody`,
         );
       expect(await readdir(scratch.file('state'))).toEqual([]);
       const asNobody = async (...args: readonly string[]): Promise<Ended> => {

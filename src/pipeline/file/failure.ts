@@ -41,10 +41,10 @@ export interface Failure {
   readonly inDoubt?: boolean;
 }
 
-/** Cut by ourselves: nobody's failure. */
+/** We cut it ourselves: nobody's failure. */
 export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };
 
-/** Code of 'the same content is on its way already': waits for what becomes of the other file. */
+/** Code of 'the same content is already on its way': waits until the other file is uploaded or has ended. */
 export const twinCode = 'twin_under_way';
 
 /** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
