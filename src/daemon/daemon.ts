@@ -72,7 +72,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   await requireOwnState(config);
   const ledger = stack.use(await openLedger(config.stateDir));
   const receipts = stack.use(await openReceipts(config.stateDir));
-  const failures = stack.use(await openFailureLog(config.failureLog));
+  const failures = stack.use(await openFailureLog(config.failureLog, (error) => conductor.broke('failure log', error)));
   const gate = stack.use(
     createGate({
       store: {
@@ -121,9 +121,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     settingsOf(config),
   );
   events.listen((event) => {
-    if (event.type !== 'failure') return;
-    const { facts, failure, next } = event;
-    failures.append(facts, failure, next).catch((error: unknown) => conductor.broke('failure log', error));
+    if (event.type === 'failure') failures.append(event.facts, event.failure, event.next);
   });
   const intake: Intake = createIntake({
     store: ledger,

@@ -2,8 +2,8 @@ import { statfs } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { openExistingLedger } from '../ledger/ledger.ts';
 import { receiptsPath } from '../ledger/receipts.ts';
-import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
-import { sizeOfUsableFile, stateDirectory } from '../ledger/usable.ts';
+import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
+import { sizeOfUsableFile, stateDirectory } from '../ledger/state-directory.ts';
 import { callDaemon } from './control-client.ts';
 import { strayFiles } from './state-owner.ts';
 

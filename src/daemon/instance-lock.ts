@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
-import { makeStateDirectory } from '../ledger/make-state-directory.ts';
+import { makeStateDirectory } from '../ledger/state-directory.ts';
 
 /** Thrown when another dropcast uses the same state directory. */
 export class AlreadyRunningError extends Error {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import { userAndGroup, userName } from '../config/user-name.ts';
-import { LedgerError } from '../ledger/schema.ts';
-import { stateDirectory } from '../ledger/usable.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { stateDirectory } from '../ledger/state-directory.ts';
 
 /**
  * Keeps root out of the state directory of another user: a ledger, a receipt or a copy that root leaves there is one that this

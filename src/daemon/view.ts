@@ -1,4 +1,4 @@
-import type { HistoryLine, LedgerView } from '../ledger/ledger.ts';
+import type { HistoryLine, LedgerView } from '../ledger/view.ts';
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';

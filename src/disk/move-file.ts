@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { copyFile, link, lstat, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, parse } from 'node:path';
-import { syncPath } from '../ledger/sync-path.ts';
+import { syncPath } from '../ledger/state-directory.ts';
 import { codeOf } from '@dropcast/client';
 import { canHold } from './held-directory.ts';
 import type { HeldDirectory } from './held-directory.ts';

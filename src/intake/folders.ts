@@ -6,7 +6,7 @@ import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Accepted, Arrival, Intake } from './intake.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
+import type { LedgerView } from '../ledger/view.ts';
 import { watchFolder } from '../watch/folder-watcher.ts';
 import type {
   CompleteFile,

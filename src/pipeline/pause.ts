@@ -2,6 +2,7 @@ import type { Events } from './events.ts';
 import { suspensionProbeMs } from './file/backoff.ts';
 import type { Failure } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
+import { isLedgerFailure } from './file/store-errors.ts';
 
 /** Why everything waits, and when the service is asked again. Times are epoch milliseconds. */
 export interface Pause {
@@ -131,7 +132,7 @@ export function afterProbe(pause: Pause, failure: Failure, now: number): Breaker
  */
 export function afterWrite(state: BreakerState, now: number): BreakerState {
   const { pause } = state;
-  if (pause === null || !pause.code.startsWith('SQLITE_')) return state;
+  if (pause === null || !isLedgerFailure(pause.code)) return state;
   const soon = Math.max(now, pause.since + leastPauseMs * 2 ** Math.min(pause.probes, 5));
   return soon < pause.nextProbeAt ? { ...state, pause: { ...pause, nextProbeAt: soon } } : state;
 }

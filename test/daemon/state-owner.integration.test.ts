@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { inspectState } from '../../src/daemon/inspect-state.ts';
 import { requireOwnState, strayFiles } from '../../src/daemon/state-owner.ts';
-import { LedgerError } from '../../src/ledger/schema.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { scratchDirectory } from '../ledger/scratch.ts';
 
 const isRoot = process.getuid?.() === 0;

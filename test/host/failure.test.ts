@@ -5,6 +5,7 @@ import { toFailure, toFileFailure } from '../../src/host/failure.ts';
 import type { InstalledService } from '../../src/config/installed-service.ts';
 import { stopped } from '../../src/pipeline/file/failure.ts';
 import * as errors from '../../packages/client/src/errors.ts';
+import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 
 const facts = { status: 400, code: 'c' };
 
@@ -39,10 +40,7 @@ const table: readonly (readonly [unknown, object])[] = [
   [new errors.FileUnreadableError('m', { code: 'outside_folder' }), { kind: 'permanent' }],
   [new errors.FileUnreadableError('m', { code: 'ESTALE' }), { kind: 'transient' }],
   [Object.assign(new Error('m'), { code: 'ENOSPC' }), { kind: 'suspended', code: 'ENOSPC' }],
-  [
-    Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
-    { kind: 'suspended', message: 'the disk of the state directory is full' },
-  ],
+  [new LedgerUnavailableError('disk full'), { kind: 'suspended', message: 'the disk of the state directory is full' }],
   [Object.assign(new Error('m'), { code: 'EAI_AGAIN' }), { kind: 'offline' }],
   [new errors.AbortedError('m'), stopped],
   // Thrown by the client library and its webhook verifier alone: the daemon has its own ways to wait and to be rung.

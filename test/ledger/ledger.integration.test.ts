@@ -5,8 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { LedgerError } from '../../src/ledger/schema.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from './scratch.ts';
 import { storeContract } from './store-contract.ts';
@@ -44,7 +45,7 @@ describe('what people ask for', () => {
   test('a write that was refused leaves no line of history', async () => {
     await using opened = await openScratch();
     await opened.store.insert(someFacts());
-    await expect(opened.store.save(someFacts({ rev: 3 }), 'stale')).rejects.toThrow('expected revision 3, found 0');
+    await expect(opened.store.save(someFacts({ rev: 3 }), 'stale')).rejects.toThrow(StaleRowError);
     expect(await opened.store.history('f_1')).toHaveLength(1);
   });
 
@@ -214,7 +215,7 @@ describe('the file on disk', () => {
   });
 });
 
-describe('a file that is no ledger', () => {
+describe('a file that is not a ledger', () => {
   const refused = async (prepare: (path: string) => Promise<void> | void): Promise<unknown> => {
     await using scratch = await scratchDirectory();
     await prepare(join(scratch.path, 'ledger.db'));
@@ -230,16 +231,8 @@ describe('a file that is no ledger', () => {
   };
 
   test.each([
-    [
-      'garbage',
-      (path: string) => writeFile(path, 'this is not a database, by any means'.repeat(100)),
-      /damaged or no ledger/,
-    ],
-    [
-      'a newer schema',
-      withSql('PRAGMA application_id = 1685221232; PRAGMA user_version = 99'),
-      /has schema 99, this dropcast knows 1/,
-    ],
+    ['garbage', (path: string) => writeFile(path, 'this is not a database, by any means'.repeat(100)), /damaged/],
+    ['a newer schema', withSql('PRAGMA application_id = 1685221232; PRAGMA user_version = 99'), /schema 99\b.* 1\b/],
     ['another program with a version', withSql('CREATE TABLE t (a); PRAGMA user_version = 1'), /another program/],
     ['another program without a version', withSql('CREATE TABLE t (a)'), /another program/],
     [
@@ -247,10 +240,10 @@ describe('a file that is no ledger', () => {
       withSql('PRAGMA application_id = 7; PRAGMA user_version = 1'),
       /another program/,
     ],
-    ['a directory', (path: string) => mkdir(path), /is a directory, where a regular file belongs$/],
-    ['a named pipe', (path: string) => void execFileSync('mkfifo', [path]), /is a named pipe, where a regular file/],
-    ['a link that leads nowhere', (path: string) => symlink('nowhere', path), /is a symbolic link to nowhere, where/],
-    ['zeros', (path: string) => writeFile(path, Buffer.alloc(16_384)), /damaged or no ledger/],
+    ['a directory', (path: string) => mkdir(path), /is a directory/],
+    ['a named pipe', (path: string) => void execFileSync('mkfifo', [path]), /is a named pipe/],
+    ['a link that leads nowhere', (path: string) => symlink('nowhere', path), /is a symbolic link to nowhere/],
+    ['zeros', (path: string) => writeFile(path, Buffer.alloc(16_384)), /damaged/],
   ])('is refused: %s', async (_name, prepare, message) => {
     const error = await refused(prepare);
     expect(error).toBeInstanceOf(LedgerError);

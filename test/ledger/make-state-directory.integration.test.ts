@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeStateDirectory } from '../../src/ledger/make-state-directory.ts';
-import { LedgerError } from '../../src/ledger/schema.ts';
+import { makeStateDirectory } from '../../src/ledger/state-directory.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { scratchDirectory } from './scratch.ts';
 
 test('makes a private directory and those above it, and is content when it is there', async () => {
@@ -28,15 +28,11 @@ test('refuses what is there and is no directory, with the reason', async () => {
   await symlink('gone', link);
   const refused = (path: string) => makeStateDirectory(path).catch((error: unknown) => error);
   for (const error of [await refused(file), await refused(link)]) expect(error).toBeInstanceOf(LedgerError);
-  expect(String(await refused(file))).toMatch(
-    /the state directory \S+file is a regular file, where a directory belongs$/,
-  );
-  expect(String(await refused(link))).toMatch(
-    /the state directory \S+link is a symbolic link to gone, where nothing is$/,
-  );
-  expect(String(await refused(join(link, 'below')))).toMatch(/the state directory \S+below cannot be made in \S+link$/);
+  expect(String(await refused(file))).toMatch(/state directory \S+file is a regular file/);
+  expect(String(await refused(link))).toMatch(/state directory \S+link is a symbolic link to gone/);
+  expect(String(await refused(join(link, 'below')))).toMatch(/state directory \S+below cannot be created/);
 });
 
 test.skipIf(!existsSync('/proc'))('fails where nothing can be made, instead of trying for ever', async () => {
-  await expect(makeStateDirectory('/proc/nope/below')).rejects.toThrow('cannot be made');
+  await expect(makeStateDirectory('/proc/nope/below')).rejects.toThrow('cannot be created');
 });

@@ -3,7 +3,8 @@ import { chown, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { refusal, sizeOfUsableFile } from '../../src/ledger/usable.ts';
+import { refusal } from '../../src/ledger/ledger-error.ts';
+import { sizeOfUsableFile } from '../../src/ledger/state-directory.ts';
 import { scratchDirectory } from './scratch.ts';
 
 test('a file that another process makes and removes all the time is there or not, and never a mistake', async () => {
