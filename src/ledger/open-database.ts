@@ -6,8 +6,11 @@ import { damaged, explainOpening } from './recovery.ts';
 import { identify, migrate } from './schema.ts';
 import { sizeOfUsableFile } from './state-directory.ts';
 
-/** How long to wait for commands that have the ledger open for a moment, and the longest delay between two attempts. */
-const busy = { timeoutMs: 5_000, betweenMs: 100 } as const;
+/** How long to wait for commands that have the ledger open for a moment. */
+const busyTimeoutMs = 5_000;
+
+/** The longest delay between two attempts. */
+const betweenMs = 100;
 
 /**
  * Opens the ledger with the settings that durability needs, and reads each one back: a binding that silently keeps
@@ -15,18 +18,19 @@ const busy = { timeoutMs: 5_000, betweenMs: 100 } as const;
  *
  * This process never opens the file with `fs`: closing such a descriptor drops SQLite's locks.
  *
+ * @param timeoutMs how long another process may keep it
  * @throws {LedgerError} when it cannot be used, is damaged, belongs to another program or to a newer version
- * @throws {LedgerInUseError} when another process keeps it for 5 s
+ * @throws {LedgerInUseError} when another process keeps it for that long
  */
-export async function openDatabase(path: string): Promise<DatabaseSync> {
-  const end = performance.now() + busy.timeoutMs;
+export async function openDatabase(path: string, timeoutMs = busyTimeoutMs): Promise<DatabaseSync> {
+  const end = performance.now() + timeoutMs;
   for (;;) {
     try {
       return await openOnce(path);
     } catch (error) {
-      if (!(error instanceof LedgerInUseError) || performance.now() > end) throw error;
+      if (!(error instanceof LedgerInUseError) || performance.now() >= end) throw error;
       // SQLite's own busy timeout keeps the shared lock, so two processes that use it wait for each other. Closing releases it.
-      await sleep(Math.random() * busy.betweenMs);
+      await sleep(Math.random() * betweenMs);
     }
   }
 }

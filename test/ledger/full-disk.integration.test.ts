@@ -6,9 +6,11 @@ import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
+import { openReceipts } from '../../src/ledger/receipts.ts';
 import type { LedgerTables } from '../../src/ledger/schema.ts';
 import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
-import { someFacts } from '../pipeline/some-facts.ts';
+import type { Receipts } from '../../src/pipeline/file/ports.ts';
+import { created, someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from './scratch.ts';
 import { canMount, smallDisk } from './small-disk.ts';
 
@@ -46,8 +48,12 @@ async function fill(ledger: Ledger): Promise<{ readonly ids: readonly string[]; 
   }
 }
 
+async function fillReceipts(receipts: Receipts): Promise<never> {
+  for (;;) await receipts.append('bound', someFacts(created));
+}
+
 test.runIf(canMount())(
-  'on a full disk every write says so, nothing grows or is left half, and all goes on once there is room',
+  'on a full disk every write says so, nothing grows or stays half written, and work continues once there is room',
   async () => {
     await using disk = await smallDisk('800k');
     const walSize = async (): Promise<number> => (await stat(join(disk.path, 'ledger.db-wal'))).size;
@@ -66,6 +72,8 @@ test.runIf(canMount())(
       expect(await walSize()).toBe(before);
       await expect(ledger.backUp()).rejects.toMatchObject(full);
       expect(await readdir(join(disk.path, 'backups'))).toEqual([]);
+      await using receipts = await openReceipts(disk.path);
+      await expect(fillReceipts(receipts)).rejects.toMatchObject({ ...full, cause: { code: 'ENOSPC' } });
       disk.remount('size=4m');
       await ledger.insert(someFacts({ id: 'after' }));
       await ledger.backUp();

@@ -7,7 +7,7 @@ import { refusal } from '../../src/ledger/ledger-error.ts';
 import { sizeOfUsableFile } from '../../src/ledger/state-directory.ts';
 import { scratchDirectory } from './scratch.ts';
 
-test('a file that another process makes and removes all the time is there or not, and never a mistake', async () => {
+test('a file that another process creates and removes all the time exists or not, and is never an error', async () => {
   await using scratch = await scratchDirectory();
   const path = join(scratch.path, 'ledger.db-wal');
   const script =
@@ -15,8 +15,7 @@ test('a file that another process makes and removes all the time is there or not
   const other = spawn(process.execPath, ['-e', script, path]);
   try {
     const found = new Set<number | null>();
-    const end = performance.now() + 10_000;
-    for (let n = 0; (n < 3_000 || found.size < 2) && performance.now() < end; n += 1) {
+    for (let n = 0; n < 3_000 || found.size < 2; n += 1) {
       found.add(await sizeOfUsableFile(path));
     }
     expect(found).toEqual(new Set([0, null]));
@@ -26,7 +25,7 @@ test('a file that another process makes and removes all the time is there or not
 });
 
 test.runIf(process.getuid?.() === 0)(
-  'a file of somebody else in our own directory is given back by a command',
+  'for a file of another user in our own directory, the message has the command that repairs it',
   async () => {
     await using scratch = await scratchDirectory();
     const path = join(scratch.path, 'ledger.db');
@@ -35,12 +34,12 @@ test.runIf(process.getuid?.() === 0)(
       const error = Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'access' });
       return (await refusal(path, error)).message;
     };
-    const advice = `; give it back with \`sudo chown -R ${userInfo().username}: ${scratch.path}\``;
+    const advice = `\`sudo chown -R ${userInfo().username}: ${scratch.path}\``;
     expect(await refused()).not.toContain('chown');
     await chown(path, 54_321, 54_321);
-    expect(await refused()).toMatch(/ledger\.db belongs to user 54321 with mode \d+, and this is root; give it back/);
+    expect(await refused()).toMatch(/ledger\.db belongs to user 54321 /);
     expect((await refused()).endsWith(advice)).toBe(true);
-    // Of a directory that is not ours nothing is to be taken.
+    // A directory of another user stays theirs.
     await chown(scratch.path, 54_321, 54_321);
     expect(await refused()).not.toContain('chown');
   },
