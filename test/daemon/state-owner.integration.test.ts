@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { inspectState } from '../../src/daemon/inspect-state.ts';
 import { requireOwnState, strayFiles } from '../../src/daemon/state-owner.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
-import { scratchDirectory } from '../ledger/scratch.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Not root, and with a name in passwd(5) only by chance. */

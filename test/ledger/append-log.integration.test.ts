@@ -1,12 +1,13 @@
 import { appendFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openAppendLog, openRotatedLog } from '../../src/ledger/append-log.ts';
 import { openFailureLog } from '../../src/ledger/failure-log.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { created, failure, someFacts } from '../pipeline/some-facts.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import { until } from '../support/until.ts';
 
 /** For a log whose every line must arrive. */
 function unexpected(error: unknown): never {
@@ -146,7 +147,7 @@ describe('the failure log of a listener, which does not wait', () => {
       await mkdir(path);
       log.append('lost');
       log.append('lost too');
-      await vi.waitFor(() => expect(log.reported).toHaveLength(2));
+      await until('both are reported', () => log.reported.length === 2);
       expect(log.reported).toMatchObject([{ code: 'EISDIR' }, { code: 'EISDIR' }]);
       await rm(path, { recursive: true });
       log.append('kept');

@@ -11,8 +11,9 @@ import type { LedgerTables } from '../../src/ledger/schema.ts';
 import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
 import type { Receipts } from '../../src/pipeline/file/ports.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';
-import { scratchDirectory } from './scratch.ts';
-import { canMount, smallDisk } from './small-disk.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import { needs } from '../support/needs.ts';
+import { smallDisk } from './small-disk.ts';
 
 const full = { name: 'LedgerUnavailableError', reason: 'disk full', cause: { code: 'ERR_SQLITE_ERROR', errcode: 13 } };
 
@@ -52,8 +53,9 @@ async function fillReceipts(receipts: Receipts): Promise<never> {
   for (;;) await receipts.append('bound', someFacts(created));
 }
 
-test.runIf(canMount())(
+test(
   'on a full disk every write says so, nothing grows or stays half written, and work continues once there is room',
+  needs('mount'),
   async () => {
     await using disk = await smallDisk('800k');
     const walSize = async (): Promise<number> => (await stat(join(disk.path, 'ledger.db-wal'))).size;
@@ -84,7 +86,7 @@ test.runIf(canMount())(
   },
 );
 
-test.runIf(canMount())('a disk that is full or read-only is named when the ledger is opened', async () => {
+test('a disk that is full or read-only is named when the ledger is opened', needs('mount'), async () => {
   await using disk = await smallDisk('800k');
   const stateDir = join(disk.path, 'state');
   {

@@ -9,7 +9,7 @@ import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 import { storeContract } from './store-contract.ts';
 
 async function openScratch(): Promise<AsyncDisposable & { readonly store: Ledger; readonly stateDir: string }> {

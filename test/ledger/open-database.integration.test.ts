@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/ledger/open-database.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 test('the settings that durability needs are in force', async () => {
   await using scratch = await scratchDirectory();

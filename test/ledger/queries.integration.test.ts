@@ -10,7 +10,7 @@ import { createRounds } from '../../src/ledger/rounds.ts';
 import type { LedgerTables } from '../../src/ledger/schema.ts';
 import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** The ports of the ledger over a database, with every query they make. */
 async function openQueries() {

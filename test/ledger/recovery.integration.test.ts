@@ -8,7 +8,7 @@ import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Receipts } from '../../src/pipeline/file/ports.ts';
 import { created, someFacts, uploaded } from '../pipeline/some-facts.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const named = (id: string, other: Partial<Facts> = {}): Facts =>
   someFacts({ id, path: `${id}.mp4`, ...other, ...(other.videoId !== undefined && { videoId: `vid_${id}` }) });

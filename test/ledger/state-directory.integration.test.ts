@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { chown, stat, symlink, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeStateDirectory, sizeOfUsableFile } from '../../src/ledger/state-directory.ts';
 import { LedgerError, refusal } from '../../src/ledger/ledger-error.ts';
-import { scratchDirectory } from './scratch.ts';
+import { needs } from '../support/needs.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 test('creates the directory and its parents, private; an existing one is fine', async () => {
   await using scratch = await scratchDirectory();
@@ -35,7 +35,7 @@ test('refuses what exists and is not a directory, with the reason', async () => 
   expect(String(await refused(join(link, 'below')))).toMatch(/state directory \S+below cannot be created/);
 });
 
-test.skipIf(!existsSync('/proc'))('fails where nothing can be created, instead of trying forever', async () => {
+test('fails where nothing can be created, instead of trying forever', needs('/proc'), async () => {
   await expect(makeStateDirectory('/proc/nope/below')).rejects.toThrow('cannot be created');
 });
 
@@ -56,8 +56,9 @@ test('a file that another process creates and removes all the time exists or not
   }
 });
 
-test.runIf(process.getuid?.() === 0)(
+test(
   'for a file of another user in our own directory, the message has the command that repairs it',
+  needs('root'),
   async () => {
     await using scratch = await scratchDirectory();
     const path = join(scratch.path, 'ledger.db');

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { LedgerInUseError } from '../../src/ledger/ledger-error.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const ledgerModule = JSON.stringify(new URL('../../src/ledger/ledger.ts', import.meta.url).href);
 const factsModule = JSON.stringify(new URL('../pipeline/some-facts.ts', import.meta.url).href);
