@@ -36,7 +36,9 @@ export async function isLedgerThere(stateDir: string): Promise<boolean> {
  * @throws the error itself when neither SQLite nor the system refused anything: that is a bug
  */
 export async function explainOpening(thrown: unknown, path: string): Promise<LedgerError> {
-  const error = translated(thrown);
+  // An error of the file system says more than the reason it would be translated to: a quota, an owner.
+  const isOfFileSystem = thrown instanceof Error && 'syscall' in thrown;
+  const error = isOfFileSystem ? thrown : translated(thrown);
   if (!(error instanceof LedgerUnavailableError)) return refusal(path, error);
   const said = error.cause instanceof Error ? error.cause.message : error.message;
   const options = { cause: error };

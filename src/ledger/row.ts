@@ -11,7 +11,7 @@ export function filesIn(db: Kysely<LedgerTables>): FilesQuery {
   return db.selectFrom('file').selectAll();
 }
 
-/** Behind a `+`, which keeps SQLite off the index on the state: a partial index is better than reading 100,000 done rows. */
+/** Behind a `+`, which keeps SQLite off the index on the state: it would read 100,000 done rows instead of a small partial index. */
 export const unindexedState = sql<FileState>`+state`;
 
 /** The newest row that a query finds, or null. */

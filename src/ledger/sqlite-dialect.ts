@@ -69,7 +69,7 @@ function statementOf(database: DatabaseSync, text: string): SqliteStatement {
     all: (parameters) => translating(() => statement.all(...values(parameters))),
     run: (parameters) => translating(() => statement.run(...values(parameters))),
     iterate: () => {
-      throw new Error('the ledger reads no streams');
+      throw new Error('the ledger does not stream rows');
     },
   };
 }

@@ -2,6 +2,7 @@ import { appendFile, copyFile, open, readdir, rm, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openExistingLedger, openLedger } from '../../src/ledger/ledger.ts';
+import { explainOpening } from '../../src/ledger/recovery.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
@@ -79,6 +80,18 @@ describe('a missing ledger', () => {
     expect(await openExistingLedger(join(scratch.path, 'state'))).toBeNull();
     expect(await readdir(scratch.path)).toEqual([]);
   });
+});
+
+test('what the file system refuses keeps its own reason when the ledger is opened', async () => {
+  const refused = (code: string): Error => Object.assign(new Error(`${code}: no`), { code, syscall: 'open' });
+  for (const [code, reason] of Object.entries({ EDQUOT: 'quota', EROFS: 'read-only', ENOSPC: 'full' })) {
+    const { message } = await explainOpening(refused(code), '/state/ledger.db');
+    expect(message).toContain('/state/ledger.db');
+    expect(message).toContain(reason);
+    expect(message).toContain(code);
+  }
+  const bug = new TypeError('x is not a function');
+  await expect(explainOpening(bug, '/state/ledger.db')).rejects.toBe(bug);
 });
 
 test('damage is said on one line, with the way back', async () => {
