@@ -167,7 +167,7 @@ alongside('a state directory that cannot be written', () => {
     );
     expect(await dropcast(['check', '--config', scratch.config])).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/state_dir: the disk of the state directory \S+ is full: \d+ bytes are free/),
+      stdout: expect.stringMatching(/state_dir: .*disk.* is full/),
     });
   });
 
