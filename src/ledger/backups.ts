@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { backup } from 'node:sqlite';
 import type { DatabaseSync } from 'node:sqlite';
-import { syncPath } from './sync-path.ts';
+import { syncPath } from '../disk/sync-path.ts';
 
 /** Copies kept, the newest being `ledger.1.db`. */
 const ages = [1, 2, 3, 4] as const;
