@@ -2,8 +2,9 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { escapeJson } from '../log/escape.ts';
+import { syncPath } from '../disk/sync-path.ts';
 import { refusal } from './ledger-error.ts';
-import { sizeOfUsableFile, syncPath } from './state-directory.ts';
+import { sizeOfUsableFile } from './state-directory.ts';
 
 /**
  * A file of JSON lines that only grows. It is safe to show on a terminal: control characters in file names and answers are

@@ -2,8 +2,8 @@ import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { backup } from 'node:sqlite';
 import type { DatabaseSync } from 'node:sqlite';
-import { errnoOf } from './ledger-error.ts';
-import { syncPath } from './state-directory.ts';
+import { syncPath } from '../disk/sync-path.ts';
+import { errnoOf } from '../disk/errno.ts';
 import { translated } from './unavailable.ts';
 
 /** The copies that are kept; `ledger.1.db` is the newest. */

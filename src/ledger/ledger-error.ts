@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
+import { errnoOf } from '../disk/errno.ts';
 
 /** Thrown when the ledger or a file beside it cannot be opened: one sentence with the reason and what to do. Nothing was changed. */
 export class LedgerError extends Error {
@@ -22,11 +23,6 @@ export async function refusal(path: string, error: unknown, name = path): Promis
   if (error instanceof LedgerError) return error;
   if (!(error instanceof Error && 'syscall' in error)) throw error;
   return new LedgerError(`${name} cannot be used: ${await reasonOf(error, path)}`, { cause: error });
-}
-
-/** The errno name of an error of the file system, else null. */
-export function errnoOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -1,7 +1,8 @@
 import { chmod, open } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errnoOf, LedgerError, LedgerInUseError } from './ledger-error.ts';
+import { errnoOf } from '../disk/errno.ts';
+import { LedgerError, LedgerInUseError } from './ledger-error.ts';
 import { damaged, explainOpening } from './recovery.ts';
 import { identify, migrate } from './schema.ts';
 import { sizeOfUsableFile } from './state-directory.ts';

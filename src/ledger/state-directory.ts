@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { access, lstat, mkdir, open, readlink, stat } from 'node:fs/promises';
+import { access, lstat, mkdir, readlink, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errnoOf, LedgerError, refusal } from './ledger-error.ts';
+import { errnoOf } from '../disk/errno.ts';
+import { LedgerError, refusal } from './ledger-error.ts';
 
 const { R_OK, W_OK, X_OK } = constants;
 
@@ -42,12 +43,6 @@ export async function isUsableDirectory(path: string): Promise<boolean> {
  */
 export async function sizeOfUsableFile(path: string): Promise<number | null> {
   return (await inspect(path, { wanted: 'regular file', mode: R_OK | W_OK }))?.size ?? null;
-}
-
-/** Flushes a file, or the names in a directory, to disk: a new file is only as durable as its name. */
-export async function syncPath(path: string): Promise<void> {
-  await using handle = await open(path, 'r');
-  await handle.sync();
 }
 
 /** Not with Node's `recursive`: it never returns where nothing can be created, as below /proc (Node 26.10). */

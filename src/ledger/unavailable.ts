@@ -1,6 +1,6 @@
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
 import type { LedgerTrouble } from '../pipeline/file/store-errors.ts';
-import { errnoOf } from './ledger-error.ts';
+import { errnoOf } from '../disk/errno.ts';
 
 /**
  * The border: the one place that knows result codes of SQLite and errno names of the files beside it.
@@ -34,7 +34,7 @@ const troubleOfErrno: ReadonlyMap<string, LedgerTrouble> = new Map([
 
 function reasonOf(error: unknown): LedgerTrouble | undefined {
   const code = errnoOf(error);
-  if (code === null) return undefined;
+  if (code === undefined) return undefined;
   const isOfSqlite = code === 'ERR_SQLITE_ERROR' && error instanceof Error && 'errcode' in error;
   return isOfSqlite ? troubleOfResult.get(Number(error.errcode) & 0xff) : troubleOfErrno.get(code);
 }
