@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { serviceOf } from '../config/installed-service.ts';
 import type { InstalledService } from '../config/installed-service.ts';
-import type { Problem } from '../config/load.ts';
+import type { Problem } from '../config/problem.ts';
 import { findUser } from '../systemd/accounts.ts';
 import { dropInText, needsOf } from '../systemd/drop-in.ts';
 import type { Site } from '../systemd/drop-in.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readRegularFile } from '../../config/read-regular-file.ts';
+import { readRegularFile } from '../../config/file-access.ts';
 import { visible } from '../output/visible.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
