@@ -1,5 +1,5 @@
 import type { AfterReady, Config, FolderConfig } from './config.ts';
-import type { Rule } from '../routing/rule.ts';
+import type { Rule } from '../routing/plan.ts';
 import type { Environment } from './environment.ts';
 import { resolvePath, socketPath, type ConfigPaths } from './paths.ts';
 import type { CheckedTree } from './schema.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { quote } from '../log/escape.ts';
 import { didYouMean } from '../routing/did-you-mean.ts';
+import { quoted } from '../routing/text.ts';
 import { keysAt, placesOf, schemaAt } from './json-schema.ts';
 import { error, type Finding } from './problem.ts';
 import { formatKeyPath, TaggedValue, type KeyPath } from './raw-tree.ts';
@@ -49,7 +49,7 @@ function wrongType(expected: string, input: unknown): string {
 
 function wrongWord(words: readonly string[], input: unknown): string {
   const intended = typeof input === 'string' ? didYouMean(input, words) : null;
-  return `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}${intended === null ? '' : `; did you mean ${quote(intended)}?`}`;
+  return `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}${intended === null ? '' : `; did you mean ${quoted(intended)}?`}`;
 }
 
 function kindOf(value: unknown): string {
@@ -87,7 +87,10 @@ function unknownKey(parent: KeyPath, key: string): Explained {
     return finding('merge keys are not part of YAML 1.2; use an alias for a whole value, like rules: *name');
   const intended = didYouMean(key, allowed);
   if (intended !== null)
-    return { ...finding(`unknown key, did you mean ${quote(intended)}?`), meant: formatKeyPath([...parent, intended]) };
+    return {
+      ...finding(`unknown key, did you mean ${quoted(intended)}?`),
+      meant: formatKeyPath([...parent, intended]),
+    };
   const [elsewhere] = placesOf(key);
   if (elsewhere !== undefined) return finding(`unknown key here; it belongs in ${elsewhere}`);
   return finding(`unknown key; allowed here: ${allowed.join(', ')}`);

@@ -1,4 +1,4 @@
-import type { Rule } from '../routing/rule.ts';
+import type { Rule } from '../routing/plan.ts';
 
 /**
  * The checked configuration, which the rest of the program reads. Every duration is in milliseconds, every path absolute,

@@ -1,4 +1,4 @@
-import { quote } from '../log/escape.ts';
+import { quoted } from '../routing/text.ts';
 
 // The data as the YAML file gives it, before anything about it is known to be right.
 
@@ -12,7 +12,7 @@ export function formatKeyPath(path: KeyPath): string {
 
 function formatStep(step: string | number, index: number): string {
   if (typeof step === 'number') return `[${step}]`;
-  if (!/^[A-Za-z_][\w-]{0,63}$/.test(step)) return `[${quote(step, 40)}]`;
+  if (!/^[A-Za-z_][\w-]{0,63}$/.test(step)) return `[${quoted(step)}]`;
   return index === 0 ? step : `.${step}`;
 }
 

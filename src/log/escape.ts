@@ -1,8 +1,8 @@
 /**
- * Everything that could end a line, move a cursor, switch colours, reorder text or stay invisible: C0 and C1 controls (ESC, NUL,
- * CSI), line and paragraph separators, bidirectional overrides and isolates, soft hyphens, spaces and joiners of no width, byte
- * order marks, annotations, and halves of surrogate pairs. Left-to-right and right-to-left marks and the joiners of emoji stay:
- * honest names hold them.
+ * Everything that could end a line, move a cursor, switch colours or reorder text: C0 and C1 controls (ESC, NUL, CSI), line and
+ * paragraph separators, bidirectional overrides and isolates, byte order marks, annotations, halves of surrogate pairs, and what
+ * nobody sees: soft hyphens, spaces and joiners without width.
+ * Left to right and right to left marks stay: honest Arabic and Hebrew names hold them.
  */
 const UNSAFE = /[\p{Cc}\p{Cs}\u00AD\u200B\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/gu;
 
@@ -18,15 +18,9 @@ export function escapeJson(json: string): string {
   return json.replace(UNSAFE, unicodeEscape);
 }
 
-/**
- * Text in double quotes with every quote, backslash and control escaped.
- *
- * @param limit characters to show at most; a longer text ends with `…`
- */
-export function quote(text: string, limit = Infinity): string {
-  const characters = text.length > limit ? Array.from(text) : [];
-  const shown = characters.length > limit ? `${characters.slice(0, limit - 1).join('')}…` : text;
-  return escapeJson(JSON.stringify(shown));
+/** Text in double quotes with every quote, backslash and control escaped. */
+export function quote(text: string): string {
+  return escapeJson(JSON.stringify(text));
 }
 
 function hexEscape(character: string): string {

@@ -14,5 +14,5 @@ it.each([
 it('quotes a key that is not a plain word', () => {
   expect(formatKeyPath(['a', 'b.c', ''])).toBe('a["b.c"][""]');
   expect(formatKeyPath(['a\u202e\u200b'])).toBe(String.raw`["a\u202e\u200b"]`);
-  expect(formatKeyPath([' '.repeat(1000)])).toBe(`["${' '.repeat(39)}…"]`);
+  expect(formatKeyPath([' '.repeat(1000)])).toBe(`["${' '.repeat(119)}…"]`);
 });

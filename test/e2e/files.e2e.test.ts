@@ -114,7 +114,7 @@ describe('names', () => {
       expect(station.videos(file.title ?? '')).toHaveLength(1);
     }
     const lines = station.daemon().output().split('\n').filter(Boolean);
-    const isWarningOfTheConfig = (line: string): boolean => line.includes('lies inside of');
+    const isWarningOfTheConfig = (line: string): boolean => line.includes('folders[1].path: warning: ');
     expect(lines.filter((line) => !line.startsWith('{') && !isWarningOfTheConfig(line))).toEqual([]);
     const { stdout } = await dropcast(['ls', '--config', station.scratch.config]);
     expect(stdout).not.toContain('\u001b[31m');
