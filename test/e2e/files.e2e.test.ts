@@ -329,7 +329,7 @@ describe('links and sidecars', () => {
 
   test('a link file without an address is held with the reason', async () => {
     await station.drop('empty-link.url', '[InternetShortcut]\r\n');
-    expect((await station.reaches('empty-link.url', 'held')).why).toContain('names no address');
+    expect((await station.reaches('empty-link.url', 'held')).why).toContain('no address');
   });
 
   test('a sidecar beside the file sets title and channel and adds tags', async () => {
