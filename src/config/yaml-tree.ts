@@ -18,7 +18,7 @@ interface Converted {
 /**
  * The plain data of a parsed document, and the way back from a key to its place. Built by hand instead of by `toJS()`, which
  * throws at the first bad alias without a position, stringifies keys that are lists, and takes 101 uses of one anchor for an
- * attack (docs/decisions/0014).
+ * attack (docs/decisions/0014-our-own-beside-a-library.md).
  */
 export class YamlTree {
   readonly value: unknown;

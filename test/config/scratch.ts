@@ -1,14 +1,12 @@
-import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmod, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
 import { loadConfig, type Loaded } from '../../src/config/load.ts';
 import { formatProblem, type Problem } from '../../src/config/problem.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
-/** A directory for one test, gone after it. */
-export interface Scratch extends AsyncDisposable {
-  readonly path: string;
+/** A scratch directory with a configuration in it. */
+export interface Scratch extends ScratchDirectory {
   readonly environment: Environment;
   write(name: string, content: string | Uint8Array, mode?: number): Promise<string>;
   load(content: string | Uint8Array, env?: Environment['env']): Promise<Loaded>;
@@ -18,10 +16,11 @@ export interface Scratch extends AsyncDisposable {
 }
 
 export async function scratch(): Promise<Scratch> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), 'dropcast-config-')));
-  const environment = { env: { KEY: 'abc' }, cwd: path, home: join(path, 'home') };
+  const directory = await scratchDirectory();
+  const { path } = directory;
+  const environment = { env: { KEY: 'abc' }, cwd: path, home: directory.file('home') };
   const write = async (name: string, content: string | Uint8Array, mode = 0o600): Promise<string> => {
-    const file = join(path, name);
+    const file = directory.file(name);
     await writeFile(file, content);
     await chmod(file, mode);
     return file;
@@ -31,13 +30,12 @@ export async function scratch(): Promise<Scratch> {
   const inWords = (problems: readonly Problem[]): string[] =>
     problems.map((problem) => formatProblem(problem, path).replaceAll(path, '').replace('dropcast.yaml:', ''));
   return {
-    path,
+    ...directory,
     environment,
     write,
     load,
     problems: async (content, env) => inWords((await load(content, env)).problems),
     inWords,
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
 }
 
