@@ -22,22 +22,18 @@ interface Converted {
  */
 export class YamlTree {
   readonly value: unknown;
-  readonly findings: Finding[] = [];
+  readonly findings: readonly Finding[];
   readonly #root: Item;
   readonly #position: (offset: number) => Position;
-  readonly #anchors = new Map<string, Node>();
-  readonly #targets = new Map<Alias, Node>();
-  readonly #converted = new Map<Node, Converted>();
-  /** The collections that the walk is inside. */
-  readonly #open = new Set<Node>();
-  readonly #pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
-  #aliasedNodes = 0;
+  readonly #conversion: Conversion;
 
   /** @param position gives line and column of an offset in the text */
   constructor(root: Item, position: (offset: number) => Position) {
     this.#root = root;
     this.#position = position;
-    this.value = this.#convert(root, []).value;
+    this.#conversion = new Conversion(position);
+    this.value = this.#conversion.convert(root, []).value;
+    this.findings = this.#conversion.findings;
   }
 
   /** Where the key or its value is; for what is not written, where its nearest parent is. */
@@ -74,13 +70,32 @@ export class YamlTree {
   }
 
   #child(parent: Item, step: string | number): { key?: Item; value: Item } {
-    const node = isAlias(parent) ? this.#targets.get(parent) : parent;
+    const node = isAlias(parent) ? this.#conversion.targets.get(parent) : parent;
     if (isSeq(node)) return { value: (node.items[Number(step)] as Item | undefined) ?? null };
-    const pair = isMap(node) ? this.#pairs.get(node)?.get(String(step)) : undefined;
+    const pair = isMap(node) ? this.#conversion.pairs.get(node)?.get(String(step)) : undefined;
     return pair === undefined ? { value: null } : { key: pair.key as Item, value: pair.value as Item };
   }
+}
 
-  #convert(node: Item, path: KeyPath): Converted {
+/** One walk over the nodes: their data, what is wrong with them, and what `locate` needs of them. */
+class Conversion {
+  readonly findings: Finding[] = [];
+  /** What each alias stands for. */
+  readonly targets = new Map<Alias, Node>();
+  /** The first pair of each name. */
+  readonly pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+  readonly #position: (offset: number) => Position;
+  readonly #anchors = new Map<string, Node>();
+  readonly #converted = new Map<Node, Converted>();
+  /** The collections that the walk is inside. */
+  readonly #open = new Set<Node>();
+  #aliasedNodes = 0;
+
+  constructor(position: (offset: number) => Position) {
+    this.#position = position;
+  }
+
+  convert(node: Item, path: KeyPath): Converted {
     if (node === null) return { value: null, weight: 1 };
     if (isAlias(node)) return this.#alias(node, path);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
@@ -104,7 +119,7 @@ export class YamlTree {
   #map(node: YAMLMap, path: KeyPath): Converted {
     const entries = new Map<string, Converted>();
     const pairs = new Map<string, Pair>();
-    this.#pairs.set(node, pairs);
+    this.pairs.set(node, pairs);
     for (const pair of node.items) {
       if (!isPlainKey(pair.key)) {
         this.#refuse(pair.key, path, 'a key must be a single word, not a list or mapping');
@@ -114,7 +129,7 @@ export class YamlTree {
       const first = pairs.get(name);
       if (first === undefined) pairs.set(name, pair);
       else this.#refuseAgain([...path, name], { first: first.key, again: pair.key });
-      const converted = this.#convert(pair.value as Item, [...path, name]);
+      const converted = this.convert(pair.value as Item, [...path, name]);
       if (first === undefined) entries.set(name, converted);
     }
     // Unlike an assignment, fromEntries makes `__proto__` a property like any other.
@@ -125,7 +140,7 @@ export class YamlTree {
   }
 
   #list(node: YAMLSeq, path: KeyPath): Converted {
-    const items = node.items.map((item, index) => this.#convert(item as Item, [...path, index]));
+    const items = node.items.map((item, index) => this.convert(item as Item, [...path, index]));
     return { value: items.map(({ value }) => value), weight: totalWeight(items) };
   }
 
@@ -139,7 +154,7 @@ export class YamlTree {
     this.#aliasedNodes += converted.weight;
     if (this.#aliasedNodes > MAX_ALIASED_NODES)
       return this.#refuse(node, path, `aliases (*) expand to more than ${MAX_ALIASED_NODES} values; write fewer`);
-    this.#targets.set(node, target);
+    this.targets.set(node, target);
     return converted;
   }
 

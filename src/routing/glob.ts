@@ -109,33 +109,9 @@ class GlobParser {
   }
 
   #class(): GlobNode {
-    this.#at += 1;
-    const negated = this.#peek() === '!' || this.#peek() === '^';
-    if (negated) this.#at += 1;
-    const ranges: [number, number][] = [];
-    for (let char = this.#peek(); char !== ']' || ranges.length === 0; char = this.#peek()) {
-      ranges.push(this.#range(char));
-    }
-    this.#at += 1;
-    return { kind: 'chars', set: { ranges, negated, slash: false } };
-  }
-
-  /** One character of a class, or `a-z`. A `]` in first place stands for itself. */
-  #range(first: string | undefined): [number, number] {
-    if (first === undefined) throw new GlobSyntaxError('"[" is never closed; write "[[]" for the character itself');
-    if (first === '/') throw new GlobSyntaxError('"/" is not allowed inside [ ]');
-    const [, dash, last] = this.#chars.slice(this.#at, this.#at + 3);
-    if (first === '[' && dash === ':')
-      throw new GlobSyntaxError('classes such as [:alpha:] do not exist here; write [a-z]');
-    if (dash !== '-' || last === undefined || last === ']') {
-      this.#at += 1;
-      return [codePoint(first), codePoint(first)];
-    }
-    if (last === '/' || codePoint(last) < codePoint(first)) {
-      throw new GlobSyntaxError(`the range "${first}-${last}" is backwards; swap its ends`);
-    }
-    this.#at += 3;
-    return [codePoint(first), codePoint(last)];
+    const { set, end } = readClass(this.#chars, this.#at + 1);
+    this.#at = end;
+    return { kind: 'chars', set };
   }
 
   #braces(depth: number): GlobNode {
@@ -178,6 +154,31 @@ class GlobParser {
     this.segments.push(this.#chars.slice(this.#segmentStart, end).join(''));
     this.#segmentStart = end + 1;
   }
+}
+
+/** Reads a class such as `[!a-z]` from the character after its `[` to the one after its `]`. A `]` in first place is a character. */
+function readClass(chars: readonly string[], start: number): { readonly set: CharSet; readonly end: number } {
+  const negated = chars[start] === '!' || chars[start] === '^';
+  const ranges: [number, number][] = [];
+  let at = negated ? start + 1 : start;
+  while (chars[at] !== ']' || ranges.length === 0) {
+    const [first, last] = readRange(chars.slice(at, at + 3));
+    ranges.push([codePoint(first), codePoint(last ?? first)]);
+    at += last === undefined ? 1 : 3;
+  }
+  return { set: { ranges, negated, slash: false }, end: at + 1 };
+}
+
+/** One character, or both ends of `a-z`. */
+function readRange([first, dash, last]: readonly string[]): readonly [first: string, last?: string] {
+  if (first === undefined) throw new GlobSyntaxError('"[" is never closed; write "[[]" for the character itself');
+  if (first === '/') throw new GlobSyntaxError('"/" is not allowed inside [ ]');
+  if (first === '[' && dash === ':')
+    throw new GlobSyntaxError('classes such as [:alpha:] do not exist here; write [a-z]');
+  if (dash !== '-' || last === undefined || last === ']') return [first];
+  if (last === '/' || codePoint(last) < codePoint(first))
+    throw new GlobSyntaxError(`the range "${first}-${last}" is backwards; swap its ends`);
+  return [first, last];
 }
 
 function codePoint(char: string): number {
