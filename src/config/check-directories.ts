@@ -13,7 +13,7 @@ const { R_OK, W_OK, X_OK } = constants;
 
 /**
  * Checks on the disk that folders and state directory exist and may be used, and how they relate once links are resolved.
- * Never reads what is in them, never writes, and waits at most 5 s. Does not repeat what `loadConfig` saw from the paths alone.
+ * Never reads what is in them, never writes, and waits at most 5 s for a folder. Does not repeat what `loadConfig` saw from the paths alone.
  *
  * @param locate gives the place of a key in the file
  */

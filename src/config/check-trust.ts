@@ -26,13 +26,13 @@ async function checkDirectory(directory: string): Promise<Finding[]> {
     () => 0,
   );
   if ((mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0) return [];
-  return [warning([], `every user can replace this file; run \`chmod o-w ${directory}\``)];
+  return [warning([], `every user can replace this file; run chmod o-w ${directory}`)];
 }
 
 /** The program always checks certificates; whoever set this expects something else and should know. */
 function checkEnvironment({ env }: Environment): Finding[] {
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return [];
   const message =
-    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set, which would give the key to any server; unset it, and name a private authority in NODE_EXTRA_CA_CERTS';
+    'NODE_TLS_REJECT_UNAUTHORIZED=0 is set, which would give the key to any server; unset it, and name your own certificate authority in NODE_EXTRA_CA_CERTS';
   return [error(['service'], message)];
 }

@@ -11,7 +11,7 @@ export interface ConfigPlace {
   /** Relative to the current directory, or absolute. */
   readonly file: string;
   /** Nobody named it: it was in the current directory, where others may have put it. */
-  readonly isChanceFind: boolean;
+  readonly isImplicit: boolean;
 }
 
 /** Thrown when no configuration file is in any of the places where one may be. */
@@ -36,13 +36,13 @@ export async function findConfig(option: string | undefined, environment: Enviro
   const named = option ?? variable(environment, 'DROPCAST_CONFIG');
   if (named !== undefined) {
     const file = resolve(environment.cwd, named);
-    if (await exists(file)) return { file, isChanceFind: false };
+    if (await exists(file)) return { file, isImplicit: false };
     throw new ConfigNotFoundError([`${file} (from ${option === undefined ? '$DROPCAST_CONFIG' : '--config'})`]);
   }
   const here = resolve(environment.cwd, 'dropcast.yaml');
   const { configFile: installed } = installedService(null);
-  if ((await exists(here)) && !(await isOutOfSight(here))) return { file: here, isChanceFind: here !== installed };
-  if (await exists(installed)) return { file: installed, isChanceFind: false };
+  if ((await exists(here)) && !(await isOutOfSight(here))) return { file: here, isImplicit: here !== installed };
+  if (await exists(installed)) return { file: installed, isImplicit: false };
   throw new ConfigNotFoundError([here, installed]);
 }
 

@@ -38,9 +38,9 @@ export async function loadConfig(
   environment: Environment,
   use: 'with key' | 'without key' = 'with key',
 ): Promise<Loaded> {
-  const { file, isChanceFind } = typeof place === 'string' ? { file: place, isChanceFind: false } : place;
+  const { file, isImplicit } = typeof place === 'string' ? { file: place, isImplicit: false } : place;
   const configFile = resolve(environment.cwd, file);
-  const { document, mode } = await readDocument({ file: configFile, isChanceFind }, environment);
+  const { document, mode } = await readDocument({ file: configFile, isImplicit }, environment);
   // A file with nothing but comments is a mapping without keys.
   const tree = document.value ?? {};
   const locate = (key: string): Position => document.locate(parseKeyPath(key), 'value');
@@ -69,10 +69,10 @@ export async function loadConfig(
 }
 
 async function readDocument(
-  { file, isChanceFind }: ConfigPlace,
+  { file, isImplicit }: ConfigPlace,
   environment: Environment,
 ): Promise<{ document: ConfigDocument; mode: number }> {
-  const read = await readRegularFile(file, MAX_CONFIG_SIZE, isChanceFind ? refuseForeignOwner : undefined);
+  const read = await readRegularFile(file, MAX_CONFIG_SIZE, isImplicit ? refuseForeignOwner : undefined);
   if (!read.ok) {
     const howTo = read.errno === 'EACCES' ? howToRead(file, environment) : '';
     return { document: unreadable(`cannot read the configuration: ${read.message}${howTo}`), mode: 0 };

@@ -72,7 +72,7 @@ function checkedFile(read: ReadResult, file: string, key: SecretKey): Found {
   if (!read.ok) return { refusal: `cannot read the ${key.noun} file ${file}: ${read.message}` };
   const found = checked(withoutLineEnd(read.bytes), `the ${key.noun} file ${file}`, key);
   if (found.value === undefined || (read.mode & 0o004) === 0) return found;
-  return { ...found, warning: `every user can read the ${key.noun} file ${file}; run \`chmod 600 ${file}\`` };
+  return { ...found, warning: `every user can read the ${key.noun} file ${file}; run chmod 600 on it` };
 }
 
 async function fromCredential(name: string, key: SecretKey, source: SecretSource): Promise<Found> {
@@ -101,7 +101,7 @@ async function besideTheConfiguration(name: string, key: SecretKey, { configFile
   if (howTo !== null) return { refusal: howTo };
   if (isMissing(read))
     return {
-      refusal: `only a systemd service with LoadCredential= has credentials ($CREDENTIALS_DIRECTORY is not set), and ${file} does not exist; outside of one, use !env NAME or !file PATH`,
+      refusal: `no credentials here: this is not a systemd service with LoadCredential= ($CREDENTIALS_DIRECTORY is not set), and ${file} does not exist either; use !env NAME or !file PATH`,
     };
   const found = checkedFile(read, file, key);
   return !read.ok && read.errno === 'EACCES' ? { refusal: `${found.refusal}; run the command with sudo` } : found;

@@ -57,7 +57,7 @@ describe('an origin', () => {
   });
 
   it.each(['https://upload.example.com/put', 'http://upload.example.com', '*', 'https://*/x', 'null'])(
-    '%s is none',
+    '%s is not one',
     (text) => {
       expect(parseOrigin(text).ok).toBe(false);
     },

@@ -202,7 +202,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     '2:13 service.base_url ~ fragment',
   ],
   [
-    'a base address that is none',
+    'a base address that is not an address',
     { 2: '  base_url: video.example.com' },
     '2:13 service.base_url ~ https://video.example.com/v1',
   ],

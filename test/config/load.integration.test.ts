@@ -316,11 +316,11 @@ describe('finding the configuration', () => {
   it('takes --config, then $DROPCAST_CONFIG, then ./dropcast.yaml', async () => {
     for (const name of ['option.yaml', 'env.yaml', 'dropcast.yaml']) await here.write(name, '');
     const withEnv = { ...here.environment, env: { DROPCAST_CONFIG: 'env.yaml' } };
-    const named = (file: string) => ({ file: join(here.path, file), isChanceFind: false });
+    const named = (file: string) => ({ file: join(here.path, file), isImplicit: false });
     expect(await findConfig('option.yaml', withEnv)).toEqual(named('option.yaml'));
     expect(await findConfig('dropcast.yaml', withEnv)).toEqual(named('dropcast.yaml'));
     expect(await findConfig(undefined, withEnv)).toEqual(named('env.yaml'));
-    const chance = { file: join(here.path, 'dropcast.yaml'), isChanceFind: true };
+    const chance = { file: join(here.path, 'dropcast.yaml'), isImplicit: true };
     expect(await findConfig(undefined, here.environment)).toEqual(chance);
     expect(await findConfig(undefined, { ...here.environment, env: { DROPCAST_CONFIG: '' } })).toEqual(chance);
   });

@@ -33,7 +33,7 @@ describe('durations', () => {
     '5constructor',
     '٥s',
     '99999999999s',
-  ])('%j is none', (text) => {
+  ])('%j is not a duration', (text) => {
     expect(parseDuration(text, ANY)).toMatchObject({ ok: false, message: expect.stringContaining('5s') });
   });
 
