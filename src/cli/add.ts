@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { FileView } from '../daemon/view.ts';
-import { tell } from './ask.ts';
+import { commandDaemon } from './control.ts';
 import { printJson } from './output/json.ts';
 import { visible } from './output/visible.ts';
-import { requireLoadable } from './settings.ts';
+import { requireLoadable } from './read-config.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -20,7 +20,7 @@ export async function add(
   const config = await requireLoadable(shell, options.config);
   let exitCode: number = exitCodes.fine;
   for (const path of paths) {
-    const result = await tell<Added>(config, '/add', { path: resolve(shell.cwd, path) });
+    const result = await commandDaemon<Added>(config, '/add', { path: resolve(shell.cwd, path) });
     if (!result.ok) exitCode = exitCodes.failed;
     if (options.json === true) printJson({ path, ...result }, shell.stdout);
     else if (result.ok)

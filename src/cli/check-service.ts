@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { serviceOf } from '../config/installed-service.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import type { Problem } from '../config/load.ts';
-import { findUser } from '../systemd/accounts.ts';
+import { findUser } from '../systemd/passwd.ts';
 import { dropInText, needsOf } from '../systemd/drop-in.ts';
-import type { Site } from '../systemd/drop-in.ts';
+import type { UnitNeeds } from '../systemd/drop-in.ts';
 import { UnitTextError } from '../systemd/unit-text.ts';
-import type { CheckedConfig } from './settings.ts';
+import type { CheckedConfig } from './read-config.ts';
 import { CommandError } from './shell.ts';
-import { readMachine, SERVICE_USER } from './survey-site.ts';
-import type { Machine } from './survey-site.ts';
-import { siteOf } from './systemd-drop-in.ts';
-import { mayRead } from './try-access.ts';
+import { readMachine, SERVICE_USER } from './unit-needs.ts';
+import type { Machine } from './unit-needs.ts';
+import { unitNeedsOf } from './systemd-drop-in.ts';
+import { canRead } from './probe-access.ts';
 
 type Finding = Pick<Problem, 'key' | 'message' | 'severity'>;
 
@@ -34,14 +34,14 @@ export async function serviceProblems(checked: CheckedConfig): Promise<readonly 
 }
 
 async function fileFindings(file: string, user: NonNullable<Machine['user']>): Promise<readonly Finding[]> {
-  if ((await mayRead(user, file)) !== false) return [];
+  if ((await canRead(user, file)) !== false) return [];
   const mend = `sudo chgrp ${SERVICE_USER} ${file} && sudo chmod 640 ${file}`;
   return [problem('', `the service, which runs as user ${SERVICE_USER}, cannot read this file: ${mend}`)];
 }
 
 async function siteFindings(file: string, service: InstalledService, machine: Machine): Promise<readonly Finding[]> {
   try {
-    const site = await siteOf(file, service, machine);
+    const site = await unitNeedsOf(file, service, machine);
     const installed = await readFile(service.dropInFile, 'utf8').catch(() => null);
     return [...closedFolders(site), ...dropInFindings(site, installed, service)];
   } catch (error) {
@@ -53,7 +53,7 @@ async function siteFindings(file: string, service: InstalledService, machine: Ma
 }
 
 /** Folders that no line of the drop-in opens. */
-export function closedFolders({ folders }: Site): readonly Finding[] {
+export function closedFolders({ folders }: UnitNeeds): readonly Finding[] {
   return folders.flatMap(({ path, commands }, index) =>
     commands.map((command) =>
       problem(
@@ -70,7 +70,7 @@ export function closedFolders({ folders }: Site): readonly Finding[] {
  *
  * @param installed its text; null when there is none
  */
-export function dropInFindings(site: Site, installed: string | null, service: InstalledService): readonly Finding[] {
+export function dropInFindings(site: UnitNeeds, installed: string | null, service: InstalledService): readonly Finding[] {
   const [needs, has] = [needsOf(dropInText(site)), needsOf(installed ?? '')];
   const isAway = site.folders.some(({ isThere }) => !isThere);
   const counts = (line: string): boolean => !(isAway && line.startsWith('SupplementaryGroups='));

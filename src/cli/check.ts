@@ -5,12 +5,12 @@ import type { Problem } from '../config/load.ts';
 import { inspectOnline } from '../host/check-online.ts';
 import type { OnlineProblem } from '../host/check-online.ts';
 import { inspectState } from '../daemon/inspect-state.ts';
-import { askOrRead } from './ask.ts';
+import { queryDaemonOrLedger } from './control.ts';
 import { serviceProblems } from './check-service.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { printJson } from './output/json.ts';
-import { readConfig } from './settings.ts';
-import type { CheckedConfig } from './settings.ts';
+import { readConfig } from './read-config.ts';
+import type { CheckedConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -61,7 +61,7 @@ async function askOnline(config: Config, signal: AbortSignal): Promise<readonly 
 async function suspectsOf(config: Config): Promise<number> {
   try {
     const read = async (ledger: Ledger | null) => ({ suspects: (await ledger?.suspects()) ?? 0 });
-    return (await askOrRead<{ readonly suspects: number }>(null, config, '/status', read)).suspects;
+    return (await queryDaemonOrLedger<{ readonly suspects: number }>(null, config, '/status', read)).suspects;
   } catch (error) {
     if (error instanceof CommandError) return 0;
     throw error;

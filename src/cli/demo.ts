@@ -8,10 +8,10 @@ import { startSandbox } from '@dropcast/sandbox';
 import type { Sandbox } from '@dropcast/sandbox';
 import { formatDuration, UNKNOWN } from './output/format.ts';
 import { renderTable } from './output/table.ts';
-import { requireConfig } from './settings.ts';
+import { requireConfig } from './read-config.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
-import { drain, openLog, startOrExplain, whenAborted } from './start.ts';
+import { drain, openLog, startDaemonOrExplain, whenAborted } from './daemon-lifecycle.ts';
 import { stateStyle, tableOptions } from './file-table.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
@@ -42,7 +42,7 @@ export async function demo(
   stack.defer(close);
   shell.stderr.write(`A local video service runs at ${sandbox.baseUrl}; dropcast watches ${inbox}\n`);
   shell.stderr.write(`The service to look at: ${sandbox.pageUrl}\n`);
-  const daemon = await startOrExplain(config, logger);
+  const daemon = await startDaemonOrExplain(config, logger);
   stack.use(daemon);
   await drop(options.samples, inbox);
   shell.stderr.write(`${drops.length} files and a sidecar dropped in. From now on it goes by itself:\n\n`);

@@ -12,7 +12,7 @@ import { whyOf } from './file-table.ts';
 import { formatBytes } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { visible } from './output/visible.ts';
-import { requireLoadable } from './settings.ts';
+import { requireLoadable } from './read-config.ts';
 import { askFor } from './show.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';

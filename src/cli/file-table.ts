@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { FileView, SettlingView } from '../daemon/view.ts';
-import { hasColour } from './output/colour.ts';
-import type { Style } from './output/colour.ts';
+import { hasColour } from '../log/colour.ts';
+import type { Style } from '../log/colour.ts';
 import { formatBytes, formatRelative, UNKNOWN } from './output/format.ts';
 import { renderTable } from './output/table.ts';
 import type { Column } from './output/table.ts';

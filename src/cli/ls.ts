@@ -1,9 +1,9 @@
 import { filesOf, knownStates } from '../daemon/view.ts';
 import type { FilesView } from '../daemon/view.ts';
-import { askOrRead } from './ask.ts';
+import { queryDaemonOrLedger } from './control.ts';
 import { fileTable } from './file-table.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './settings.ts';
+import { requireLoadable } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -24,7 +24,7 @@ export async function ls(shell: Shell, options: LsOptions): Promise<void> {
   const config = await requireLoadable(shell, options.config);
   const filter = { states, limit: options.limit };
   const query = `/files?limit=${options.limit}&states=${encodeURIComponent(states.join(','))}`;
-  const view = await askOrRead<FilesView>(shell, config, query, (ledger) =>
+  const view = await queryDaemonOrLedger<FilesView>(shell, config, query, (ledger) =>
     ledger === null ? Promise.resolve({ v: 1, files: [], settling: [] }) : filesOf(ledger, null, filter),
   );
   if (options.json === true) printJson(view, shell.stdout);

@@ -2,10 +2,10 @@ import { filesOf } from '../daemon/view.ts';
 import { printJson } from './output/json.ts';
 import { visible } from './output/visible.ts';
 import { fileTable } from './file-table.ts';
-import { requireConfig } from './settings.ts';
+import { requireConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
-import { drain, openLog, startOrExplain } from './start.ts';
+import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
 /** `dropcast once`: process what is in the folders now, show progress, end when everything has ended. */
@@ -21,7 +21,7 @@ export async function once(
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
   const since = Date.now();
-  const daemon = await startOrExplain(config, logger);
+  const daemon = await startDaemonOrExplain(config, logger);
   stack.use(daemon);
   const end = await watchUntilIdle(daemon, progress, shell, { since, offlineMs: options.wait });
   const { files } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });

@@ -1,11 +1,11 @@
 import type { Config } from '../config/config.ts';
 import type { Reloaded } from '../daemon/control-server.ts';
 import { isInstanceRunning } from '../daemon/instance-lock.ts';
-import { tell } from './ask.ts';
-import { requireLoadable } from './settings.ts';
+import { commandDaemon } from './control.ts';
+import { requireLoadable } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
-import { needsRestart } from './take-over.ts';
+import { needsRestart } from './reload-config.ts';
 
 /**
  * `dropcast reload`: has the running daemon read its configuration again, and waits for what it says. This is what
@@ -34,7 +34,7 @@ async function readableOrRefused(shell: Shell, option: string | undefined): Prom
 
 async function ask(shell: Shell, config: Config): Promise<Reloaded> {
   try {
-    return await tell<Reloaded>(config, '/reload', {});
+    return await commandDaemon<Reloaded>(config, '/reload', {});
   } catch (error) {
     const isNobodyThere = error instanceof CommandError && error.exitCode === exitCodes.notRunning;
     if (!isNobodyThere || !(await isRunning(shell, config))) throw error;

@@ -1,8 +1,8 @@
 import type { RetryResult } from '../daemon/retry.ts';
-import { tell } from './ask.ts';
+import { commandDaemon } from './control.ts';
 import { printJson } from './output/json.ts';
 import { visible } from './output/visible.ts';
-import { requireLoadable } from './settings.ts';
+import { requireLoadable } from './read-config.ts';
 import { nameOf } from './show.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
@@ -31,7 +31,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
   }
   const config = await requireLoadable(shell, options.config);
   const body = { names: names.map((name) => nameOf(shell, name)), states };
-  const result = await tell<RetryResult>(config, '/retry', body);
+  const result = await commandDaemon<RetryResult>(config, '/retry', body);
   if (options.json === true) printJson(result, shell.stdout);
   else {
     shell.stdout.write(

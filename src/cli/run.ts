@@ -4,15 +4,15 @@ import { statusOf } from '../daemon/view.ts';
 import { serveStatusPage } from '../status/page.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Logger } from '../log/logger.ts';
-import { createAnnouncer } from '../systemd/announcer.ts';
-import type { Announcer } from '../systemd/announcer.ts';
+import { createLifecycleNotifier } from '../systemd/lifecycle.ts';
+import type { LifecycleNotifier } from '../systemd/lifecycle.ts';
 import { NotifyError, openNotifier } from '../systemd/notifier.ts';
-import { requireConfig } from './settings.ts';
+import { requireConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import { unitAllows } from './unit-allows.ts';
-import { drain, openLog, startOrExplain, whenAborted } from './start.ts';
-import { takeOver } from './take-over.ts';
+import { drain, openLog, startDaemonOrExplain, whenAborted } from './daemon-lifecycle.ts';
+import { reloadConfig } from './reload-config.ts';
 
 /** `dropcast run`: the daemon in the foreground. */
 export async function run(shell: Shell, options: { readonly config?: string }): Promise<void> {
@@ -25,13 +25,13 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   const { logger, secrets, close } = openLog(config, shell, shell.stdout);
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
-  const announcer = stack.use(openAnnouncer(shell, logger));
-  const daemon = await startOrExplain(config, logger);
+  const announcer = stack.use(openLifecycleNotifier(shell, logger));
+  const daemon = await startDaemonOrExplain(config, logger);
   stack.use(daemon);
   let last: Promise<unknown> = Promise.resolve();
   // One after the other: the last configuration is the one that stays.
   const reload = (): Promise<Reloaded> => {
-    const next = last.then(() => takeOver(daemon, { shell, logger, secrets }));
+    const next = last.then(() => reloadConfig(daemon, { shell, logger, secrets }));
     last = next.catch(() => undefined);
     return next;
   };
@@ -58,10 +58,10 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
 }
 
 /** Null when it was not started by a service manager that wants to be told. */
-function openAnnouncer(shell: Shell, logger: Logger): Announcer | null {
+function openLifecycleNotifier(shell: Shell, logger: Logger): LifecycleNotifier | null {
   try {
     const notifier = openNotifier({ env: shell.env, pid: process.pid, logger });
-    return notifier && createAnnouncer(notifier, { logger, stopping: shell.stopping });
+    return notifier && createLifecycleNotifier(notifier, { logger, stopping: shell.stopping });
   } catch (error) {
     if (!(error instanceof NotifyError)) throw error;
     throw new CommandError(error.message, exitCodes.failed, { cause: error });

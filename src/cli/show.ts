@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { foundOf } from '../daemon/view.ts';
 import type { ShowView } from '../daemon/view.ts';
-import { askOrRead } from './ask.ts';
+import { queryDaemonOrLedger } from './control.ts';
 import { whyOf } from './file-table.ts';
 import { formatBytes } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { visible } from './output/visible.ts';
-import { requireLoadable } from './settings.ts';
+import { requireLoadable } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -41,7 +41,7 @@ export async function show(
 /** The files that are called so: see `LedgerView.find`. */
 export async function askFor(shell: Shell, config: Config, name: string): Promise<readonly ShowView[]> {
   const path = `/file?name=${encodeURIComponent(name)}`;
-  const { found } = await askOrRead<{ readonly found: readonly ShowView[] }>(shell, config, path, async (ledger) => ({
+  const { found } = await queryDaemonOrLedger<{ readonly found: readonly ShowView[] }>(shell, config, path, async (ledger) => ({
     found: ledger === null ? [] : await foundOf(ledger, null, name),
   }));
   return found;

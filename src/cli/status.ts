@@ -1,13 +1,13 @@
 import type { FolderStatus } from '../intake/folders.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView, StatusView } from '../daemon/view.ts';
-import { askOrRead } from './ask.ts';
+import { queryDaemonOrLedger } from './control.ts';
 import { fileTable } from './file-table.ts';
-import { hasColour, paint } from './output/colour.ts';
+import { hasColour, paint } from '../log/colour.ts';
 import { formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { visible } from './output/visible.ts';
-import { requireLoadable } from './settings.ts';
+import { requireLoadable } from './read-config.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -21,7 +21,7 @@ export async function status(
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<number> {
   const config = await requireLoadable(shell, options.config);
-  const view = await askOrRead<StatusView>(shell, config, '/status', (ledger) =>
+  const view = await queryDaemonOrLedger<StatusView>(shell, config, '/status', (ledger) =>
     ledger === null ? Promise.resolve(nothing) : statusOf(ledger, null),
   );
   if (options.json === true) printJson(view, shell.stdout);

@@ -6,15 +6,15 @@ import type { InstalledService } from '../config/installed-service.ts';
 import { formatProblem, loadConfig } from '../config/load.ts';
 import type { Surroundings } from '../config/load.ts';
 import { syncPath } from '../ledger/sync-path.ts';
-import { findUser } from '../systemd/accounts.ts';
-import type { ServiceUser } from '../systemd/accounts.ts';
+import { findUser } from '../systemd/passwd.ts';
+import type { ServiceUser } from '../systemd/passwd.ts';
 import { dropInText } from '../systemd/drop-in.ts';
-import type { Site } from '../systemd/drop-in.ts';
+import type { UnitNeeds } from '../systemd/drop-in.ts';
 import { UnitTextError } from '../systemd/unit-text.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
-import { readMachine, SERVICE_USER, surveySite } from './survey-site.ts';
-import type { Machine } from './survey-site.ts';
+import { readMachine, SERVICE_USER, findUnitNeeds } from './unit-needs.ts';
+import type { Machine } from './unit-needs.ts';
 
 /** `dropcast systemd drop-in`: what the unit needs for the folders of its configuration. */
 export async function dropIn(
@@ -51,7 +51,7 @@ function explained(error: unknown): never {
 
 async function textFor(configFile: string, service: InstalledService, isRoot: boolean): Promise<string> {
   const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), isRoot);
-  return dropInText(await siteOf(configFile, service, machine));
+  return dropInText(await unitNeedsOf(configFile, service, machine));
 }
 
 /**
@@ -59,9 +59,9 @@ async function textFor(configFile: string, service: InstalledService, isRoot: bo
  *
  * @throws {CommandError} when the configuration is wrong
  */
-export async function siteOf(configFile: string, service: InstalledService, machine: Machine): Promise<Site> {
+export async function unitNeedsOf(configFile: string, service: InstalledService, machine: Machine): Promise<UnitNeeds> {
   const { config, premises, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');
-  if (config !== null && premises !== null) return surveySite(config, { premises, service, machine });
+  if (config !== null && premises !== null) return findUnitNeeds(config, { premises, service, machine });
   const lines = problems.map((problem) => formatProblem(problem, '/'));
   throw new CommandError(lines.join('\n'), exitCodes.badConfig);
 }

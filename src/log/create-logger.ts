@@ -2,9 +2,9 @@ import { finished } from 'node:stream/promises';
 import winston from 'winston';
 import { formatLine } from './line-format.ts';
 import type { Level, LineStyle, LogRecord } from './line-format.ts';
-import { LineSink } from './line-sink.ts';
+import { BestEffortStream } from './best-effort-stream.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { cutText, isObject, toPlain } from './plain.ts';
+import { cutText, isObject, serialize } from './serialize.ts';
 import type { SecretValues } from './redaction.ts';
 
 export interface LoggerOptions {
@@ -33,7 +33,7 @@ const MAX_MESSAGE = 8_192;
 
 /** Makes the program's log. Neither making nor writing it ever throws, and no line holds a secret, a signed address or a second line. */
 export function createLogger(options: LoggerOptions): OpenLogger {
-  const sink = new LineSink(options.stream);
+  const sink = new BestEffortStream(options.stream);
   const output = openWinston(options.level, sink);
   const recorder = new Recorder(options, output, sink);
   const at = (level: Level) => (message: string, fields?: LogFields) => recorder.record(level, message, fields);
@@ -44,7 +44,7 @@ export function createLogger(options: LoggerOptions): OpenLogger {
 }
 
 /** The message winston gets is the finished line. */
-function openWinston(level: Level, sink: LineSink): winston.Logger {
+function openWinston(level: Level, sink: BestEffortStream): winston.Logger {
   const output = winston.createLogger({
     levels: { error: 0, warn: 1, info: 2, debug: 3 } satisfies Record<Level, number>,
     level,
@@ -73,11 +73,11 @@ class Recorder {
   readonly #secrets: SecretValues;
   readonly #maxWaitingBytes: number;
   readonly #output: winston.Logger;
-  readonly #sink: LineSink;
+  readonly #sink: BestEffortStream;
   #dropped = 0;
   #closed: Promise<void> | null = null;
 
-  constructor(options: LoggerOptions, output: winston.Logger, sink: LineSink) {
+  constructor(options: LoggerOptions, output: winston.Logger, sink: BestEffortStream) {
     this.#level = options.level;
     this.#style = lineStyle(options);
     this.#secrets = options.secrets;
@@ -125,7 +125,7 @@ class Recorder {
 
   #takeDown(level: Level, message: string, fields: LogFields): LogRecord {
     const redact = (text: string) => this.#secrets.redactText(text);
-    const plain = toPlain(fields, { redact, stacks: this.#level === 'debug' });
+    const plain = serialize(fields, { redact, stacks: this.#level === 'debug' });
     return {
       time: new Date().toISOString(),
       level,

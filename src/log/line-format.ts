@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import type { InspectColor } from 'node:util';
-import { escapeControls, escapeJson, quote } from './escape.ts';
-import { cutText, isObject } from './plain.ts';
-import type { Plain, PlainObject } from './plain.ts';
+import { escapeControls, escapeJson, quote } from './unsafe-characters.ts';
+import { cutText, isObject } from './serialize.ts';
+import type { JsonValue, JsonObject } from './serialize.ts';
 
 export type Level = 'error' | 'warn' | 'info' | 'debug';
 
@@ -12,7 +12,7 @@ export interface LogRecord {
   readonly time: string;
   readonly level: Level;
   readonly message: string;
-  readonly fields: PlainObject;
+  readonly fields: JsonObject;
 }
 
 export type LineStyle = { readonly kind: 'json' | 'journald' } | { readonly kind: 'pretty'; readonly colour: boolean };
@@ -78,7 +78,7 @@ function clock(time: string): string {
 }
 
 /** ` key=value` for each field; objects as `outer.inner=value`. Every text is quoted, so a file name cannot pass for a field. */
-function pairs(fields: PlainObject, key: (name: string) => string): string {
+function pairs(fields: JsonObject, key: (name: string) => string): string {
   return flatten(fields, '')
     .map(
       ([name, value]) =>
@@ -87,7 +87,7 @@ function pairs(fields: PlainObject, key: (name: string) => string): string {
     .join('');
 }
 
-function flatten(fields: PlainObject, prefix: string): readonly (readonly [string, Plain])[] {
+function flatten(fields: JsonObject, prefix: string): readonly (readonly [string, JsonValue])[] {
   return Object.entries(fields).flatMap(([key, value]) =>
     isObject(value) ? flatten(value, `${prefix}${key}.`) : [[prefix + key, value] as const],
   );
@@ -102,12 +102,12 @@ function shorten(record: LogRecord, limit: number): LogRecord {
   return { ...record, message: cutText(record.message, limit), fields: shortenFields(record.fields, limit) };
 }
 
-function shortenFields(fields: PlainObject, limit: number): PlainObject {
+function shortenFields(fields: JsonObject, limit: number): JsonObject {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, shortenValue(value, limit)]));
 }
 
-function shortenValue(value: Plain, limit: number): Plain {
+function shortenValue(value: JsonValue, limit: number): JsonValue {
   if (typeof value === 'string') return cutText(value, limit);
-  if (Array.isArray(value)) return value.map((each: Plain) => shortenValue(each, limit));
+  if (Array.isArray(value)) return value.map((each: JsonValue) => shortenValue(each, limit));
   return isObject(value) ? shortenFields(value, limit) : value;
 }

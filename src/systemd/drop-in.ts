@@ -1,28 +1,28 @@
 import { bindWord, mountUnit, unitComment, unitWord } from './unit-text.ts';
 
 /** What a site needs of its unit beside what the shipped one has (systemd/dropcast.service). */
-export interface Site {
+export interface UnitNeeds {
   /** The configuration that all of this is for. */
   readonly configFile: string;
-  readonly folders: readonly SiteFolder[];
+  readonly folders: readonly FolderNeeds[];
   /** Directories that are written to and are none of the unit's own: another state directory, that of another socket. */
-  readonly written: readonly SitePath[];
+  readonly written: readonly ResolvedPath[];
   /** Files that hold secrets. */
-  readonly secretFiles: readonly SitePath[];
+  readonly secretFiles: readonly ResolvedPath[];
   /** Of the status page; null when it is that of the unit, or there is none. 0 is any. */
   readonly port: number | null;
   /** Addresses of name servers that the unit shuts out. */
   readonly resolvers: readonly string[];
 }
 
-export interface SitePath {
+export interface ResolvedPath {
   /** As the configuration has it, absolute. */
   readonly path: string;
   /** With links resolved, as far as they lead somewhere. */
   readonly realPath: string;
 }
 
-export interface SiteFolder extends SitePath {
+export interface FolderNeeds extends ResolvedPath {
   /** Else its mount and its groups are not known. */
   readonly isThere: boolean;
   /** Files are moved or deleted in it. */
@@ -42,7 +42,7 @@ export interface SiteFolder extends SitePath {
  *
  * @throws {UnitTextError} for a path that cannot be written into one
  */
-export function dropInText(site: Site): string {
+export function dropInText(site: UnitNeeds): string {
   const sections = [mounts(site), service(site)].filter((lines) => lines.length > 1);
   const header = [
     `# Made by \`dropcast systemd drop-in\` of ${unitWord(site.configFile)}. Make it again when folders change there.`,
@@ -65,12 +65,12 @@ export function needsOf(text: string): ReadonlySet<string> {
  * Waited for, but not required: with RequiresMountsFor= one share that cannot be mounted keeps the service from starting
  * at all, whatever Restart= says, and taking it away stops the service (seen on 252 and 257). WantsMountsFor= comes with 256.
  */
-function mounts({ folders }: Site): readonly string[] {
+function mounts({ folders }: UnitNeeds): readonly string[] {
   const units = unique(folders.flatMap(({ mountPoint }) => (mountPoint === null ? [] : mountUnit(mountPoint))));
   return ['[Unit]', ...units.flatMap((unit) => [`Wants=${unit}`, `After=${unit}`])];
 }
 
-function service(site: Site): readonly string[] {
+function service(site: UnitNeeds): readonly string[] {
   return [
     '[Service]',
     ...site.folders.flatMap(folderLines),
@@ -83,7 +83,7 @@ function service(site: Site): readonly string[] {
   ];
 }
 
-function folderLines(folder: SiteFolder): readonly string[] {
+function folderLines(folder: FolderNeeds): readonly string[] {
   const name = unitWord(folder.path);
   const lines = openLines(folder, folder.isWritten);
   return [
@@ -107,13 +107,13 @@ function folderLines(folder: SiteFolder): readonly string[] {
   ];
 }
 
-function groupLine(folders: readonly SiteFolder[]): readonly string[] {
+function groupLine(folders: readonly FolderNeeds[]): readonly string[] {
   const groups = unique(folders.flatMap(({ groups }) => groups));
   return groups.length === 0 ? [] : [`SupplementaryGroups=${groups.map(unitWord).join(' ')}`];
 }
 
 /** `-`: one that is not there at the start must not fail it (226/NAMESPACE); the daemon says so, and waits for it. */
-function openLines(path: SitePath, isWritten: boolean): readonly string[] {
+function openLines(path: ResolvedPath, isWritten: boolean): readonly string[] {
   const hidden = unique([path.path, path.realPath]).filter(isHidden);
   if (hidden.length > 0) {
     const key = isWritten ? 'BindPaths' : 'BindReadOnlyPaths';
@@ -123,7 +123,7 @@ function openLines(path: SitePath, isWritten: boolean): readonly string[] {
 }
 
 /** What is made writable is a mount of its own, which NoExecPaths=/ of the unit does not reach: nothing there may become a program. */
-function noExecLine(written: readonly SitePath[]): readonly string[] {
+function noExecLine(written: readonly ResolvedPath[]): readonly string[] {
   return written.length === 0 ? [] : [`NoExecPaths=${written.map(({ path }) => unitWord(`-${path}`)).join(' ')}`];
 }
 
@@ -131,7 +131,7 @@ function noExecLine(written: readonly SitePath[]): readonly string[] {
 const hiddenPlaces = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'] as const;
 
 /** Whether the service sees such a place only if it is bound for it. */
-export function isBound({ path, realPath }: SitePath): boolean {
+export function isBound({ path, realPath }: ResolvedPath): boolean {
   return isHidden(path) || isHidden(realPath);
 }
 

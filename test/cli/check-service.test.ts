@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { closedFolders, dropInFindings } from '../../src/cli/check-service.ts';
 import { installedService } from '../../src/config/installed-service.ts';
 import { dropInText } from '../../src/systemd/drop-in.ts';
-import type { Site, SiteFolder } from '../../src/systemd/drop-in.ts';
+import type { UnitNeeds, FolderNeeds } from '../../src/systemd/drop-in.ts';
 
-const inbox: SiteFolder = {
+const inbox: FolderNeeds = {
   path: '/mnt/nas/in',
   realPath: '/mnt/nas/in',
   isThere: true,
@@ -14,7 +14,7 @@ const inbox: SiteFolder = {
   commands: [],
   groupCommand: null,
 };
-const site = (...folders: readonly SiteFolder[]): Site => ({
+const site = (...folders: readonly FolderNeeds[]): UnitNeeds => ({
   configFile: '/etc/dropcast/press.yaml',
   folders,
   written: [],
@@ -23,7 +23,7 @@ const site = (...folders: readonly SiteFolder[]): Site => ({
   port: null,
 });
 const service = installedService('press');
-const said = (of: Site, installed: string | null): readonly string[] =>
+const said = (of: UnitNeeds, installed: string | null): readonly string[] =>
   dropInFindings(of, installed, service).map(({ message, severity }) => `${severity}: ${message}`);
 
 const file = '/etc/systemd/system/dropcast@press.service.d/folders.conf';
@@ -34,7 +34,7 @@ const isAnother = [`warning: ${file} is not what these folders need now: ${mend}
 
 describe('the drop-in that is installed', () => {
   const text = dropInText(site(inbox));
-  test.each<[string, Site, string | null, readonly string[]]>([
+  test.each<[string, UnitNeeds, string | null, readonly string[]]>([
     ['is as it should be', site(inbox), text, []],
     ['is missing', site(inbox), null, isMissing],
     ['is missing where nothing is needed', site(), null, []],

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { dropInText, needsOf } from '../../src/systemd/drop-in.ts';
-import type { Site, SiteFolder } from '../../src/systemd/drop-in.ts';
+import type { UnitNeeds, FolderNeeds } from '../../src/systemd/drop-in.ts';
 import { mountPointOf } from '../../src/systemd/mount-points.ts';
 import { linkLocalResolvers } from '../../src/systemd/resolvers.ts';
 
-const folder = (path: string, more: Partial<SiteFolder> = {}): SiteFolder => ({
+const folder = (path: string, more: Partial<FolderNeeds> = {}): FolderNeeds => ({
   path,
   realPath: path,
   isThere: true,
@@ -16,7 +16,7 @@ const folder = (path: string, more: Partial<SiteFolder> = {}): SiteFolder => ({
   ...more,
 });
 
-function linesFor(folders: readonly SiteFolder[], more: Partial<Site> = {}): readonly string[] {
+function linesFor(folders: readonly FolderNeeds[], more: Partial<UnitNeeds> = {}): readonly string[] {
   const configFile = '/etc/dropcast/dropcast.yaml';
   const text = dropInText({ configFile, folders, written: [], secretFiles: [], port: null, resolvers: [], ...more });
   expect(text).toMatch(/^# Made by .*\/etc\/dropcast\/dropcast\.yaml\. .*\n/);

@@ -1,5 +1,5 @@
 import type { AnalyticsOverview, Period, VideoAnalytics } from '@dropcast/client';
-import { hasColour } from '../output/colour.ts';
+import { hasColour } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { formatCount, formatDuration, formatPercent, UNKNOWN } from '../output/format.ts';
 import { printJson } from '../output/json.ts';

@@ -1,4 +1,4 @@
-import { hasColour } from '../output/colour.ts';
+import { hasColour } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { printJson } from '../output/json.ts';
 import { formatCount, formatMoment, UNKNOWN } from '../output/format.ts';

@@ -2,7 +2,7 @@ import { createVideoClient } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { explain } from './explain.ts';
+import { explain } from './explain-error.ts';
 import { findTarget } from './target.ts';
 import type { Target, TargetOptions } from './target.ts';
 

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { UploadedVideo, Video } from '@dropcast/client';
-import { hasColour } from '../output/colour.ts';
+import { hasColour } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { formatBytes } from '../output/format.ts';
 import { printJson } from '../output/json.ts';

@@ -1,6 +1,6 @@
 import type { Video } from '@dropcast/client';
-import { hasColour } from '../output/colour.ts';
-import type { Style } from '../output/colour.ts';
+import { hasColour } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import type { Detail } from '../output/details.ts';
 import { formatDuration, formatMoment, UNKNOWN } from '../output/format.ts';

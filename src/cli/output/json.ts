@@ -1,4 +1,4 @@
-import { escapeJson } from '../../log/escape.ts';
+import { escapeJson } from '../../log/unsafe-characters.ts';
 
 /** Of the documents below; raised when a field changes its meaning or goes away. */
 const VERSION = 1;

@@ -1,5 +1,5 @@
 import { createLogUpdate } from 'log-update';
-import { hasColour } from './colour.ts';
+import { hasColour } from '../../log/colour.ts';
 import type { Progress, ProgressOptions, ProgressView } from './progress-view.ts';
 import { progressFrame } from './progress-frame.ts';
 import type { FrameSize } from './progress-frame.ts';

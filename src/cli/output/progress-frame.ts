@@ -1,5 +1,5 @@
-import { paint } from './colour.ts';
-import type { Style } from './colour.ts';
+import { paint } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
 import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
 import type { FileProgress, ProgressView } from './progress-view.ts';
 import { etaMs } from './rate.ts';

@@ -1,5 +1,5 @@
-import { paint } from './colour.ts';
-import type { Style } from './colour.ts';
+import { paint } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
 import { visible } from './visible.ts';
 

@@ -1,4 +1,4 @@
-import { escapeControls } from '../../log/escape.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
 /**
  * Text of others (file names, titles, answers of the service) made safe for a terminal: controls, escape sequences and bidirectional

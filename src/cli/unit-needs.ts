@@ -5,15 +5,15 @@ import type { InstalledService } from '../config/installed-service.ts';
 import { isWithin } from '../config/paths.ts';
 import type { Premises } from '../config/premises.ts';
 import { accessCommand, groupCommand } from '../systemd/access-command.ts';
-import { accountName } from '../systemd/accounts.ts';
-import type { ServiceUser } from '../systemd/accounts.ts';
+import { accountName } from '../systemd/passwd.ts';
+import type { ServiceUser } from '../systemd/passwd.ts';
 import { isBound } from '../systemd/drop-in.ts';
-import type { Site, SiteFolder, SitePath } from '../systemd/drop-in.ts';
+import type { UnitNeeds, FolderNeeds, ResolvedPath } from '../systemd/drop-in.ts';
 import { access, isOpenByMode, planAccess } from '../systemd/folder-access.ts';
 import type { Allows, Directory } from '../systemd/folder-access.ts';
 import { mountPointOf } from '../systemd/mount-points.ts';
 import { linkLocalResolvers } from '../systemd/resolvers.ts';
-import { allowsForReal } from './try-access.ts';
+import { probeAccess } from './probe-access.ts';
 
 /** The user of the units. */
 export const SERVICE_USER = 'dropcast';
@@ -38,10 +38,10 @@ export interface Machine {
 }
 
 /** Looks at the folders of a configuration for what its service needs to get at them. Changes nothing. */
-export async function surveySite(
+export async function findUnitNeeds(
   config: Config,
   { premises, service, machine }: { premises: Premises; service: InstalledService; machine: Machine },
-): Promise<Site> {
+): Promise<UnitNeeds> {
   const { listen, socket } = config.status;
   const own = [service.stateDir, service.runtimeDir];
   const written = [config.stateDir, dirname(socket)].filter((path) => !own.some((outer) => isWithin(path, outer)));
@@ -67,7 +67,7 @@ export async function readMachine(
   return { user: findUser(passwd, group), passwd, group, mountinfo, resolvConf, isRoot };
 }
 
-async function surveyFolder({ path, afterReady }: Config['folders'][number], machine: Machine): Promise<SiteFolder> {
+async function surveyFolder({ path, afterReady }: Config['folders'][number], machine: Machine): Promise<FolderNeeds> {
   const place = await resolved(path);
   const isWritten = afterReady.kind !== 'keep';
   const directories = await directoriesOf(place, isWritten);
@@ -88,7 +88,7 @@ async function surveyFolder({ path, afterReady }: Config['folders'][number], mac
 }
 
 /** The folder, and those above it that have to be gone through: the service has no others in the places that are bound for it. */
-async function directoriesOf(place: SitePath, isWritten: boolean): Promise<readonly Directory[]> {
+async function directoriesOf(place: ResolvedPath, isWritten: boolean): Promise<readonly Directory[]> {
   const { realPath } = place;
   const needs = isWritten ? access.write : access.read;
   const found = await Promise.all(
@@ -103,7 +103,7 @@ async function directoriesOf(place: SitePath, isWritten: boolean): Promise<reado
 }
 
 function allowsOn({ isRoot }: Machine): Allows {
-  return isRoot ? allowsForReal : async (who, directory) => isOpenByMode(who, directory);
+  return isRoot ? probeAccess : async (who, directory) => isOpenByMode(who, directory);
 }
 
 async function commandFor(directory: Directory, user: ServiceUser, machine: Machine): Promise<string> {
@@ -128,6 +128,6 @@ function upwards(path: string): readonly string[] {
   return path === dirname(path) ? [path] : [...upwards(dirname(path)), path];
 }
 
-async function resolved(path: string): Promise<SitePath> {
+async function resolved(path: string): Promise<ResolvedPath> {
   return { path, realPath: await realpath(path).catch(() => path) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explain } from '../../../src/cli/api/explain.ts';
+import { explain } from '../../../src/cli/api/explain-error.ts';
 import { makingRecord, watchingVideo } from '../../../src/cli/api/unfinished.ts';
 import {
   AbortedError,

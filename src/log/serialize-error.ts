@@ -10,7 +10,7 @@ const MAX_CAUSES = 5;
 const MAX_FRAMES = 20;
 
 /** The printable fields of an error, or of an object that stands where an error belongs. `stacks` adds its frames. */
-export function errorFields(error: object, stacks: boolean): Readonly<Record<string, unknown>> {
+export function serializeError(error: object, stacks: boolean): Readonly<Record<string, unknown>> {
   const fields = ALLOWED.map((key) => [key, read(error, key)] as const).filter(([, value]) => isPrintable(value));
   return { ...Object.fromEntries(fields), ...several(error), ...(stacks ? frames(error) : {}) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { escapeControls, escapeJson, quote } from '../../src/log/escape.ts';
+import { escapeControls, escapeJson, quote } from '../../src/log/unsafe-characters.ts';
 
 test.each([
   ['a newline', 'a\nb', String.raw`a\nb`],

@@ -5,7 +5,7 @@ import { startingText, statusText, stoppingText } from './status-text.ts';
 import { keepAlive } from './watchdog.ts';
 
 /** What is told of the daemon. */
-export interface Announced {
+export interface WatchedDaemon {
   /** The folders whose first scan is not over yet. One that is away counts as looked at. */
   unscanned(): readonly string[];
   brief(): Promise<Brief>;
@@ -16,9 +16,9 @@ export interface Announced {
 }
 
 /** Tells systemd how the daemon gets on, from its start to its end. */
-export interface Announcer extends Disposable {
+export interface LifecycleNotifier extends Disposable {
   /** The daemon works and can be asked: it is ready once it has looked through its folders. */
-  watch(daemon: Announced): void;
+  watch(daemon: WatchedDaemon): void;
 }
 
 /** `READY` does not wait longer for the first scans: a dead share must not hold up `systemctl start` for ever. */
@@ -50,13 +50,13 @@ const restPerLook = 100;
  * Begins at once with the start; the end begins when `stopping` fires and lasts until it is disposed of, so that cutting uploads
  * and the last backup of the ledger have their time too.
  */
-export function createAnnouncer(
+export function createLifecycleNotifier(
   notifier: Notifier,
   { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal },
-): Announcer {
+): LifecycleNotifier {
   /** Timers of the present part: start, work, or end. */
   let part = new DisposableStack();
-  let daemon: Announced | null = null;
+  let daemon: WatchedDaemon | null = null;
   let told = '';
 
   const enter = (): DisposableStack => {
@@ -82,7 +82,7 @@ export function createAnnouncer(
     return starting;
   };
 
-  const work = (watched: Announced): void => {
+  const work = (watched: WatchedDaemon): void => {
     const working = enter();
     say(told, { READY: '1' });
     const { watchdogMs: intervalMs } = notifier;

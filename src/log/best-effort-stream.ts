@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
  * pipe is gone, the disk is full) loses lines and nothing else: the program's work is worth more than its log. It is tried again with
  * every line, because a full disk is emptied some day.
  */
-export class LineSink extends Writable {
+export class BestEffortStream extends Writable {
   readonly #target: NodeJS.WritableStream;
 
   constructor(target: NodeJS.WritableStream) {

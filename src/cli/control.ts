@@ -13,7 +13,7 @@ import type { Shell } from './shell.ts';
  * @param path on the control socket
  * @param read what the ledger alone can say; with null when nothing was ever written
  */
-export async function askOrRead<T>(
+export async function queryDaemonOrLedger<T>(
   shell: Pick<Shell, 'stderr'> | null,
   config: Config,
   path: string,
@@ -35,7 +35,7 @@ export async function askOrRead<T>(
 }
 
 /** Has the running daemon do something. @throws {CommandError} with exit code 3 when it is not running */
-export async function tell<T>(config: Config, path: string, body: unknown): Promise<T> {
+export async function commandDaemon<T>(config: Config, path: string, body: unknown): Promise<T> {
   try {
     return await callDaemon<T>(config.status.socket, 'POST', path, body);
   } catch (error) {

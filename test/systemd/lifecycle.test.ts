@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Brief } from '../../src/daemon/brief.ts';
-import { createAnnouncer } from '../../src/systemd/announcer.ts';
+import { createLifecycleNotifier } from '../../src/systemd/lifecycle.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
 import { recordingNotifier } from './recording-notifier.ts';
 
@@ -29,7 +29,7 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
     const others = { processing: 0, awaitingPublish: 0, retrying: 0, settling: 0, needsYou: 0, done: 0, away: 0 };
     return { queued, uploading: uploads, ...others, waiting: null, requests: { used: 0, limit: 1_000 } };
   };
-  const announcer = createAnnouncer(notifier, { logger, stopping: stopping.signal });
+  const announcer = createLifecycleNotifier(notifier, { logger, stopping: stopping.signal });
   const watch = (): void =>
     announcer.watch({
       unscanned: () => daemon.scanning,
@@ -134,7 +134,7 @@ test('the watchdog hears of a working loop that turns, from READY on, and of no 
 
 test('a SIGTERM from before it began is told as well', () => {
   const { notifier, sent } = recordingNotifier();
-  using _ = createAnnouncer(notifier, { logger: recordingLogger(), stopping: AbortSignal.abort() });
+  using _ = createLifecycleNotifier(notifier, { logger: recordingLogger(), stopping: AbortSignal.abort() });
   expect(sent.at(-1)).toContain('STOPPING=1');
 });
 

@@ -12,7 +12,7 @@ const timeoutMs = 10_000;
  * Asks the kernel, which knows access control lists too: goes there as root, becomes the user, and tries. What is above the
  * directory is passed by. Where root itself is refused (a read-only disk, a share), the mode is all there is to go by.
  */
-export const allowsForReal: Allows = async (who, directory) => {
+export const probeAccess: Allows = async (who, directory) => {
   const { path, needs } = directory;
   const isRefusedToRoot = await access(path, needs & 2 ? constants.W_OK : constants.F_OK).then(
     () => false,
@@ -23,7 +23,7 @@ export const allowsForReal: Allows = async (who, directory) => {
 };
 
 /** Whether a user may read a file, with all that is above it; null when that cannot be tried. Root can. */
-export function mayRead(who: Credentials, file: string): Promise<boolean | null> {
+export function canRead(who: Credentials, file: string): Promise<boolean | null> {
   return tries(who, ['-r', file], '/');
 }
 

@@ -35,7 +35,7 @@ export function openLog(
 }
 
 /** @throws {CommandError} when another dropcast works there or the ledger cannot be used */
-export async function startOrExplain(config: Config, logger: Logger): Promise<Daemon> {
+export async function startDaemonOrExplain(config: Config, logger: Logger): Promise<Daemon> {
   try {
     return await startDaemon(config, logger);
   } catch (error) {

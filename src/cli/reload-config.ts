@@ -6,7 +6,7 @@ import type { Reloaded } from '../daemon/control-server.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Logger } from '../log/logger.ts';
 import type { SecretValues } from '../log/redaction.ts';
-import { readConfig } from './settings.ts';
+import { readConfig } from './read-config.ts';
 import type { Shell } from './shell.ts';
 
 /**
@@ -14,7 +14,7 @@ import type { Shell } from './shell.ts';
  *
  * @throws {Error} when dropcast is stopping
  */
-export async function takeOver(
+export async function reloadConfig(
   daemon: Daemon,
   { shell, logger, secrets }: { readonly shell: Shell; readonly logger: Logger; readonly secrets: SecretValues },
 ): Promise<Reloaded> {

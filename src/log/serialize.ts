@@ -1,13 +1,13 @@
-import { errorFields, isError } from './error-fields.ts';
+import { serializeError, isError } from './serialize-error.ts';
 import { isSecretKey, REDACTED } from './redaction.ts';
 
 /** What a line is made of: nothing of the program's own objects is left in it. */
-export type Plain = string | number | boolean | null | readonly Plain[] | PlainObject;
-export interface PlainObject {
-  readonly [key: string]: Plain;
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
 }
 
-export interface PlainOptions {
+export interface SerializeOptions {
   /** Applied to each text before it is cut, so that no half of a secret is left. */
   readonly redact: (text: string) => string;
   readonly stacks: boolean;
@@ -25,7 +25,7 @@ const MAX_KEY = 128;
  * Copies fields into plain data at the moment of the call, so that a value changed later does not change the line. Reads only
  * what it knows: instances of classes are named, not walked (the `options` of an HTTP error hold the key). Never throws.
  */
-export function toPlain(value: unknown, options: PlainOptions): Plain {
+export function serialize(value: unknown, options: SerializeOptions): JsonValue {
   return new Walk(options).value(value, 0);
 }
 
@@ -33,20 +33,20 @@ export function cutText(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
 }
 
-export function isObject(value: Plain): value is PlainObject {
+export function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 class Walk {
-  readonly #options: PlainOptions;
+  readonly #options: SerializeOptions;
   readonly #open = new Set<object>();
   #nodes = 0;
 
-  constructor(options: PlainOptions) {
+  constructor(options: SerializeOptions) {
     this.#options = options;
   }
 
-  value(value: unknown, depth: number): Plain {
+  value(value: unknown, depth: number): JsonValue {
     this.#nodes += 1;
     if (this.#nodes > MAX_NODES) return '[…]';
     switch (typeof value) {
@@ -69,7 +69,7 @@ class Walk {
     return cutText(this.#options.redact(text), MAX_TEXT);
   }
 
-  #object(value: object, depth: number): Plain {
+  #object(value: object, depth: number): JsonValue {
     if (this.#open.has(value)) return '[circular]';
     if (depth >= MAX_DEPTH) return '[…]';
     this.#open.add(value);
@@ -83,7 +83,7 @@ class Walk {
     }
   }
 
-  #known(value: object, depth: number): Plain {
+  #known(value: object, depth: number): JsonValue {
     if (isSecret(value)) return '[secret]';
     if (isError(value)) return this.#error(value, depth);
     if (Array.isArray(value)) return this.#list(value, depth);
@@ -96,17 +96,17 @@ class Walk {
     return this.#text(`[${className(value)}]`);
   }
 
-  #error(error: object, depth: number): PlainObject {
-    return this.#entries(Object.entries(errorFields(error, this.#options.stacks)), depth);
+  #error(error: object, depth: number): JsonObject {
+    return this.#entries(Object.entries(serializeError(error, this.#options.stacks)), depth);
   }
 
-  #list(values: readonly unknown[], depth: number): readonly Plain[] {
+  #list(values: readonly unknown[], depth: number): readonly JsonValue[] {
     const shown = values.slice(0, MAX_ENTRIES).map((value) => this.value(value, depth + 1));
     const left = values.length - shown.length;
     return left > 0 ? [...shown, `[${left} more]`] : shown;
   }
 
-  #entries(entries: readonly (readonly [unknown, unknown])[], depth: number): PlainObject {
+  #entries(entries: readonly (readonly [unknown, unknown])[], depth: number): JsonObject {
     const shown = entries
       .filter(([, value]) => value !== undefined)
       .slice(0, MAX_ENTRIES)
@@ -115,12 +115,12 @@ class Walk {
     return Object.fromEntries(left > 0 ? [...shown, ['…', `[${left} more]`] as const] : shown);
   }
 
-  #entry(key: string, value: unknown, depth: number): readonly [string, Plain] {
+  #entry(key: string, value: unknown, depth: number): readonly [string, JsonValue] {
     const name = cutText(this.#options.redact(key), MAX_KEY);
     if (isSecretKey(key) && isTelling(value)) return [name, REDACTED];
     // By convention an error stands under `err` or is a cause; one that was cloned or spread has lost its class and kept the secrets.
     if (isErrorKey(key) && isPlainObject(value))
-      return [name, this.#object(errorFields(value, this.#options.stacks), depth + 1)];
+      return [name, this.#object(serializeError(value, this.#options.stacks), depth + 1)];
     return [name, this.value(value, depth + 1)];
   }
 }
