@@ -25,7 +25,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   const { logger, secrets, close } = openLog(config, shell, shell.stdout);
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
-  const announcer = stack.use(openLifecycleNotifier(shell, logger));
+  const lifecycle = stack.use(openLifecycleNotifier(shell, logger));
   const daemon = await startDaemonOrExplain(config, logger);
   stack.use(daemon);
   let last: Promise<unknown> = Promise.resolve();
@@ -44,7 +44,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   shell.onReload(onReload);
   if (isAskedEarly) onReload();
   logger.info('Ready', { config: config.file, folders: config.folders.map(({ path }) => path), pid: process.pid });
-  announcer?.watch({
+  lifecycle?.watch({
     unscanned: () => daemon.folders.unscanned(),
     brief: () => daemon.brief(),
     uploads: () => daemon.conductor.uploads().length,

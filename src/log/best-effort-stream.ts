@@ -1,32 +1,32 @@
 import { Writable } from 'node:stream';
 
 /**
- * Passes finished lines on to a stream that is not ours to end, one write under way at a time. A broken stream (the reader of the
- * pipe is gone, the disk is full) loses lines and nothing else: the program's work is worth more than its log. It is tried again with
- * every line, because a full disk is emptied some day.
+ * Passes finished lines to a stream that it never ends, one write at a time. When that stream breaks (the reader of the pipe has
+ * gone, the disk is full), lines are lost and nothing else: the program's work is worth more than its log. Every line tries again,
+ * because a full disk may be cleared.
  */
 export class BestEffortStream extends Writable {
   readonly #target: NodeJS.WritableStream;
 
   constructor(target: NodeJS.WritableStream) {
-    // Lines stay strings: they are joined into one write.
+    // Lines stay strings, so that they can be joined into one write.
     super({ decodeStrings: false });
     this.#target = target;
-    // Without a listener EPIPE and ENOSPC would end the process. It stays: a write may fail after the log is closed.
+    // Without a listener, EPIPE and ENOSPC would end the process. It stays attached: a write may fail after the log is closed.
     target.on('error', ignore);
   }
 
   override _write(line: string, _encoding: BufferEncoding, done: () => void): void {
-    this.#pass(line, done);
+    this.#forward(line, done);
   }
 
   override _writev(lines: readonly { readonly chunk: string }[], done: () => void): void {
-    this.#pass(lines.map(({ chunk }) => chunk).join(''), done);
+    this.#forward(lines.map(({ chunk }) => chunk).join(''), done);
   }
 
-  #pass(text: string, done: () => void): void {
+  #forward(text: string, done: () => void): void {
     try {
-      // The callback comes once the lines are with the kernel, or failed, which is all the same here.
+      // Called once the kernel has the lines or the write has failed: both are done.
       this.#target.write(text, () => done());
     } catch {
       done();

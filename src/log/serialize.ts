@@ -1,29 +1,30 @@
 import { serializeError, isError } from './serialize-error.ts';
 import { isSecretKey, REDACTED } from './redaction.ts';
 
-/** What a line is made of: nothing of the program's own objects is left in it. */
+/** What a log line consists of; it shares nothing with the program's own objects. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
 export interface SerializeOptions {
-  /** Applied to each text before it is cut, so that no half of a secret is left. */
+  /** Applied to each text before it is cut, so that no part of a secret remains. */
   readonly redact: (text: string) => string;
+  /** Whether errors show their stack. */
   readonly stacks: boolean;
 }
 
 const MAX_DEPTH = 6;
-/** Of one object or list. */
+/** Per object or list. */
 const MAX_ENTRIES = 50;
-/** Of one line altogether. */
+/** Per line. */
 const MAX_NODES = 1_000;
 const MAX_TEXT = 8_192;
 const MAX_KEY = 128;
 
 /**
- * Copies fields into plain data at the moment of the call, so that a value changed later does not change the line. Reads only
- * what it knows: instances of classes are named, not walked (the `options` of an HTTP error hold the key). Never throws.
+ * Copies the fields of a log call into plain JSON data, at once, so that a later change does not alter the line. Reads only types it
+ * knows: an instance of any other class is named, not walked (the `options` of an HTTP error hold the key). Never throws.
  */
 export function serialize(value: unknown, options: SerializeOptions): JsonValue {
   return new Walk(options).value(value, 0);
@@ -37,6 +38,7 @@ export function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** One pass over one value; counts what it has seen. */
 class Walk {
   readonly #options: SerializeOptions;
   readonly #open = new Set<object>();
@@ -76,7 +78,7 @@ class Walk {
     try {
       return this.#known(value, depth);
     } catch {
-      // A getter or a proxy that throws, or a revoked one.
+      // A getter or proxy that throws, or a revoked proxy.
       return '[unreadable]';
     } finally {
       this.#open.delete(value);
@@ -117,8 +119,8 @@ class Walk {
 
   #entry(key: string, value: unknown, depth: number): readonly [string, JsonValue] {
     const name = cutText(this.#options.redact(key), MAX_KEY);
-    if (isSecretKey(key) && isTelling(value)) return [name, REDACTED];
-    // By convention an error stands under `err` or is a cause; one that was cloned or spread has lost its class and kept the secrets.
+    if (isSecretKey(key) && mayLeak(value)) return [name, REDACTED];
+    // Errors are under `err` or `cause` by convention. A cloned or spread one has lost its class and kept its secrets.
     if (isErrorKey(key) && isPlainObject(value))
       return [name, this.#object(serializeError(value, this.#options.stacks), depth + 1)];
     return [name, this.value(value, depth + 1)];
@@ -129,7 +131,7 @@ function className(value: object): string {
   return typeof value.constructor === 'function' ? value.constructor.name : 'object';
 }
 
-/** By shape, because the class belongs to the configuration. */
+/** By shape: the class belongs to the configuration. */
 function isSecret(value: object): boolean {
   return 'reveal' in value && typeof value.reveal === 'function';
 }
@@ -138,8 +140,8 @@ function isErrorKey(key: string): boolean {
   return key === 'err' || key === 'error' || key === 'cause';
 }
 
-/** `null` and flags say only whether there is a secret. */
-function isTelling(value: unknown): boolean {
+/** `null` and booleans only say whether there is a secret. */
+function mayLeak(value: unknown): boolean {
   return value !== null && typeof value !== 'boolean';
 }
 

@@ -1,23 +1,28 @@
 /**
- * Everything that could end a line, move a cursor, switch colours or reorder text: C0 and C1 controls (ESC, NUL, CSI), line and
- * paragraph separators, bidirectional overrides and isolates, byte order marks, annotations, and halves of surrogate pairs.
- * Left to right and right to left marks stay: honest Arabic and Hebrew names hold them.
+ * Every character that can end a line, move the cursor, switch colours or reorder text: C0 and C1 controls (ESC, NUL, CSI), line and
+ * paragraph separators, bidirectional overrides and isolates, byte order marks, interlinear annotations, and lone surrogates.
+ * Left-to-right and right-to-left marks are safe: ordinary Arabic and Hebrew names contain them.
+ *
+ * Global: for `replace`, not for `test`, which would remember where it stopped.
  */
-const UNSAFE = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069\uFEFF\uFFF9-\uFFFB]/gu;
+export const unsafeCharacters = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069\uFEFF\uFFF9-\uFFFB]/gu;
 
 const SHORT: Readonly<Record<string, string>> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };
 
-/** Makes text safe to stand on one line of a terminal or a log: `\n`, `\x1b`, `\u202e` in place of what would act. */
+/**
+ * Text from outside (file names, titles, answers of the service) made safe for one line of a terminal or a log: unsafe characters
+ * become `\n`, `\x1b`, `\u202e`, which do nothing.
+ */
 export function escapeControls(text: string): string {
-  return text.replace(UNSAFE, (character) => SHORT[character] ?? hexEscape(character));
+  return text.replace(unsafeCharacters, (character) => SHORT[character] ?? hexEscape(character));
 }
 
-/** The same for finished JSON: what `JSON.stringify` lets through (DEL, C1, U+2028, bidi overrides) as `\uXXXX`, still the same JSON. */
+/** The same for finished JSON: escapes what `JSON.stringify` lets through (DEL, C1, U+2028, bidi overrides). It stays the same JSON. */
 export function escapeJson(json: string): string {
-  return json.replace(UNSAFE, unicodeEscape);
+  return json.replace(unsafeCharacters, unicodeEscape);
 }
 
-/** Text in double quotes with every quote, backslash and control escaped. */
+/** Text in double quotes, with quotes, backslashes and unsafe characters escaped. */
 export function quote(text: string): string {
   return escapeJson(JSON.stringify(text));
 }

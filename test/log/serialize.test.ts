@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { serialize } from '../../src/log/serialize.ts';
 
-const plain = (value: unknown) => serialize(value, { redact: (text) => text.replaceAll('hunter2', '*'), stacks: false });
+const plain = (value: unknown) =>
+  serialize(value, { redact: (text) => text.replaceAll('hunter2', '*'), stacks: false });
 
 test('values of every kind become plain data', () => {
   const values = {
@@ -90,7 +91,7 @@ test('the errors of an aggregate are told', () => {
 
 test('frames are given only when asked for, without the message', () => {
   const result = serialize(new Error('line one\n    at forged'), { redact: (text) => text, stacks: true });
-  expect(JSON.stringify(result)).toContain('plain.test.ts');
+  expect(JSON.stringify(result)).toContain('serialize.test.ts');
   expect(plain(new Error('x'))).not.toHaveProperty('stack');
 });
 

@@ -15,7 +15,7 @@ const extended = 'EXTEND_TIMEOUT_USEC=15000000';
 const begun = `${extended}\nSTATUS=Looking through the folders`;
 const ready = 'READY=1\nSTATUS=Looking through the folders';
 
-/** An announcer and the daemon it tells of, which looks through one folder and does nothing else. */
+/** The notifier and the daemon it reports on, which looks through one folder and does nothing else. */
 function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; lookMs?: number } = {}) {
   const { notifier, sent } = recordingNotifier(watchdogMs);
   const logger = recordingLogger();
@@ -29,9 +29,9 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
     const others = { processing: 0, awaitingPublish: 0, retrying: 0, settling: 0, needsYou: 0, done: 0, away: 0 };
     return { queued, uploading: uploads, ...others, waiting: null, requests: { used: 0, limit: 1_000 } };
   };
-  const announcer = createLifecycleNotifier(notifier, { logger, stopping: stopping.signal });
+  const lifecycle = createLifecycleNotifier(notifier, { logger, stopping: stopping.signal });
   const watch = (): void =>
-    announcer.watch({
+    lifecycle.watch({
       unscanned: () => daemon.scanning,
       brief,
       uploads: () => daemon.uploads,
@@ -40,7 +40,7 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
   /** What was sent since it was last asked. */
   const news = (): string[] => sent.splice(0);
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-  return { announcer, daemon, logger, news, pass, watch, stop: () => stopping.abort() };
+  return { lifecycle, daemon, logger, news, pass, watch, stop: () => stopping.abort() };
 }
 
 /** One that is ready, with nothing more to say of its start. */
@@ -54,8 +54,8 @@ async function openReady(options?: Parameters<typeof open>[0]) {
 }
 
 test('it is ready as soon as every folder was looked through, and asks for more time until then', async () => {
-  const { announcer, daemon, news, pass, watch } = open();
-  using _ = announcer;
+  const { lifecycle, daemon, news, pass, watch } = open();
+  using _ = lifecycle;
   expect(news()).toEqual([begun]);
   watch();
   await pass(30_000);
@@ -66,8 +66,8 @@ test('it is ready as soon as every folder was looked through, and asks for more 
 });
 
 test('folders that are not looked through after a minute no longer hold it up, and are named', async () => {
-  const { announcer, logger, news, pass, watch } = open();
-  using _ = announcer;
+  const { lifecycle, logger, news, pass, watch } = open();
+  using _ = lifecycle;
   watch();
   await pass(59_000);
   expect(news()).not.toContain(ready);
@@ -77,8 +77,8 @@ test('folders that are not looked through after a minute no longer hold it up, a
 });
 
 test('a daemon that does not come up is given no more time after a minute', async () => {
-  const { announcer, news, pass } = open();
-  using _ = announcer;
+  const { lifecycle, news, pass } = open();
+  using _ = lifecycle;
   await pass(60_000);
   news();
   await pass(600_000);
@@ -86,8 +86,8 @@ test('a daemon that does not come up is given no more time after a minute', asyn
 });
 
 test('numbers are told when they have changed, at most once a second', async () => {
-  const { announcer, daemon, news, pass } = await openReady();
-  using _ = announcer;
+  const { lifecycle, daemon, news, pass } = await openReady();
+  using _ = lifecycle;
   await pass(60_000);
   expect(news()).toEqual([]);
   for (daemon.queued = 1; daemon.queued < 100; daemon.queued += 1) await pass(100);
@@ -100,8 +100,8 @@ test.for([
   { lookMs: 20, leastMs: 2_000 },
   { lookMs: 400, leastMs: 5_000 },
 ])('a look of $lookMs ms is taken every $leastMs ms', async ({ lookMs, leastMs }) => {
-  const { announcer, daemon, pass } = await openReady({ lookMs });
-  using _ = announcer;
+  const { lifecycle, daemon, pass } = await openReady({ lookMs });
+  using _ = lifecycle;
   const before = daemon.looks;
   await pass(100 * leastMs);
   expect(daemon.looks - before).toBeLessThanOrEqual(100);
@@ -109,8 +109,8 @@ test.for([
 });
 
 test('a ledger that cannot be read for the moment ends nothing', async () => {
-  const { announcer, daemon, news, pass } = await openReady();
-  using _ = announcer;
+  const { lifecycle, daemon, news, pass } = await openReady();
+  using _ = lifecycle;
   daemon.isBroken = true;
   await pass(10_000);
   Object.assign(daemon, { isBroken: false, queued: 1 });
@@ -119,8 +119,8 @@ test('a ledger that cannot be read for the moment ends nothing', async () => {
 });
 
 test('the watchdog hears of a working loop that turns, from READY on, and of no other', async () => {
-  const { announcer, daemon, news, pass, watch } = open({ watchdogMs: 10_000 });
-  using _ = announcer;
+  const { lifecycle, daemon, news, pass, watch } = open({ watchdogMs: 10_000 });
+  using _ = lifecycle;
   watch();
   await pass(20_000);
   expect(news().join()).not.toContain('WATCHDOG');
@@ -139,7 +139,7 @@ test('a SIGTERM from before it began is told as well', () => {
 });
 
 test('SIGTERM is told at once, then the uploads that are left, and time is asked for until the end', async () => {
-  const { announcer, daemon, news, pass, stop } = await openReady({ watchdogMs: 2_000 });
+  const { lifecycle, daemon, news, pass, stop } = await openReady({ watchdogMs: 2_000 });
   daemon.uploads = 2;
   stop();
   expect(news()).toEqual([`STOPPING=1\n${extended}\nSTATUS=Stopping: 2 uploads finish`]);
@@ -149,14 +149,14 @@ test('SIGTERM is told at once, then the uploads that are left, and time is asked
   daemon.uploads = 0;
   await pass(1_000);
   expect(news()).toEqual(['STATUS=Stopping']);
-  announcer[Symbol.dispose]();
+  lifecycle[Symbol.dispose]();
   await pass(20_000);
   expect(news()).toEqual(['closed']);
 });
 
 test('an end that hangs is given no more time after three minutes', async () => {
-  const { announcer, news, pass, stop } = await openReady();
-  using _ = announcer;
+  const { lifecycle, news, pass, stop } = await openReady();
+  using _ = lifecycle;
   stop();
   await pass(180_000);
   expect(news()).toHaveLength(36);
@@ -165,8 +165,8 @@ test('an end that hangs is given no more time after three minutes', async () => 
 });
 
 test('numbers that were asked for before the end began are not told in it', async () => {
-  const { announcer, news, pass, stop } = await openReady({ lookMs: 300 });
-  using _ = announcer;
+  const { lifecycle, news, pass, stop } = await openReady({ lookMs: 300 });
+  using _ = lifecycle;
   await pass(100);
   stop();
   await pass(2_000);
@@ -174,8 +174,8 @@ test('numbers that were asked for before the end began are not told in it', asyn
 });
 
 test('one that is stopped while it starts never says that it is ready', async () => {
-  const { announcer, daemon, news, pass, stop, watch } = open();
-  using _ = announcer;
+  const { lifecycle, daemon, news, pass, stop, watch } = open();
+  using _ = lifecycle;
   stop();
   daemon.scanning = [];
   watch();
