@@ -53,6 +53,7 @@ const homes: Record<string, readonly string[]> = {
   '@hono/node-server': ['daemon', 'status', 'packages/sandbox'],
   'log-update': ['cli'],
   'string-width': ['cli'],
+  'cli-truncate': ['cli'],
   'pretty-bytes': ['cli'],
   'pretty-ms': ['cli'],
   'mediainfo.js': ['packages/sandbox'],
