@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { visible } from './cli/output/visible.ts';
+import { escapeControls } from './log/unsafe-characters.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
@@ -85,7 +85,7 @@ function report(error: unknown): number {
 
 /** Whatever ended the command, on stderr, where `journalctl -p err` finds it. */
 function sayError(text: string): void {
-  const lines = text.split('\n').map(visible);
+  const lines = text.split('\n').map(escapeControls);
   process.stderr.write(`${priorityLines(lines, 'error', process.env).join('\n')}\n`);
 }
 

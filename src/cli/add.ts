@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { FileView } from '../daemon/view.ts';
 import { commandDaemon } from './control.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
@@ -25,9 +25,9 @@ export async function add(
     if (options.json === true) printJson({ path, ...result }, shell.stdout);
     else if (result.ok)
       shell.stdout.write(
-        `${visible(path)}: ${result.as}, ${result.file?.state ?? 'taken'} (${result.file?.id ?? '?'})\n`,
+        `${escapeControls(path)}: ${result.as}, ${result.file?.state ?? 'taken'} (${result.file?.id ?? '?'})\n`,
       );
-    else shell.stderr.write(`${visible(path)}: ${visible(result.why)}\n`);
+    else shell.stderr.write(`${escapeControls(path)}: ${escapeControls(result.why)}\n`);
   }
   return exitCode;
 }

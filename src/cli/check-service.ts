@@ -70,7 +70,11 @@ export function closedFolders({ folders }: UnitNeeds): readonly Finding[] {
  *
  * @param installed its text; null when there is none
  */
-export function dropInFindings(site: UnitNeeds, installed: string | null, service: InstalledService): readonly Finding[] {
+export function dropInFindings(
+  site: UnitNeeds,
+  installed: string | null,
+  service: InstalledService,
+): readonly Finding[] {
   const [needs, has] = [needsOf(dropInText(site)), needsOf(installed ?? '')];
   const isAway = site.folders.some(({ isThere }) => !isThere);
   const counts = (line: string): boolean => !(isAway && line.startsWith('SupplementaryGroups='));

@@ -11,7 +11,7 @@ import { versionOf } from '../watch/observation.ts';
 import { whyOf } from './file-table.ts';
 import { formatBytes } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
 import { askFor } from './show.ts';
 import { CommandError, exitCodes } from './shell.ts';
@@ -75,7 +75,7 @@ function routerOf(config: Config, absolute: string): FolderRouter {
   const folder = folderOf(config.folders, absolute);
   if (folder !== null) return createRouter(folder);
   const folders = config.folders.map(({ path }) => path).join(', ');
-  throw new CommandError(`${visible(absolute)} is in no watched folder; they are: ${folders}`, exitCodes.failed);
+  throw new CommandError(`${escapeControls(absolute)} is in no watched folder; they are: ${folders}`, exitCodes.failed);
 }
 
 function whyLeftAlone(router: FolderRouter, path: string): string | null {
@@ -94,13 +94,13 @@ function describe({
   explanation,
   stands,
 }: Account): string {
-  const lines = [`${visible(path)} in ${visible(folder)}: ${onDisk}`];
+  const lines = [`${escapeControls(path)} in ${escapeControls(folder)}: ${onDisk}`];
   if (leftAlone !== null) lines.push(`It is left alone: ${leftAlone}.`);
-  lines.push(`Sidecar: ${visible(sidecar)}`, '', 'Rules, first match wins');
+  lines.push(`Sidecar: ${escapeControls(sidecar)}`, '', 'Rules, first match wins');
   for (const { rule, line, match, matched, reason, captures } of explanation.rules) {
     const values = Object.entries(captures).map(([name, value]) => `${name}=${value}`);
     const verdict = matched ? `takes it${values.length > 0 ? ` (${values.join(', ')})` : ''}` : `no: ${reason ?? ''}`;
-    lines.push(`  ${matched ? '→' : ' '} ${rule} (line ${line})  ${visible(match)}  ${visible(verdict)}`);
+    lines.push(`  ${matched ? '→' : ' '} ${rule} (line ${line})  ${escapeControls(match)}  ${escapeControls(verdict)}`);
   }
   lines.push('', ...sentLines(explanation, leftAlone === null ? 'It' : 'If it were taken, it'), '', standing(stands));
   return `${lines.join('\n')}\n`;
@@ -112,11 +112,11 @@ function sentLines({ route, fromSidecar }: Explanation, it: string): readonly st
   const origin = (key: (typeof fromSidecar)[number]): string => (fromSidecar.includes(key) ? '   (sidecar)' : '');
   return [
     `${it} would be sent with`,
-    `  channel      ${visible(channel)}${origin('channel')}`,
-    `  title        ${visible(title)}${origin('title')}`,
-    `  description  ${description === null ? '-' : visible(description)}${origin('description')}`,
-    `  tags         ${visible(tags.join(', ')) || '-'}${origin('tags')}`,
-    `  feeds        ${visible(publish.join(', ')) || '-'}${origin('publish')}`,
+    `  channel      ${escapeControls(channel)}${origin('channel')}`,
+    `  title        ${escapeControls(title)}${origin('title')}`,
+    `  description  ${description === null ? '-' : escapeControls(description)}${origin('description')}`,
+    `  tags         ${escapeControls(tags.join(', ')) || '-'}${origin('tags')}`,
+    `  feeds        ${escapeControls(publish.join(', ')) || '-'}${origin('publish')}`,
   ];
 }
 
@@ -124,5 +124,5 @@ function standing(stands: ShowView | null): string {
   if (stands === null) return 'dropcast has not taken this file yet.';
   const { file } = stands;
   const why = whyOf(file);
-  return `It is ${file.state}${why === '' ? '' : `: ${visible(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${visible(file.video_id)}`}).`;
+  return `It is ${file.state}${why === '' ? '' : `: ${escapeControls(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${escapeControls(file.video_id)}`}).`;
 }

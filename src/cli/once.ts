@@ -1,6 +1,6 @@
 import { filesOf } from '../daemon/view.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { fileTable } from './file-table.ts';
 import { requireConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
@@ -34,7 +34,7 @@ export async function once(
     throw new CommandError('stopped before everything had ended; the next run goes on from here', exitCodes.failed);
   if (end.is === 'stuck')
     throw new CommandError(
-      `${visible(end.why)}\nNothing can go on before that is mended; the next run goes on from here.`,
+      `${escapeControls(end.why)}\nNothing can go on before that is mended; the next run goes on from here.`,
       exitCodes.failed,
     );
   return ours.some(({ state }) => state === 'failed' || state === 'held') ? exitCodes.failed : exitCodes.fine;

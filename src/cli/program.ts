@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { addApiCommands } from './api/register.ts';
+import { addApiCommands } from './api/commands.ts';
 import { wholeNumber } from './argument-types.ts';
 import { LONGEST, parseDuration } from '../config/units.ts';
 import { addSandboxCommands } from './sandbox-commands.ts';

@@ -1,7 +1,7 @@
 import type { RetryResult } from '../daemon/retry.ts';
 import { commandDaemon } from './control.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
 import { nameOf } from './show.ts';
 import { CommandError, exitCodes } from './shell.ts';
@@ -26,7 +26,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
   }
   const unknown = states.find((state) => !retriable.includes(state));
   if (unknown !== undefined) {
-    const message = `"${visible(unknown)}" is no state that can be retried; those are: ${retriable.join(', ')}`;
+    const message = `"${escapeControls(unknown)}" is no state that can be retried; those are: ${retriable.join(', ')}`;
     throw new CommandError(message, exitCodes.usage);
   }
   const config = await requireLoadable(shell, options.config);
@@ -38,8 +38,8 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
       `${result.retried.length} tried again${result.retried.length > 0 ? `: ${result.retried.join(', ')}` : ''}\n`,
     );
     if (result.waited !== null)
-      shell.stdout.write(`everything waited (${visible(result.waited)}): whether that is over is asked now\n`);
-    for (const { name, why } of result.refused) shell.stderr.write(`${visible(name)}: ${visible(why)}\n`);
+      shell.stdout.write(`everything waited (${escapeControls(result.waited)}): whether that is over is asked now\n`);
+    for (const { name, why } of result.refused) shell.stderr.write(`${escapeControls(name)}: ${escapeControls(why)}\n`);
   }
   return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;
 }

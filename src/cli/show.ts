@@ -7,7 +7,7 @@ import { queryDaemonOrLedger } from './control.ts';
 import { whyOf } from './file-table.ts';
 import { formatBytes } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
@@ -24,13 +24,13 @@ export async function show(
   const [only] = found;
   if (only === undefined)
     throw new CommandError(
-      `no file is known as ${visible(name)}; name it by its path, its file name, its id or the id of its video (dropcast ls)`,
+      `no file is known as ${escapeControls(name)}; name it by its path, its file name, its id or the id of its video (dropcast ls)`,
       exitCodes.failed,
     );
   if (found.length > 1) {
-    const names = found.map(({ file }) => `${file.id} ${visible(file.path)}`).join('\n  ');
+    const names = found.map(({ file }) => `${file.id} ${escapeControls(file.path)}`).join('\n  ');
     throw new CommandError(
-      `${found.length} files are called ${visible(name)} or have an id that begins with it:\n  ${names}`,
+      `${found.length} files are called ${escapeControls(name)} or have an id that begins with it:\n  ${names}`,
       exitCodes.usage,
     );
   }
@@ -41,9 +41,14 @@ export async function show(
 /** The files that are called so: see `LedgerView.find`. */
 export async function askFor(shell: Shell, config: Config, name: string): Promise<readonly ShowView[]> {
   const path = `/file?name=${encodeURIComponent(name)}`;
-  const { found } = await queryDaemonOrLedger<{ readonly found: readonly ShowView[] }>(shell, config, path, async (ledger) => ({
-    found: ledger === null ? [] : await foundOf(ledger, null, name),
-  }));
+  const { found } = await queryDaemonOrLedger<{ readonly found: readonly ShowView[] }>(
+    shell,
+    config,
+    path,
+    async (ledger) => ({
+      found: ledger === null ? [] : await foundOf(ledger, null, name),
+    }),
+  );
   return found;
 }
 
@@ -73,9 +78,11 @@ function describe({ file, history, suspects }: ShowView): string {
     ['local file', file.local],
     ['unanswered', suspects === 0 ? null : `${suspects} create requests: the service may hold as many empty records`],
   ];
-  const lines = rows.flatMap(([label, value]) => (value === null ? [] : [`${label.padEnd(13)}${visible(value)}`]));
+  const lines = rows.flatMap(([label, value]) =>
+    value === null ? [] : [`${label.padEnd(13)}${escapeControls(value)}`],
+  );
   const past = history.map(({ at, state, note }) =>
-    `  ${new Date(at).toISOString()}  ${state.padEnd(17)}${visible(note ?? '')}`.trimEnd(),
+    `  ${new Date(at).toISOString()}  ${state.padEnd(17)}${escapeControls(note ?? '')}`.trimEnd(),
   );
   return `${lines.join('\n')}\n\nhistory\n${past.join('\n')}\n`;
 }

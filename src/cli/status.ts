@@ -6,7 +6,7 @@ import { fileTable } from './file-table.ts';
 import { hasColour, paint } from '../log/colour.ts';
 import { formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
@@ -49,7 +49,11 @@ function describe(view: StatusView, shell: Shell): string {
   if (view.waiting !== null) {
     const next = formatRelative(view.waiting.next_probe_at, Date.now());
     lines.push(
-      paint('yellow', `Waiting (${view.waiting.kind}): ${visible(view.waiting.why)}; asked again ${next}`, colour),
+      paint(
+        'yellow',
+        `Waiting (${view.waiting.kind}): ${escapeControls(view.waiting.why)}; asked again ${next}`,
+        colour,
+      ),
     );
   }
   if (view.requests !== null) {
@@ -71,13 +75,13 @@ function describe(view: StatusView, shell: Shell): string {
 }
 
 function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {
-  const word = isFine({ state }) ? state : paint('yellow', `${state}: ${visible(why ?? '')}`, colour);
+  const word = isFine({ state }) ? state : paint('yellow', `${state}: ${escapeControls(why ?? '')}`, colour);
   const left = [
     paths.ignored > 0 ? `, ${paths.ignored} left alone` : '',
     paths.refused > 0 ? `, ${paths.refused} refused` : '',
-    refused === null ? '' : `: "${visible(refused.path)}": ${refused.why}${paths.refused > 1 ? ', …' : ''}`,
+    refused === null ? '' : `: "${escapeControls(refused.path)}": ${refused.why}${paths.refused > 1 ? ', …' : ''}`,
   ];
-  return `Folder ${visible(path)}: ${word} (${paths.offered} known${left.join('')})`;
+  return `Folder ${escapeControls(path)}: ${word} (${paths.offered} known${left.join('')})`;
 }
 
 function isFine({ state }: Pick<FolderStatus, 'state'>): boolean {

@@ -3,7 +3,7 @@ import { filesOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/view.ts';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { lineStream } from './output/line-stream.ts';
+import { lineStream } from './output/permanent-line.ts';
 import { createProgress } from './output/progress.ts';
 import type { Progress, ProgressView } from './output/progress-view.ts';
 import { pauseTeller } from './pause-teller.ts';

@@ -1,7 +1,7 @@
 import { paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { displayWidth, pad } from './text-width.ts';
-import { visible } from './visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
 /** One fact about one thing. */
 export interface Detail {
@@ -21,7 +21,7 @@ export function renderDetails(details: readonly Detail[], colour: boolean): stri
 const GAP = '  ';
 
 function renderDetail({ label, value, style }: Detail, width: number, colour: boolean): string {
-  const lines = [value ?? ''].flat().map((line) => paintIf(style ?? null, visible(line), colour));
+  const lines = [value ?? ''].flat().map((line) => paintIf(style ?? null, escapeControls(line), colour));
   return (pad(label, width) + lines.join(`\n${' '.repeat(width)}`)).trimEnd();
 }
 

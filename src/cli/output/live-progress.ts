@@ -5,7 +5,7 @@ import { progressFrame } from './progress-frame.ts';
 import type { FrameSize } from './progress-frame.ts';
 import { displayWidth } from './text-width.ts';
 import { TransferRates } from './transfer-rates.ts';
-import { permanentLine } from './visible.ts';
+import { permanentLine } from './permanent-line.ts';
 
 /** At most ten frames a second: more is not seen, and slow terminals over SSH fall behind. */
 const MIN_REDRAW_MS = 100;

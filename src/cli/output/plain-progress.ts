@@ -2,7 +2,8 @@ import { formatBytes, formatDuration } from './format.ts';
 import type { FileProgress, Progress, ProgressOptions, ProgressView } from './progress-view.ts';
 import { fileParts, totalParts } from './total-line.ts';
 import { TransferRates } from './transfer-rates.ts';
-import { permanentLine, visible } from './visible.ts';
+import { permanentLine } from './permanent-line.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
 const TOTAL_EVERY_MS = 10_000;
 
@@ -67,7 +68,9 @@ export class PlainProgress implements Progress {
     if (view.totals !== null) return `total: ${totalParts(view, this.#rates.ofAll(nowMs), nowMs).join(', ')}\n`;
     return view.files
       .filter(({ state }) => state === 'uploading')
-      .map((file) => `${visible(file.name)}: ${fileParts(file, this.#rates.ofFile(file.id, nowMs)).join(', ')}\n`)
+      .map(
+        (file) => `${escapeControls(file.name)}: ${fileParts(file, this.#rates.ofFile(file.id, nowMs)).join(', ')}\n`,
+      )
       .join('');
   }
 }
@@ -78,8 +81,8 @@ function seenNow({ state }: FileProgress, before: Seen | undefined, nowMs: numbe
 
 /** `clip.mp4: uploading (12.3 MB)`, `clip.mp4: done in 3.2 s`, `clip.mp4: held: no rule matches`. */
 function changeLine(file: FileProgress, elapsedMs: number): string {
-  const head = `${visible(file.name)}: ${visible(file.state)}`;
-  if (file.why !== null) return `${head}: ${visible(file.why)}`;
+  const head = `${escapeControls(file.name)}: ${escapeControls(file.state)}`;
+  if (file.why !== null) return `${head}: ${escapeControls(file.why)}`;
   if (file.state === 'uploading') return `${head} (${formatBytes(file.sizeBytes)})`;
   return file.state === 'done' ? `${head} in ${formatDuration(elapsedMs)}` : head;
 }

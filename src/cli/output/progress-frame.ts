@@ -2,11 +2,11 @@ import { paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
 import type { FileProgress, ProgressView } from './progress-view.ts';
-import { etaMs } from './rate.ts';
+import { etaMs } from './transfer-rates.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
 import { totalParts } from './total-line.ts';
 import type { TransferRates } from './transfer-rates.ts';
-import { visible } from './visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
 export interface FrameSize {
   /** Of the terminal. */
@@ -68,10 +68,10 @@ const STATE_STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', proce
  * frame; on a narrow terminal the less telling cells go first.
  */
 function fileRow(file: FileProgress, input: FrameInput, { width, nameWidth }: RowWidths): string {
-  const name = pad(cutMiddle(visible(file.name), nameWidth), nameWidth);
-  const state = pad(cutEnd(visible(file.state), STATE_WIDTH), STATE_WIDTH);
+  const name = pad(cutMiddle(escapeControls(file.name), nameWidth), nameWidth);
+  const state = pad(cutEnd(escapeControls(file.state), STATE_WIDTH), STATE_WIDTH);
   const room = width - nameWidth - STATE_WIDTH - 2 * GAP.length;
-  if (room < -GAP.length) return cutMiddle(visible(file.name), width);
+  if (room < -GAP.length) return cutMiddle(escapeControls(file.name), width);
   const rest = file.state === 'uploading' ? fittingCells(meters(file, input), room).join(GAP) : reason(file, room);
   return [name, paintState(file, state, input.colour), ...(rest === '' ? [] : [rest])].join(GAP);
 }
@@ -83,13 +83,13 @@ interface RowWidths {
 
 /** As wide as the longest name that is shown, but never so wide that the state and the percentage have no room. */
 function nameWidthOf(shown: readonly FileProgress[], width: number): number {
-  const longest = Math.max(0, ...shown.map(({ name }) => displayWidth(visible(name))));
+  const longest = Math.max(0, ...shown.map(({ name }) => displayWidth(escapeControls(name))));
   const most = Math.max(MIN_NAME_WIDTH, Math.floor(width * 0.4));
   return Math.max(1, Math.min(longest, most, width - STATE_WIDTH - GAP.length));
 }
 
 function reason(file: FileProgress, room: number): string {
-  return file.why === null || room < MIN_REASON_WIDTH ? '' : cutEnd(visible(file.why), room);
+  return file.why === null || room < MIN_REASON_WIDTH ? '' : cutEnd(escapeControls(file.why), room);
 }
 
 function paintState(file: FileProgress, right: string, colour: boolean): string {

@@ -1,7 +1,7 @@
 import { paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
-import { visible } from './visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
 export interface Column {
   readonly title: string;
@@ -28,7 +28,7 @@ export function renderTable(
   options: { readonly width: number; readonly colour: boolean },
 ): string {
   const titles = columns.map(({ title }) => title);
-  const cells = rows.map((row) => columns.map((_, index) => visible(row[index] ?? '')));
+  const cells = rows.map((row) => columns.map((_, index) => escapeControls(row[index] ?? '')));
   const widths = fit(columns, natural([titles, ...cells]), options.width);
   const line = (row: readonly string[], style: (column: Column, cell: string) => Style | null) =>
     row.map((cell, index) => renderCell(columns[index], cell, widths[index] ?? 0, { style, colour: options.colour }));

@@ -1,6 +1,6 @@
 import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
 import type { FileProgress, ProgressView, Requests, Totals } from './progress-view.ts';
-import { etaMs } from './rate.ts';
+import { etaMs } from './transfer-rates.ts';
 
 /**
  * `3/12 done, 1 failed   45 MB / 120 MB   8.1 MB/s   9.2 s left   requests 12/1000`; the parts by which it may be cut, most important

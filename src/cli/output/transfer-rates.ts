@@ -1,6 +1,4 @@
 import type { ProgressView } from './progress-view.ts';
-import { bytesPerSecond, withSample } from './rate.ts';
-import type { Sample } from './rate.ts';
 
 /** Remembers how the bytes of each file, and of all, moved during the last seconds. */
 export class TransferRates {
@@ -24,4 +22,53 @@ export class TransferRates {
   ofAll(nowMs: number): number | null {
     return bytesPerSecond(this.#total, nowMs);
   }
+}
+
+/** How much had been sent at a moment of a monotonic clock. */
+export interface Sample {
+  readonly atMs: number;
+  readonly bytes: number;
+}
+
+/** Rates are smoothed over so long. */
+const WINDOW_MS = 5_000;
+/** Samples closer together are merged; a rate over less time is noise. */
+const MIN_STEP_MS = 100;
+const MIN_SPAN_MS = 300;
+/** An estimate beyond 30 days says nothing. */
+const MAX_ETA_MS = 30 * 24 * 3_600_000;
+
+/** The samples with one more, without those the window no longer needs. Bytes or time that go back (a new attempt) start anew. */
+export function withSample(samples: readonly Sample[], sample: Sample): readonly Sample[] {
+  if (!Number.isFinite(sample.bytes) || !Number.isFinite(sample.atMs)) return samples;
+  const last = samples.at(-1);
+  if (last && (sample.bytes < last.bytes || sample.atMs < last.atMs)) return [sample];
+  const beforeLast = samples.at(-2);
+  const isClose = beforeLast !== undefined && last !== undefined && last.atMs - beforeLast.atMs < MIN_STEP_MS;
+  return inWindow([...(isClose ? samples.slice(0, -1) : samples), sample], sample.atMs);
+}
+
+/** Bytes per second over the last 5 s; falls to 0 when nothing moves any more; `null` as long as nothing can be said. */
+export function bytesPerSecond(samples: readonly Sample[], nowMs: number): number | null {
+  const [first] = inWindow(samples, nowMs);
+  const last = samples.at(-1);
+  if (!first || !last) return null;
+  const spanMs = nowMs - first.atMs;
+  if (!(spanMs >= MIN_SPAN_MS)) return null;
+  return Math.max(0, ((last.bytes - first.bytes) * 1_000) / spanMs);
+}
+
+/** Milliseconds until `remainingBytes` are sent at that rate; `null` when it cannot be known. */
+export function etaMs(remainingBytes: number, rate: number | null): number | null {
+  if (remainingBytes <= 0) return 0;
+  if (rate === null) return null;
+  // Infinity when nothing moves.
+  const eta = (remainingBytes * 1_000) / rate;
+  return eta <= MAX_ETA_MS ? eta : null;
+}
+
+/** From the last sample before the window on, so that the window is covered in full. */
+function inWindow(samples: readonly Sample[], nowMs: number): readonly Sample[] {
+  const start = samples.findLastIndex(({ atMs }) => atMs <= nowMs - WINDOW_MS);
+  return start === -1 ? samples : samples.slice(start);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { explain } from '../../../src/cli/api/explain-error.ts';
-import { makingRecord, watchingVideo } from '../../../src/cli/api/unfinished.ts';
+import { creatingRecord, waitingForVideo } from '../../../src/cli/api/unfinished.ts';
 import {
   AbortedError,
   ConnectionError,
@@ -28,30 +28,30 @@ test('what the service says is one sentence, with what to do about it', () => {
     String.raw`the service answered 404 not_found: no\x1b such video`,
   );
   expect(sentence(new UnauthorizedError('the service answered 401'))).toContain('; the key is from service.api_key of');
-  expect(sentence(new ForbiddenError('the service answered 403'))).toContain('may not do this');
-  expect(sentence(new RateLimitedError('429', { retryAfterMs: 720_000 }))).toBe('429; ask again in 12 m');
-  expect(sentence(new ServerError('500', { requestId: 'req_1' }))).toContain('the request req_1');
+  expect(sentence(new ForbiddenError('the service answered 403'))).toContain(target.keyFrom);
+  expect(sentence(new RateLimitedError('429', { retryAfterMs: 720_000 }))).toMatch(/^429; .* 12 m$/);
+  expect(sentence(new ServerError('500', { requestId: 'req_1' }))).toContain('req_1');
   const untrusted = new ConnectionError(false, 'no', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
   expect(sentence(untrusted)).toContain('--ca FILE');
 });
 
-test('the point at the end of what the service says is not followed by a semicolon', async () => {
+test('the full stop at the end of what the service says is not followed by a semicolon', async () => {
   const limited = new RateLimitedError('429: Too many requests.', { retryAfterMs: 1000 });
-  expect(sentence(limited)).toBe('429: Too many requests; ask again in 1 s');
+  expect(sentence(limited)).toMatch(/^429: Too many requests; .* 1 s$/);
   expect(sentence(new RejectedError('422: No.'))).toBe('422: No.');
-  const left = await makingRecord((onId) => (onId('vid_1'), Promise.reject(new RejectedError('422: No.')))).catch(
+  const left = await creatingRecord((onId) => (onId('vid_1'), Promise.reject(new RejectedError('422: No.')))).catch(
     (thrown: unknown) => thrown,
   );
-  expect(sentence(left)).toMatch(/^422: No; the record vid_1 is left/);
+  expect(sentence(left)).toMatch(/^422: No; the record vid_1 /);
 });
 
 test.each([
-  ['ECONNREFUSED', 'nothing listens there'],
-  ['ENOTFOUND', 'no host of this name'],
-  ['EPROTO', 'does not speak https'],
-])('a service that cannot be reached with %s: %s', (code, why) => {
+  ['ECONNREFUSED', /nothing listens/],
+  ['ENOTFOUND', /no host/],
+  ['EPROTO', /https/],
+])('a service that cannot be reached with %s is explained', (code, why) => {
   const failed = new ConnectionError(false, `https://video.example.com cannot be reached: ${code}`, { code });
-  expect(sentence(failed)).toMatch(new RegExp(`cannot be reached: ${code}; .*${why}$`));
+  expect(sentence(failed).split('; ')).toEqual([failed.message, expect.stringMatching(why)]);
 });
 
 test('where nothing is at an address without a version, the version is what is missing', () => {
@@ -60,7 +60,7 @@ test('where nothing is at an address without a version, the version is what is m
     shell: fakeShell(),
     target: { ...target, baseUrl: 'https://video.example.com' },
   });
-  expect((explained as Error).message).toBe('404; the address of the service has no version at its end, like /v1');
+  expect((explained as Error).message).toMatch(/^404; .*\/v1/);
   expect(sentence(nothing)).toBe('404');
 });
 
@@ -69,22 +69,22 @@ test('what is no id is a mistake of whoever typed it', () => {
   expect(explain(failed, { shell: fakeShell(), target })).toMatchObject({ exitCode: 2 });
 });
 
-test('who stops watching a video is told that the service goes on; of one that failed there is nothing to go on with', async () => {
+test('whoever stops waiting learns how to look at the video later, except when it failed', async () => {
   const stopped = fakeShell();
   stopped.stop();
   const watched = (failed: Error) =>
-    watchingVideo('vid_1', () => Promise.reject(failed)).catch((thrown: unknown) => thrown);
-  expect(sentence(await watched(new AbortedError('get video')), stopped)).toBe(
-    'stopped before the service had answered; the service goes on with the video by itself: `dropcast videos get vid_1` tells how far it is',
+    waitingForVideo('vid_1', () => Promise.reject(failed)).catch((thrown: unknown) => thrown);
+  expect(sentence(await watched(new AbortedError('get video')), stopped)).toMatch(
+    /^stopped .*; .*`dropcast videos get vid_1`/,
   );
   expect(sentence(await watched(new VideoFailedError('vid_1', 'damaged')))).toBe('the video "vid_1" failed: damaged');
 });
 
-test('Ctrl-C is told as such; something else that was broken off is not', () => {
+test('Ctrl-C is reported as such, any other abort is not', () => {
   const stopped = fakeShell();
   stopped.stop();
-  expect(sentence(new AbortedError('list videos'), stopped)).toBe('stopped before the service had answered');
-  expect(sentence(new AbortedError('list videos'))).toBe('list videos was broken off');
+  expect(sentence(new AbortedError('list videos'), stopped)).toMatch(/^stopped /);
+  expect(sentence(new AbortedError('list videos'))).toBe(new AbortedError('list videos').message);
 });
 
 test('a bug stays what it is', () => {
@@ -99,16 +99,15 @@ test.each([
   [new AbortedError('create video'), true],
   [new RejectedError('422'), false],
 ])('a create that failed with %s: may a record have been made? %s', async (failed, mayBe) => {
-  const failure = await makingRecord(() => Promise.reject(failed)).catch((thrown: unknown) => thrown);
+  const failure = await creatingRecord(() => Promise.reject(failed)).catch((thrown: unknown) => thrown);
   expect(sentence(failure).includes('see `dropcast videos list`')).toBe(mayBe);
 });
 
 test('an upload that failed names the record that it leaves, whatever the failure', async () => {
-  const failure = await makingRecord((onId) => {
+  const failure = await creatingRecord((onId) => {
     onId('vid_1');
     return Promise.reject(new RejectedError('422'));
   }).catch((thrown: unknown) => thrown);
-  expect(sentence(failure)).toBe(
-    '422; the record vid_1 is left, perhaps without its file: `dropcast videos get vid_1` tells, `dropcast videos delete vid_1` removes it',
-  );
+  for (const command of ['get', 'delete']) expect(sentence(failure)).toContain(`\`dropcast videos ${command} vid_1\``);
+  expect(sentence(failure)).toMatch(/^422; /);
 });

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Progress } from './progress-view.ts';
 
 /**
@@ -19,4 +20,15 @@ export function lineStream(progress: Pick<Progress, 'line'>): Writable {
       done();
     },
   });
+}
+
+/** Colours and weights as `styleText` writes them; anything longer or different is not let through. */
+// oxlint-disable-next-line no-control-regex -- ESC is what is looked for
+const STYLE = /(\u{1B}\[[\d;]{1,16}m)/u;
+
+/** A whole line of ours that holds such text: the newline at its end goes, its colours stay and end with it, all else is made safe. */
+export function permanentLine(text: string): string {
+  const parts = text.replace(/\r?\n$/, '').split(STYLE);
+  const safe = parts.map((part, index) => (index % 2 === 1 ? part : escapeControls(part))).join('');
+  return parts.length > 1 ? `${safe}\u{1B}[0m` : safe;
 }

@@ -84,23 +84,23 @@ test.each([
   [['videos', 'get'], "missing required argument 'id'"],
   [['videos', 'create'], "required option '--title <text>' not specified"],
   [['videos', 'import', 'https://example.com/a.mp4'], "required option '--title <text>' not specified"],
-  [['videos', 'import', 'a.mp4', '--title', 'A'], 'not a web address to import from'],
-  [['videos', 'upload', '/nowhere/clip.mp4'], 'cannot send /nowhere/clip.mp4: no such file'],
+  [['videos', 'import', 'a.mp4', '--title', 'A'], 'not a web address'],
+  [['videos', 'upload', '/nowhere/clip.mp4'], 'cannot upload /nowhere/clip.mp4: no such file'],
   [['videos', 'upload', 'Caf\ufffd.mp4'], 'its name is not UTF-8; rename it'],
-  [['videos', 'upload', ''], 'its name is empty'],
+  [['videos', 'upload', ''], 'name is empty'],
   [['videos', 'get', '..'], '".." is not an id'],
   [['videos', 'update', 'vid_1'], 'nothing to change'],
   [
     ['videos', 'update', 'vid_1', '--tag', 'a', '--no-tags'],
     "option '--no-tags' cannot be used with option '--tag <tag>'",
   ],
-  [['videos', 'delete', 'vid_1'], 'there is no terminal to ask at; say --yes'],
+  [['videos', 'delete', 'vid_1'], 'pass --yes'],
   [['videos', 'destroy', 'vid_1'], "unknown command 'destroy'"],
   [['channels', 'update', 'ch_1'], 'nothing to change'],
   [['channels', 'update', 'ch_1', '--player-settings', '[]'], 'must be a JSON object'],
-  [['analytics', 'video', 'vid_1', '--from', '2026-02-30'], 'no calendar has this day'],
+  [['analytics', 'video', 'vid_1', '--from', '2026-02-30'], 'no such date'],
   [['analytics', 'overview', '--from', '2026-03-02', '--to', '2026-03-01'], 'ends before'],
-])('%j is wrong usage, told without asking the service', async (args, why) => {
+])('%j is wrong usage, found without a request to the service', async (args, why) => {
   const { code, stdout, sentence, stderr } = await type(...args, ...nowhere);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(sentence + stderr).toContain(why);
