@@ -11,7 +11,7 @@ type Added =
   | { readonly v: 1; readonly ok: true; readonly as: string; readonly file: FileView | null }
   | { readonly v: 1; readonly ok: false; readonly why: string };
 
-/** `dropcast add PATH…`: takes files of a watched folder at once, without settle time and filters. */
+/** `dropcast add PATH…`: adds files of a watched folder now, without settle time and filters. */
 export async function add(
   shell: Shell,
   paths: readonly string[],
@@ -25,7 +25,7 @@ export async function add(
     if (options.json === true) printJson({ path, ...result }, shell.stdout);
     else if (result.ok)
       shell.stdout.write(
-        `${escapeControls(path)}: ${result.as}, ${result.file?.state ?? 'taken'} (${result.file?.id ?? '?'})\n`,
+        `${escapeControls(path)}: ${result.as}, ${result.file?.state ?? 'added'} (${result.file?.id ?? '?'})\n`,
       );
     else shell.stderr.write(`${escapeControls(path)}: ${escapeControls(result.why)}\n`);
   }

@@ -1,17 +1,17 @@
 import type { Config } from '../config/config.ts';
 import { callDaemon, ControlError, NotRunningError } from '../daemon/control-client.ts';
-import { openExistingLedger } from '../ledger/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
 /**
- * Asks the running daemon, or reads its ledger when it is down, and says so on stderr.
+ * Queries the running daemon. When it is down, reads its ledger instead, and says so on stderr.
  *
- * @param shell null to say nothing
+ * @param shell null to stay silent
  * @param path on the control socket
- * @param read what the ledger alone can say; with null when nothing was ever written
+ * @param read answers from the ledger alone; gets null when there is no ledger yet
+ * @throws {CommandError} when the daemon or the ledger cannot answer
  */
 export async function queryDaemonOrLedger<T>(
   shell: Pick<Shell, 'stderr'> | null,
@@ -25,16 +25,17 @@ export async function queryDaemonOrLedger<T>(
     if (!(error instanceof NotRunningError)) throw explain(error);
   }
   try {
+    // Loaded here: a running daemon answers without it, and it costs more than the rest of the command.
+    const { openExistingLedger } = await import('../ledger/ledger.ts');
     await using ledger = await openExistingLedger(config.stateDir);
-    const left = ledger === null ? 'and it left no ledger yet' : 'this is what it left in its ledger';
-    shell?.stderr.write(`The daemon is not running; ${left}.\n`);
+    shell?.stderr.write(`The daemon is not running. ${ledger === null ? 'No history yet.' : 'Reading its ledger.'}\n`);
     return await read(ledger);
   } catch (error) {
     throw explain(error);
   }
 }
 
-/** Has the running daemon do something. @throws {CommandError} with exit code 3 when it is not running */
+/** Sends a command to the running daemon. @throws {CommandError} with exit code 3 when it is not running */
 export async function commandDaemon<T>(config: Config, path: string, body: unknown): Promise<T> {
   try {
     return await callDaemon<T>(config.status.socket, 'POST', path, body);
@@ -51,7 +52,8 @@ function explain(error: unknown): unknown {
     );
   }
   if (error instanceof LedgerInUseError) {
-    const message = 'another dropcast works with the ledger at the moment: it is starting, or it is a `dropcast once`';
+    const message =
+      'another dropcast is using the ledger (a daemon that is starting, or `dropcast once`): try again later';
     return new CommandError(message, exitCodes.failed, { cause: error });
   }
   if (error instanceof ControlError || error instanceof LedgerError)

@@ -10,12 +10,16 @@ import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
 /**
- * How long a stopping daemon lets uploads finish. systemd is asked for the time that this takes (systemd/announcer.ts); where it is
- * not told, it stays below the 60 s of the unit.
+ * How long a stopping daemon lets uploads finish. It asks systemd for that time (systemd/lifecycle.ts); without an answer it stays below
+ * the 60 s of the unit.
  */
 const drainMs = 45_000;
 
-/** A log to a stream, as the configuration wants it, that never shows the key and the secret of the webhooks. */
+/**
+ * Opens the log that the configuration asks for, on a stream. It never shows the API key or the webhook secret.
+ *
+ * @returns the logger, the secrets it hides (a reload adds more), and `close`, to await before the process ends
+ */
 export function openLog(
   config: Config,
   shell: Shell,
@@ -34,7 +38,7 @@ export function openLog(
   return { logger, secrets, close };
 }
 
-/** @throws {CommandError} when another dropcast works there or the ledger cannot be used */
+/** Starts the daemon. @throws {CommandError} when another dropcast uses the state directory, or the ledger cannot be used */
 export async function startDaemonOrExplain(config: Config, logger: Logger): Promise<Daemon> {
   try {
     return await startDaemon(config, logger);
@@ -46,20 +50,20 @@ export async function startDaemonOrExplain(config: Config, logger: Logger): Prom
 }
 
 /**
- * Ends the daemon: what runs may finish for 45 s or until the second signal.
+ * Stops the daemon. Running uploads may finish for up to 45 s, or until the second signal.
  *
- * @returns how many uploads were cut
+ * @returns how many uploads were aborted
  */
 export async function drain(daemon: Daemon, shell: Shell): Promise<number> {
   const hurry = AbortSignal.any([shell.hurrying, AbortSignal.timeout(drainMs)]);
-  let cut = 0;
+  let aborted = 0;
   const count = (): void => {
-    cut = daemon.conductor.uploads().length;
+    aborted = daemon.conductor.uploads().length;
   };
   if (hurry.aborted) count();
   else hurry.addEventListener('abort', count, { once: true });
   await daemon.stop(hurry);
-  return cut;
+  return aborted;
 }
 
 export function whenAborted(signal: AbortSignal): Promise<void> {

@@ -5,12 +5,12 @@ import { promisify } from 'node:util';
 import { isOpenByMode } from '../systemd/folder-access.ts';
 import type { Allows, Credentials } from '../systemd/folder-access.ts';
 
-/** A share that does not answer must not hold everything up. */
+/** A share that does not answer must not block everything else. */
 const timeoutMs = 10_000;
 
 /**
- * Asks the kernel, which knows access control lists too: goes there as root, becomes the user, and tries. What is above the
- * directory is passed by. Where root itself is refused (a read-only disk, a share), the mode is all there is to go by.
+ * Asks the kernel, which knows access control lists too: enters the directory as root, becomes the user, and tries. Directories above it
+ * do not count. Where root itself is refused (a read-only disk, a share), only the mode can tell.
  */
 export const probeAccess: Allows = async (who, directory) => {
   const { path, needs } = directory;
@@ -22,12 +22,12 @@ export const probeAccess: Allows = async (who, directory) => {
   return (isRefusedToRoot ? null : await tries(who, tests, path)) ?? isOpenByMode(who, directory);
 };
 
-/** Whether a user may read a file, with all that is above it; null when that cannot be tried. Root can. */
+/** Whether a user can read a file, including the directories above it; null when it cannot be tried. Needs root. */
 export function canRead(who: Credentials, file: string): Promise<boolean | null> {
   return tries(who, ['-r', file], '/');
 }
 
-/** setpriv(1) ends as the program does, with 127 when it cannot become that user; `test` with 0 or 1. */
+/** setpriv(1) exits like the program it runs, and with 127 when it cannot become that user; `test` exits with 0 or 1. */
 async function tries({ uid, gids }: Credentials, tests: readonly string[], cwd: string): Promise<boolean | null> {
   const [gid = uid] = gids;
   const become = [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${[...gids].join(',') || gid}`];

@@ -5,30 +5,30 @@ import type { ConfigPlace, Loaded, Problem } from '../config/load.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** A configuration with all that is wrong with it and around it. */
+/** A configuration with every problem of it and of what it names. */
 export interface CheckedConfig {
   readonly file: string;
-  /** Null when there is an error in the file itself. */
+  /** Null when the file itself has an error. */
   readonly config: Config | null;
   readonly problems: readonly Problem[];
   readonly premises: Loaded['premises'];
   readonly locate: Loaded['locate'];
 }
 
-/** Reads the configuration and looks at the folders it names. Nothing is thrown for what is wrong with it. */
+/** Reads the configuration and inspects the folders it names. Problems are returned, not thrown. */
 export async function readConfig(shell: Shell, option: string | undefined): Promise<CheckedConfig> {
   const place = await locateConfig(shell, option);
   const { config, premises, problems, locate } = await loadConfig(place, shell);
-  // A misspelt key is no reason to find out about a missing folder only in a second round.
+  // A misspelt key must not hide a missing folder until the next run.
   const around = premises === null ? [] : await inspectSurroundings(premises, locate);
   const all = [...problems, ...around].toSorted((one, other) => one.line - other.line);
   return { file: place.file, config, problems: all, premises, locate };
 }
 
 /**
- * The configuration a command works with; warnings go to stderr.
+ * The configuration that a command works with; warnings go to stderr.
  *
- * @param folders `may come later` for a daemon: one disk that is late at boot must not keep it from all the others for good
+ * @param folders `may come later` for a daemon: a disk that is late at boot must not keep it from all the others
  * @throws {CommandError} with exit code 78 and every problem
  */
 export async function requireConfig(
@@ -52,8 +52,8 @@ export async function requireConfig(
 }
 
 /**
- * For commands that only need to know where things are: what is wrong around the file does not matter to them, nor whether
- * the key can be read from here. It may be in an environment or a credential of the service alone.
+ * For commands that only need to know where things are. Problems around the file do not matter to them, nor does the key: only the
+ * service may be able to read it.
  */
 export async function requireLoadable(shell: Shell, option: string | undefined): Promise<Config> {
   const place = await locateConfig(shell, option);
@@ -68,7 +68,7 @@ async function locateConfig(shell: Shell, option: string | undefined): Promise<C
   } catch (error) {
     if (!(error instanceof ConfigNotFoundError)) throw error;
     throw new CommandError(
-      `${error.message}\nCopy config.example.yaml to one of them, or try \`dropcast demo\` without any`,
+      `${error.message}\nCopy config.example.yaml to one of these places, or try \`dropcast demo\`, which needs none`,
       exitCodes.badConfig,
     );
   }

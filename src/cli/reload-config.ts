@@ -9,58 +9,73 @@ import type { SecretValues } from '../log/redaction.ts';
 import { readConfig } from './read-config.ts';
 import type { Shell } from './shell.ts';
 
+interface ReloadContext {
+  readonly shell: Shell;
+  readonly logger: Logger;
+  readonly secrets: SecretValues;
+}
+
 /**
- * Has the daemon read its configuration again. A bad one is refused and the old one stays; the log says which of the two.
+ * The reload of a running daemon: reads its configuration again and applies it. An invalid one is refused, and the old one stays active;
+ * the log says which. Reloads run one at a time, so that the last configuration wins.
  *
- * @throws {Error} when dropcast is stopping
+ * @param daemon its present configuration names the file to read
+ * @returns a function that resolves with whether it was applied, and the problems that a person should see; it rejects when dropcast is
+ *   stopping
  */
-export async function reloadConfig(
-  daemon: Daemon,
-  { shell, logger, secrets }: { readonly shell: Shell; readonly logger: Logger; readonly secrets: SecretValues },
-): Promise<Reloaded> {
+export function createReload(daemon: Daemon, context: ReloadContext): () => Promise<Reloaded> {
+  let last: Promise<unknown> = Promise.resolve();
+  return () => {
+    const next = last.then(() => reloadConfig(daemon, context));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+async function reloadConfig(daemon: Daemon, { shell, logger, secrets }: ReloadContext): Promise<Reloaded> {
   refuseWhileStopping(shell);
   const before = daemon.config();
   const { file } = before;
   const refuse = (problems: readonly string[]): Reloaded => {
-    logger.error('The new configuration is wrong: the old one stays', { problems });
+    logger.error('Reload refused: the new configuration is wrong, the old one stays active', { problems });
     return { ok: false, problems, config: file };
   };
-  if (!existsSync(file)) return refuse([`${file} is no longer there`]);
+  if (!existsSync(file)) return refuse([`${file} does not exist`]);
   const { config, problems } = await readConfig(shell, file);
   refuseWhileStopping(shell);
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null || problems.some((problem) => isRefusal(problem, before, config))) return refuse(lines);
   if (config.stateDir !== before.stateDir || config.status.socket !== before.status.socket) {
-    logger.error('The new configuration needs a restart', { why: needsRestart });
+    logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
     return { ok: false, problems: [needsRestart], config: file };
   }
   secrets.add(config.service.apiKey.reveal());
   if (config.service.webhookSecret !== null) secrets.add(config.service.webhookSecret.reveal());
   await daemon.reload(config);
-  logger.info('The configuration was taken over', { config: config.file, warnings: lines });
-  const later = settledAtStart.filter((key) => isOther(before, config, key));
+  logger.info('Reloaded', { config: config.file, warnings: lines });
+  const later = fixedAtStart.filter((key) => isOther(before, config, key));
   if (later.length === 0) return { ok: true, problems: lines, config: file };
-  logger.warn('Some of it takes effect only after a restart', { keys: later });
-  return { ok: true, problems: [...lines, `only after a restart takes effect: ${later.join(', ')}`], config: file };
+  logger.warn('Restart to apply some settings', { keys: later });
+  return { ok: true, problems: [...lines, `Restart to apply: ${later.join(', ')}`], config: file };
 }
 
 function refuseWhileStopping({ stopping }: Shell): void {
   if (stopping.aborted) throw new Error('dropcast is stopping');
 }
 
-/** That a folder it watches is away at the moment keeps nothing else from changing; a new one that is not there is a mistake. */
+/** A watched folder that is missing right now does not block other changes. A new folder that is missing is a mistake. */
 function isRefusal({ severity, passing, key }: Problem, before: Config, after: Config): boolean {
   if (severity !== 'error' || passing !== true) return severity === 'error';
   const folder = after.folders.find((each) => key.startsWith(`${each.key}.`));
   return !before.folders.some(({ path }) => path === folder?.path);
 }
 
-/** Where the daemon keeps its ledger and where it can be asked do not change while it runs. */
-export const needsRestart = 'state_dir and status.socket take effect only after a restart';
+/** A running daemon cannot move its ledger or its control socket. */
+export const needsRestart = 'restart to change state_dir or status.socket';
 
-/** What a running daemon keeps: its log and its page are set up once. */
-const settledAtStart = ['log', 'status'] as const;
+/** The log and the status page are set up once, at the start. */
+const fixedAtStart = ['log', 'status'] as const;
 
-function isOther(before: Config, after: Config, key: (typeof settledAtStart)[number]): boolean {
+function isOther(before: Config, after: Config, key: (typeof fixedAtStart)[number]): boolean {
   return JSON.stringify(before[key]) !== JSON.stringify(after[key]);
 }

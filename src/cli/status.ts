@@ -2,7 +2,7 @@ import type { FolderStatus } from '../intake/folders.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView, StatusView } from '../daemon/view.ts';
 import { queryDaemonOrLedger } from './control.ts';
-import { fileTable } from './file-table.ts';
+import { fileTable, unansweredCreates } from './file-table.ts';
 import { hasColour, paint } from '../log/colour.ts';
 import { formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
@@ -14,7 +14,7 @@ import type { Shell } from './shell.ts';
 /**
  * `dropcast status`: what is happening, and why.
  *
- * @returns the exit code, which alone tells scripts and health checks that the daemon is not running
+ * @returns the exit code; scripts and health checks read from it whether the daemon runs
  */
 export async function status(
   shell: Shell,
@@ -51,33 +51,28 @@ function describe(view: StatusView, shell: Shell): string {
     lines.push(
       paint(
         'yellow',
-        `Waiting (${view.waiting.kind}): ${escapeControls(view.waiting.why)}; asked again ${next}`,
+        `Waiting (${view.waiting.kind}): ${escapeControls(view.waiting.why)}; next check ${next}`,
         colour,
       ),
     );
   }
   if (view.requests !== null) {
     const { used, limit, blocked_until: blockedUntil } = view.requests;
-    const block =
-      blockedUntil === null ? '' : `, the service lets us go on ${formatRelative(blockedUntil, Date.now())}`;
+    const block = blockedUntil === null ? '' : `. Rate limited; resumes ${formatRelative(blockedUntil, Date.now())}.`;
     lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
   }
   // Those that want something of somebody first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   for (const folder of folders) lines.push(folderLine(folder, colour));
-  if (view.suspects > 0)
-    lines.push(
-      `${view.suspects} create ${view.suspects === 1 ? 'request' : 'requests'} had no answer: the service may hold as many empty records`,
-    );
-  const hint =
-    view.needs_you.length === 0 ? '' : '`dropcast show ID` tells more, `dropcast retry ID` tries it again as it is.\n';
+  if (view.suspects > 0) lines.push(`${unansweredCreates(view.suspects)}.`);
+  const hint = view.needs_you.length === 0 ? '' : 'Details: `dropcast show ID`. Try again: `dropcast retry ID`.\n';
   return `${lines.join('\n')}\n${section('Under way', view.working, shell)}${section('Needs you', view.needs_you, shell)}${hint}`;
 }
 
 function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {
   const word = isFine({ state }) ? state : paint('yellow', `${state}: ${escapeControls(why ?? '')}`, colour);
   const left = [
-    paths.ignored > 0 ? `, ${paths.ignored} left alone` : '',
+    paths.ignored > 0 ? `, ${paths.ignored} ignored` : '',
     paths.refused > 0 ? `, ${paths.refused} refused` : '',
     refused === null ? '' : `: "${escapeControls(refused.path)}": ${refused.why}${paths.refused > 1 ? ', …' : ''}`,
   ];
@@ -99,7 +94,7 @@ function countLine({ counts, settling }: StatusView): string {
     ...(settling > 0 ? [`${settling} settling`] : []),
     ...Object.entries(counts).map(([state, n]) => `${n} ${state}`),
   ];
-  return parts.length === 0 ? 'No file seen yet' : parts.join(' · ');
+  return parts.length === 0 ? 'No files yet' : parts.join(' · ');
 }
 
 function section(title: string, files: readonly FileView[], shell: Shell): string {

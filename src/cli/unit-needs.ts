@@ -18,26 +18,26 @@ import { probeAccess } from './probe-access.ts';
 /** The user of the units. */
 export const SERVICE_USER = 'dropcast';
 
-/** What the unit lets the status page listen on (systemd/dropcast.service). */
+/** The port that the unit allows for the status page (systemd/dropcast.service). */
 const UNIT_PORT = 7878;
 
-/** The user `nobody` of Debian, and of the kernel: it owns nothing. */
+/** The user `nobody`, of Debian and of the kernel. It owns nothing. */
 const NOBODY = 65_534;
 
-/** What is known of the machine beside its disk. */
+/** The machine, apart from its disks. */
 export interface Machine {
-  /** Null when it does not exist yet: whom it may read nobody knows then. */
+  /** Null when it does not exist yet; what it may read is then unknown. */
   readonly user: ServiceUser | null;
   /** Texts of passwd(5), group(5), /proc/self/mountinfo and resolv.conf(5). */
   readonly passwd: string;
   readonly group: string;
   readonly mountinfo: string;
   readonly resolvConf: string;
-  /** Root can become the user and try; others have only the modes to go by, which say nothing of access control lists. */
+  /** Root can become the user and try. Others have only the modes, which do not show access control lists. */
   readonly isRoot: boolean;
 }
 
-/** Looks at the folders of a configuration for what its service needs to get at them. Changes nothing. */
+/** Finds what the service needs from its unit to use the folders of a configuration. Changes nothing. */
 export async function findUnitNeeds(
   config: Config,
   { premises, service, machine }: { premises: Premises; service: InstalledService; machine: Machine },
@@ -47,7 +47,7 @@ export async function findUnitNeeds(
   const written = [config.stateDir, dirname(socket)].filter((path) => !own.some((outer) => isWithin(path, outer)));
   return {
     configFile: config.file,
-    folders: await Promise.all(config.folders.map((folder) => surveyFolder(folder, machine))),
+    folders: await Promise.all(config.folders.map((folder) => folderNeeds(folder, machine))),
     written: await Promise.all([...new Set(written)].map(resolved)),
     secretFiles: await Promise.all(premises.secretFiles.map(resolved)),
     port: listen === null || listen.port === UNIT_PORT ? null : listen.port,
@@ -55,7 +55,7 @@ export async function findUnitNeeds(
   };
 }
 
-/** Reads what is known of the machine and of the user of the service. */
+/** Reads the machine and the user of the service. */
 export async function readMachine(
   findUser: (passwd: string, group: string) => ServiceUser | null,
   isRoot: boolean,
@@ -67,7 +67,7 @@ export async function readMachine(
   return { user: findUser(passwd, group), passwd, group, mountinfo, resolvConf, isRoot };
 }
 
-async function surveyFolder({ path, afterReady }: Config['folders'][number], machine: Machine): Promise<FolderNeeds> {
+async function folderNeeds({ path, afterReady }: Config['folders'][number], machine: Machine): Promise<FolderNeeds> {
   const place = await resolved(path);
   const isWritten = afterReady.kind !== 'keep';
   const directories = await directoriesOf(place, isWritten);
@@ -87,7 +87,7 @@ async function surveyFolder({ path, afterReady }: Config['folders'][number], mac
   };
 }
 
-/** The folder, and those above it that have to be gone through: the service has no others in the places that are bound for it. */
+/** The folder, and the directories above it that the service must pass through: none of them for a folder that is bound for it. */
 async function directoriesOf(place: ResolvedPath, isWritten: boolean): Promise<readonly Directory[]> {
   const { realPath } = place;
   const needs = isWritten ? access.write : access.read;
@@ -116,7 +116,7 @@ async function commandFor(directory: Directory, user: ServiceUser, machine: Mach
   return accessCommand({ name: SERVICE_USER, uid: user.uid }, directory, owners);
 }
 
-/** Nobody, but of that group: what the group may do. What others may do as well, they may by this, too. */
+/** What members of the directory's group may do there: probed as `nobody` in that group. Includes what everybody may do. */
 async function groupAccess(directory: Directory, allows: Allows): Promise<number> {
   const member = { uid: NOBODY, gids: new Set([directory.gid]) };
   for (const needs of [access.write, access.read]) if (await allows(member, { ...directory, needs })) return needs;

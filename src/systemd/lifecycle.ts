@@ -4,132 +4,151 @@ import type { Notice, Notifier } from './notifier.ts';
 import { startingText, statusText, stoppingText } from './status-text.ts';
 import { keepAlive } from './watchdog.ts';
 
-/** What is told of the daemon. */
+/** What the notifications are about. */
 export interface WatchedDaemon {
-  /** The folders whose first scan is not over yet. One that is away counts as looked at. */
+  /** Folders whose first scan has not ended. A missing folder counts as scanned. */
   unscanned(): readonly string[];
   brief(): Promise<Brief>;
-  /** Uploads under way. */
+  /** Running uploads. */
   uploads(): number;
-  /** When the working loop last turned, on the clock of `performance.now()`. */
+  /** When the main loop last turned, on the clock of `performance.now()`. */
   turnedAt(): number;
 }
 
-/** Tells systemd how the daemon gets on, from its start to its end. */
+/** Notifies systemd of the daemon's life: start, ready, status and watchdog, stop. */
 export interface LifecycleNotifier extends Disposable {
-  /** The daemon works and can be asked: it is ready once it has looked through its folders. */
+  /** Call once the daemon works and answers. It becomes ready when it has scanned its folders. */
   watch(daemon: WatchedDaemon): void;
 }
 
-/** `READY` does not wait longer for the first scans: a dead share must not hold up `systemctl start` for ever. */
+/** `READY` waits no longer than this for the first scans: a dead share must not block `systemctl start` for ever. */
 const longestStartMs = 60_000;
 
 /**
- * No more time is asked for when the end takes longer: uploads have 45 s, and what then still goes on hangs. All facts are on
- * disk at any moment, so systemd may end it.
+ * How long a stop may ask for more time. Uploads have 45 s; whatever runs after this hangs. Every fact is on disk at any moment, so systemd
+ * may kill the daemon then.
  */
-const longestEndMs = 180_000;
+const longestStopMs = 180_000;
 
-/** Between two looks at whether the first scans are over. */
-const startLookMs = 100;
+/** Between two checks whether the first scans have ended. */
+const scanCheckMs = 100;
 
 /**
- * How often more time is asked for, and how much: a daemon that no longer says so is stopped after it. It never shortens what
- * the unit allows, and holds for the watchdog too (service_extend_timeout in systemd).
+ * How often to ask for more time, and for how much: systemd stops a daemon that no longer asks. It never shortens what the unit allows, and
+ * covers the watchdog too (service_extend_timeout in systemd).
  */
 const extendMs = 5_000;
 const extension: Notice = { EXTEND_TIMEOUT_USEC: '15000000' };
 
-/** Between two looks at the numbers: so long at least and at most. */
+/** Limits of the time between two status updates. */
 const statusMs = { least: 1_000, most: 5_000 };
 
-/** A look is taken so much less often than it is long: at most 1 % of a core goes into it. */
-const restPerLook = 100;
+/** The wait between two updates is this many times the duration of one: updates use at most 1 % of a core. */
+const waitPerUpdate = 100;
 
 /**
- * Begins at once with the start; the end begins when `stopping` fires and lasts until it is disposed of, so that cutting uploads
- * and the last backup of the ledger have their time too.
+ * Reports the start at once. The stop begins when `stopping` fires and lasts until disposal, so that aborting uploads and the last backup of
+ * the ledger have their time too.
+ *
+ * @param notifier the connection to systemd; disposed with the result
+ * @param options.stopping fires when the daemon begins to stop
  */
 export function createLifecycleNotifier(
   notifier: Notifier,
-  { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal },
+  options: { readonly logger: Logger; readonly stopping: AbortSignal },
 ): LifecycleNotifier {
-  /** Timers of the present part: start, work, or end. */
-  let part = new DisposableStack();
-  let daemon: WatchedDaemon | null = null;
-  let told = '';
+  return new Lifecycle(notifier, options);
+}
 
-  const enter = (): DisposableStack => {
-    part.dispose();
-    return (part = new DisposableStack());
-  };
-  const say = (status: string, news: Notice = {}): void => {
-    if (status === told && Object.keys(news).length === 0) return;
-    told = status;
-    notifier.send({ ...news, STATUS: status });
-  };
+class Lifecycle implements LifecycleNotifier {
+  readonly #notifier: Notifier;
+  readonly #logger: Logger;
+  readonly #stopping: AbortSignal;
+  readonly #onStop = (): void => this.#stop();
+  /** Timers of the present phase: starting, working or stopping. */
+  #phase = new DisposableStack();
+  #daemon: WatchedDaemon | null = null;
+  #status = '';
 
-  /** Asks for more time again and again, so long at most. */
-  const extend = (longestMs: number): Disposable => {
-    const end = performance.now() + longestMs;
-    return every(extendMs, () => performance.now() < end && notifier.send(extension));
-  };
+  constructor(notifier: Notifier, { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal }) {
+    this.#notifier = notifier;
+    this.#logger = logger;
+    this.#stopping = stopping;
+    this.#start();
+    if (stopping.aborted) this.#stop();
+    else stopping.addEventListener('abort', this.#onStop, { once: true });
+  }
 
-  const start = (): DisposableStack => {
-    const starting = enter();
-    say(startingText, extension);
-    starting.use(extend(longestStartMs));
-    return starting;
-  };
-
-  const work = (watched: WatchedDaemon): void => {
-    const working = enter();
-    say(told, { READY: '1' });
-    const { watchdogMs: intervalMs } = notifier;
-    if (intervalMs !== null)
-      working.use(keepAlive({ notifier, logger, intervalMs, turnedAt: () => watched.turnedAt() }));
-    const tell = async (): Promise<void> => {
-      const status = statusText(await watched.brief());
-      // It may be from before the end began.
-      if (!working.disposed) say(status);
+  watch(daemon: WatchedDaemon): void {
+    if (this.#stopping.aborted) return;
+    this.#daemon = daemon;
+    const phase = this.#start();
+    const deadline = performance.now() + longestStartMs;
+    const check = (): void => {
+      const folders = daemon.unscanned();
+      if (folders.length > 0 && performance.now() < deadline) return;
+      if (folders.length > 0) this.#logger.warn('Ready, but some folders are not scanned yet', { folders });
+      this.#work(daemon);
     };
-    working.use(
-      repeat(() => tell().catch((error: unknown) => logger.debug('The status cannot be told', { err: error }))),
+    phase.use(every(scanCheckMs, check));
+    check();
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopping.removeEventListener('abort', this.#onStop);
+    this.#phase.dispose();
+    this.#notifier[Symbol.dispose]();
+  }
+
+  #start(): DisposableStack {
+    const phase = this.#enterPhase();
+    this.#send(startingText, extension);
+    phase.use(this.#extendTime(longestStartMs));
+    return phase;
+  }
+
+  #work(daemon: WatchedDaemon): void {
+    const phase = this.#enterPhase();
+    this.#send(this.#status, { READY: '1' });
+    const { watchdogMs: intervalMs } = this.#notifier;
+    if (intervalMs !== null) {
+      const turnedAt = (): number => daemon.turnedAt();
+      phase.use(keepAlive({ notifier: this.#notifier, logger: this.#logger, intervalMs, turnedAt }));
+    }
+    const update = async (): Promise<void> => {
+      const status = statusText(await daemon.brief());
+      // The stop may have begun meanwhile.
+      if (!phase.disposed) this.#send(status);
+    };
+    phase.use(
+      repeat(() => update().catch((error: unknown) => this.#logger.debug('Cannot read the status', { err: error }))),
     );
-  };
+  }
 
-  const stop = (): void => {
-    const ending = enter();
-    const text = (): string => stoppingText(daemon?.uploads() ?? 0);
-    say(text(), { STOPPING: '1', ...extension });
-    ending.use(every(statusMs.least, () => say(text())));
-    ending.use(extend(longestEndMs));
-  };
+  #stop(): void {
+    const phase = this.#enterPhase();
+    const text = (): string => stoppingText(this.#daemon?.uploads() ?? 0);
+    this.#send(text(), { STOPPING: '1', ...extension });
+    phase.use(every(statusMs.least, () => this.#send(text())));
+    phase.use(this.#extendTime(longestStopMs));
+  }
 
-  start();
-  if (stopping.aborted) stop();
-  else stopping.addEventListener('abort', stop, { once: true });
-  return {
-    watch: (watched) => {
-      if (stopping.aborted) return;
-      daemon = watched;
-      const starting = start();
-      const end = performance.now() + longestStartMs;
-      const look = (): void => {
-        const folders = watched.unscanned();
-        if (folders.length > 0 && performance.now() < end) return;
-        if (folders.length > 0) logger.warn('Ready, although folders are still being looked through', { folders });
-        work(watched);
-      };
-      starting.use(every(startLookMs, look));
-      look();
-    },
-    [Symbol.dispose]: () => {
-      stopping.removeEventListener('abort', stop);
-      part.dispose();
-      notifier[Symbol.dispose]();
-    },
-  };
+  #enterPhase(): DisposableStack {
+    this.#phase.dispose();
+    return (this.#phase = new DisposableStack());
+  }
+
+  /** A status that has not changed is not sent again, unless there is other news. */
+  #send(status: string, news: Notice = {}): void {
+    if (status === this.#status && Object.keys(news).length === 0) return;
+    this.#status = status;
+    this.#notifier.send({ ...news, STATUS: status });
+  }
+
+  #extendTime(longestMs: number): Disposable {
+    const deadline = performance.now() + longestMs;
+    return every(extendMs, () => performance.now() < deadline && this.#notifier.send(extension));
+  }
 }
 
 function every(ms: number, act: () => unknown): Disposable {
@@ -137,15 +156,15 @@ function every(ms: number, act: () => unknown): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** One after the other, the next one later the longer the last one took. */
-function repeat(look: () => Promise<void>): Disposable {
+/** One update at a time; the longer one takes, the later the next. */
+function repeat(update: () => Promise<void>): Disposable {
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const turn = async (): Promise<void> => {
     const began = performance.now();
-    await look();
-    const restMs = restPerLook * (performance.now() - began);
-    if (!isOver) timer = setTimeout(() => void turn(), Math.min(Math.max(restMs, statusMs.least), statusMs.most));
+    await update();
+    const waitMs = waitPerUpdate * (performance.now() - began);
+    if (!isOver) timer = setTimeout(() => void turn(), Math.min(Math.max(waitMs, statusMs.least), statusMs.most));
   };
   void turn();
   return {

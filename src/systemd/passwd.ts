@@ -1,15 +1,17 @@
-/** The user that the service runs as, as far as permissions go. */
+/** The user that the service runs as. */
 export interface ServiceUser {
   readonly uid: number;
-  /** Of all its groups. */
+  /** All its groups. */
   readonly gids: ReadonlySet<number>;
   readonly home: string;
 }
 
 /**
- * A user by name, of the texts of passwd(5) and group(5).
+ * Finds a user by name.
  *
- * @returns null when there is none of that name
+ * @param passwd text of passwd(5)
+ * @param group text of group(5)
+ * @returns null when there is no such user
  */
 export function findUser(name: string, passwd: string, group: string): ServiceUser | null {
   const [, , uid = '', gid = '', , home = '/'] = linesOf(passwd).find(([user]) => user === name) ?? [];
@@ -21,7 +23,7 @@ export function findUser(name: string, passwd: string, group: string): ServiceUs
 }
 
 /**
- * The name of a user or a group, or its number when there is none for it, as with those of a directory service.
+ * The name of a user or a group; its number when the table has no name, as for those of a directory service.
  *
  * @param table text of passwd(5) or group(5)
  */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Brief } from '../../src/daemon/brief.ts';
+import { startingText, stoppingText } from '../../src/systemd/status-text.ts';
 import { createLifecycleNotifier } from '../../src/systemd/lifecycle.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
 import { recordingNotifier } from './recording-notifier.ts';
@@ -12,8 +13,8 @@ afterEach(() => {
 });
 
 const extended = 'EXTEND_TIMEOUT_USEC=15000000';
-const begun = `${extended}\nSTATUS=Looking through the folders`;
-const ready = 'READY=1\nSTATUS=Looking through the folders';
+const begun = `${extended}\nSTATUS=${startingText}`;
+const ready = `READY=1\nSTATUS=${startingText}`;
 
 /** The notifier and the daemon it reports on, which looks through one folder and does nothing else. */
 function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; lookMs?: number } = {}) {
@@ -53,7 +54,7 @@ async function openReady(options?: Parameters<typeof open>[0]) {
   return opened;
 }
 
-test('it is ready as soon as every folder was looked through, and asks for more time until then', async () => {
+test('it is ready as soon as every folder is scanned, and asks for more time until then', async () => {
   const { lifecycle, daemon, news, pass, watch } = open();
   using _ = lifecycle;
   expect(news()).toEqual([begun]);
@@ -65,7 +66,7 @@ test('it is ready as soon as every folder was looked through, and asks for more 
   expect(news()).toEqual([ready, 'STATUS=Idle · API 0/1000']);
 });
 
-test('folders that are not looked through after a minute no longer hold it up, and are named', async () => {
+test('folders that are not scanned after a minute no longer block it, and are named', async () => {
   const { lifecycle, logger, news, pass, watch } = open();
   using _ = lifecycle;
   watch();
@@ -142,13 +143,13 @@ test('SIGTERM is told at once, then the uploads that are left, and time is asked
   const { lifecycle, daemon, news, pass, stop } = await openReady({ watchdogMs: 2_000 });
   daemon.uploads = 2;
   stop();
-  expect(news()).toEqual([`STOPPING=1\n${extended}\nSTATUS=Stopping: 2 uploads finish`]);
+  expect(news()).toEqual([`STOPPING=1\n${extended}\nSTATUS=${stoppingText(2)}`]);
   daemon.uploads = 1;
   await pass(20_000);
-  expect(news()).toEqual(['STATUS=Stopping: 1 upload finishes', extended, extended, extended, extended]);
+  expect(news()).toEqual([`STATUS=${stoppingText(1)}`, extended, extended, extended, extended]);
   daemon.uploads = 0;
   await pass(1_000);
-  expect(news()).toEqual(['STATUS=Stopping']);
+  expect(news()).toEqual([`STATUS=${stoppingText(0)}`]);
   lifecycle[Symbol.dispose]();
   await pass(20_000);
   expect(news()).toEqual(['closed']);
@@ -170,7 +171,7 @@ test('numbers that were asked for before the end began are not told in it', asyn
   await pass(100);
   stop();
   await pass(2_000);
-  expect(news()).toEqual([`STOPPING=1\n${extended}\nSTATUS=Stopping`]);
+  expect(news()).toEqual([`STOPPING=1\n${extended}\nSTATUS=${stoppingText(0)}`]);
 });
 
 test('one that is stopped while it starts never says that it is ready', async () => {
