@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { callDaemon, ControlError, NotRunningError } from '../daemon/control-client.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { isLedgerThere } from '../ledger/lost-ledger.ts';
 import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
@@ -25,14 +26,19 @@ export async function queryDaemonOrLedger<T>(
     if (!(error instanceof NotRunningError)) throw explain(error);
   }
   try {
-    // Loaded here: a running daemon answers without it, and it costs more than the rest of the command.
-    const { openExistingLedger } = await import('../ledger/ledger.ts');
-    await using ledger = await openExistingLedger(config.stateDir);
+    await using ledger = await openLedgerIfThere(config.stateDir);
     shell?.stderr.write(`The daemon is not running. ${ledger === null ? 'No history yet.' : 'Reading its ledger.'}\n`);
     return await read(ledger);
   } catch (error) {
     throw explain(error);
   }
+}
+
+/** Loads the ledger only when there is one to read: kysely takes 80 ms of CPU. */
+async function openLedgerIfThere(stateDir: string): Promise<Ledger | null> {
+  if (!(await isLedgerThere(stateDir))) return null;
+  const { openExistingLedger } = await import('../ledger/ledger.ts');
+  return openExistingLedger(stateDir);
 }
 
 /** Sends a command to the running daemon. @throws {CommandError} with exit code 3 when it is not running */

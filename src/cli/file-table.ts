@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { FileView, SettlingView } from '../daemon/view.ts';
 import { hasColour } from '../log/colour.ts';
 import type { Style } from '../log/colour.ts';
-import { counted, formatBytes, formatRelative, UNKNOWN } from './output/format.ts';
+import { formatBytes, formatRelative, UNKNOWN } from './output/format.ts';
 import { renderTable } from './output/table.ts';
 import type { Column } from './output/table.ts';
 import type { Shell } from './shell.ts';
@@ -73,11 +73,6 @@ export function whyOf(file: FileView): string {
   if (file.state === 'done') return file.local === 'refused' ? (file.why ?? '') : '';
   const next = file.not_before === null ? '' : ` (next attempt ${formatRelative(file.not_before, Date.now())})`;
   return `${file.why ?? ''}${next}`;
-}
-
-/** Create requests that got no answer may have left empty records on the service. @param count at least 1 */
-export function unansweredCreates(count: number): string {
-  return `${counted(count, 'unanswered create request')} may have left up to ${counted(count, 'empty record')} on the service`;
 }
 
 export function stateStyle(state: string): Style | null {

@@ -3,6 +3,7 @@ import type { FilesView } from '../daemon/view.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { fileTable } from './file-table.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
+import { counted } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { requireLoadable } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
@@ -35,6 +36,6 @@ export async function ls(shell: Shell, options: LsOptions): Promise<void> {
   else if (view.files.length + view.settling.length === 0) shell.stderr.write('No files found.\n');
   else shell.stdout.write(fileTable(view.files, shell, view.settling));
   if (view.files.length + view.settling.length === options.limit) {
-    shell.stderr.write(`Stopped at ${options.limit} files; there may be more: raise --limit.\n`);
+    shell.stderr.write(`Stopped at ${counted(options.limit, 'file')}; there may be more: raise --limit.\n`);
   }
 }

@@ -1,3 +1,4 @@
+import { counted } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
 import { videoForm } from './json-forms.ts';
 import type { Session } from './session.ts';
@@ -26,7 +27,8 @@ export async function listVideos({ shell, client }: Session, options: ListVideos
   if (options.json === true) return printJson({ videos: videos.map(videoForm) }, shell.stdout);
   if (videos.length === 0) shell.stderr.write('No videos found.\n');
   else shell.stdout.write(videoTable(videos, shell, Date.now()));
-  if (videos.length === limit) shell.stderr.write(`Stopped at ${limit} videos; there may be more: raise --limit.\n`);
+  if (videos.length === limit)
+    shell.stderr.write(`Stopped at ${counted(limit, 'video')}; there may be more: raise --limit.\n`);
 }
 
 /** `dropcast videos get ID`: everything about one video. */

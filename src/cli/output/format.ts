@@ -58,6 +58,11 @@ export function counted(n: number, word: string): string {
   return `${formatCount(n)} ${word}${n === 1 ? '' : 's'}`;
 }
 
+/** Create requests that got no answer may have left empty records on the service. @param count at least 1 */
+export function unansweredCreates(count: number): string {
+  return `${counted(count, 'unanswered create request')} may have left up to ${counted(count, 'empty record')} on the service`;
+}
+
 function isAmount(value: number | null): value is number {
   return value !== null && Number.isFinite(value) && value >= 0;
 }
