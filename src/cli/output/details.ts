@@ -3,15 +3,15 @@ import type { Style } from '../../log/colour.ts';
 import { displayWidth, pad } from './text-width.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 
-/** One fact about one thing. */
+/** One labelled fact. */
 export interface Detail {
   readonly label: string;
-  /** Raw text, made safe here; several lines stand below each other. With null the fact is left out. */
+  /** Raw text, escaped here; several lines appear below each other. Null omits the fact. */
   readonly value: string | readonly string[] | null;
   readonly style?: Style | null;
 }
 
-/** Facts below each other, `label  value`, the values aligned. Ends with a newline unless there is none. */
+/** Facts, one per line, `label  value`, with the values aligned. Ends with a newline unless empty. */
 export function renderDetails(details: readonly Detail[], colour: boolean): string {
   const known = details.filter(({ value }) => value !== null);
   const width = known.reduce((widest, { label }) => Math.max(widest, displayWidth(label)), 0) + GAP.length;

@@ -3,8 +3,8 @@ import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Progress } from './progress-view.ts';
 
 /**
- * A stream whose lines become permanent lines of a progress display: what the log writes to while a live region is on the same terminal.
- * A line may come in pieces; the last one counts when the stream ends.
+ * A stream for the log while a live region is on the same terminal: each line becomes a permanent line of the display. Lines may arrive in
+ * pieces; the end of the stream completes the last one.
  */
 export function lineStream(progress: Pick<Progress, 'line'>): Writable {
   let rest = '';
@@ -22,11 +22,11 @@ export function lineStream(progress: Pick<Progress, 'line'>): Writable {
   });
 }
 
-/** Colours and weights as `styleText` writes them; anything longer or different is not let through. */
+/** Colours and weights as `styleText` writes them; nothing else passes. */
 // oxlint-disable-next-line no-control-regex -- ESC is what is looked for
 const STYLE = /(\u{1B}\[[\d;]{1,16}m)/u;
 
-/** A whole line of ours that holds such text: the newline at its end goes, its colours stay and end with it, all else is made safe. */
+/** Makes one of our lines safe: keeps its colours, which end with it, removes the newline at its end, and escapes everything else. */
 export function permanentLine(text: string): string {
   const parts = text.replace(/\r?\n$/, '').split(STYLE);
   const safe = parts.map((part, index) => (index % 2 === 1 ? part : escapeControls(part))).join('');

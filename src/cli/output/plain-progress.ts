@@ -12,7 +12,7 @@ interface Seen {
   readonly firstAtMs: number;
 }
 
-/** For pipes, files and CI logs: one line per change of a file's state, and now and then the total. */
+/** For pipes, files and CI logs: one line per change of state, and the total every 10 s. */
 export class PlainProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #now: () => number;
@@ -63,7 +63,7 @@ export class PlainProgress implements Progress {
     this.#lastTotal = total;
   }
 
-  /** Without totals, what is under way says for itself how far it is. */
+  /** Without totals, one line per running upload. */
   #totalLine(view: ProgressView, nowMs: number): string {
     if (view.totals !== null) return `total: ${totalParts(view, this.#rates.ofAll(nowMs), nowMs).join(', ')}\n`;
     return view.files
