@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { callDaemon, ControlError, NotRunningError } from '../daemon/control-client.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { isLedgerThere } from '../ledger/lost-ledger.ts';
-import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
+import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
+import { isLedgerThere } from '../ledger/recovery.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 

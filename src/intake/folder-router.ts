@@ -12,7 +12,7 @@ import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
 import { checkSidecar, isSidecarName, sidecarNames } from '../routing/sidecar.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
-import { codeOf } from '@dropcast/client';
+import { errnoOf } from '../disk/errno.ts';
 import { inDirectory, NotInFolderError } from '../disk/held-directory.ts';
 
 /** Sidecars and links are a few lines; what is longer is something else. */
@@ -148,7 +148,7 @@ async function readSmall(path: string): Promise<SmallText> {
 }
 
 function unread(error: unknown): SmallText {
-  const code = codeOf(error);
+  const code = errnoOf(error);
   // A video may have the longest name there is; no sidecar of a longer one can exist.
   const isAway = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
   return isAway ? null : { why: `cannot be read (${String(code)})` };

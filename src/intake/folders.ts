@@ -6,7 +6,7 @@ import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Accepted, Arrival, Intake } from './intake.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
+import type { LedgerView } from '../ledger/view.ts';
 import { watchFolder } from '../watch/folder-watcher.ts';
 import type {
   CompleteFile,
@@ -18,7 +18,7 @@ import type {
   WatchSink,
 } from '../watch/sighting.ts';
 import type { Route } from '../routing/plan.ts';
-import { versionOf } from '../watch/observation.ts';
+import { versionOf } from '../disk/file-version.ts';
 import { isThere } from '../disk/local-files.ts';
 import { createRouter, folderOf } from './folder-router.ts';
 import type { FolderRouter } from './folder-router.ts';
@@ -264,7 +264,7 @@ export function createFolders(options: {
       if (kind === 'sidecar') return { ok: false, why: 'it is a sidecar: it goes with its video' };
       const file = { folder: router.folder.path, path, kind, version: versionOf(stats), flaw: null };
       const as = await take(router, file);
-      return as === 'busy' ? { ok: false, why: 'it is being worked on' } : { ok: true, as };
+      return as === 'busy' ? { ok: false, why: 'busy: a step is working on it' } : { ok: true, as };
     },
     routeAnew: async (facts) => {
       const router = watched.get(facts.folder)?.router;

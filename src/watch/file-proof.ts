@@ -3,7 +3,8 @@ import { open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { FileVersion } from '../pipeline/file/facts.ts';
 import { containerFlaw } from './container-check.ts';
-import { errnoOf, isUntouched, versionOf } from './observation.ts';
+import { versionOf } from '../disk/file-version.ts';
+import { errnoOf, isUntouched } from './observation.ts';
 
 /** What the bytes of a file at rest say. `moved`: it is not the observed one any more, look again. */
 export type FileProof =

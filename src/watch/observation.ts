@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import type { BigIntStats } from 'node:fs';
+import { versionOf } from '../disk/file-version.ts';
 import type { FileVersion } from '../pipeline/file/facts.ts';
 
 /** What is at a path now. `unclear`: the question failed in a way that proves nothing (EACCES, ESTALE, EIO). */
@@ -17,17 +18,6 @@ export async function observe(absolutePath: string): Promise<Observation> {
     const code = errnoOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR' ? { is: 'missing' } : { is: 'unclear', code };
   }
-}
-
-export function versionOf(stats: BigIntStats): FileVersion {
-  return {
-    dev: String(stats.dev),
-    ino: String(stats.ino),
-    birthtimeNs: String(stats.birthtimeNs),
-    size: Number(stats.size),
-    mtimeNs: String(stats.mtimeNs),
-    ctimeNs: String(stats.ctimeNs),
-  };
 }
 
 /** The rule of `isSameVersion` (pipeline/facts.ts) as a key. Joined, not concatenated: it is kept for 100,000 files. */

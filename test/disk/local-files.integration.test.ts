@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { installedService } from '../../src/config/installed-service.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { versionOf } from '../../src/watch/observation.ts';
+import { versionOf } from '../../src/disk/file-version.ts';
 import { canMount, smallDisk } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
@@ -92,6 +92,31 @@ describe('moving after ready', () => {
     expect(answer.ok).toBe(false);
     expect(await readdir(elsewhere.path)).toEqual([]);
     expect(await readFile(join(folder.path, 'clip.mp4'), 'utf8')).toBe('bytes');
+  });
+});
+
+describe('an after_ready action', () => {
+  test.each([
+    ['of a newer version', { kind: 'archive', to: 'tape' }, 'unknown_after_ready'],
+    ['that names a method of every object', { kind: 'constructor' }, 'unknown_after_ready'],
+    ['that is missing', {}, 'unknown_after_ready'],
+    ['that asks for nothing', { kind: 'keep' }, 'nothing_to_put_away'],
+  ])('%s keeps the file, and says so', async (_, action, code) => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4', { afterReady: action as Facts['afterReady'] });
+    expect(await files.checkDisposal(facts)).toMatchObject({ kind: 'permanent', code });
+    expect(await files.dispose(facts)).toMatchObject({ ok: false, failure: { kind: 'permanent', code } });
+    expect(await readdir(folder.path)).toEqual(['clip.mp4']);
+  });
+
+  test('"delete" removes the file and nothing else', async () => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    await writeFile(join(folder.path, 'other.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'delete' } });
+    expect(await files.dispose(facts)).toEqual({ ok: true, value: null });
+    expect(await readdir(folder.path)).toEqual(['other.mp4']);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Failure } from './failure.ts';
 
 /** Which bytes, as far as the file system tells. Nanoseconds are decimal strings: they do not fit a number. */
 export interface FileVersion {
-  /** Where it was last seen. Says nothing of the bytes: a reboot or remount may number the device anew. */
+  /** Where it was last seen. Says nothing about the bytes: a reboot or remount may give the device another number. */
   readonly dev: string;
   readonly ino: string;
   readonly birthtimeNs: string;
@@ -68,7 +68,7 @@ export interface Facts {
   /** SHA-256 (hex) of the body, written before the last part of it is released. Null: no complete body ever left. */
   readonly sha256: string | null;
   readonly uploadedAt: number | null;
-  /** From when on the service is given time to finish; a `retry` starts it anew. */
+  /** When the service's time to finish began; a `retry` restarts it. */
   readonly processingSince: number | null;
   /** When the upload address was first seen dead. */
   readonly addressDeadAt: number | null;

@@ -3,9 +3,9 @@ import { link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { HeldDirectory } from '../../src/disk/held-directory.ts';
-import { moveFile } from '../../src/disk/move-file.ts';
-import { canMount } from '../ledger/small-disk.ts';
+import type { HeldDirectory } from '../../../src/disk/held-directory.ts';
+import { moveFile } from '../../../src/disk/put-away/move-file.ts';
+import { canMount } from '../../ledger/small-disk.ts';
 
 async function scratch() {
   const path = await mkdtemp(join(tmpdir(), 'dropcast-move-'));

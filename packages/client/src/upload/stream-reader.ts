@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-import type { BodySource } from './body-source.ts';
+import type { BodyReader } from './body-reader.ts';
 import { codeOf, FileChangedError, FileUnreadableError } from '../errors.ts';
 import { untilAborted } from './until-aborted.ts';
 import type { StreamSource } from '../video-client.ts';
@@ -8,10 +8,10 @@ import type { StreamSource } from '../video-client.ts';
 type Chunks = AsyncIterator<unknown, unknown>;
 
 /**
- * A stream of known length as the body of one PUT. Opened when the first byte is wanted, and once more when a server refuses
- * `Expect` after bytes have left: what was read of a stream cannot be read again.
+ * A stream of known length as the body of one PUT. It opens the stream for the first byte, and again when a server refuses `Expect`
+ * after bytes have left: a stream cannot be read twice.
  */
-export class StreamedSource implements BodySource, AsyncDisposable {
+export class StreamReader implements BodyReader {
   readonly #source: StreamSource;
   #stream: AsyncIterable<unknown> | null = null;
   #chunks: Chunks | null = null;
@@ -22,15 +22,11 @@ export class StreamedSource implements BodySource, AsyncDisposable {
     this.#source = source;
   }
 
-  get size(): number {
-    return this.#source.sizeBytes;
-  }
-
   async read(position: number, into: Buffer, signal: AbortSignal): Promise<void> {
     if (position === 0) this.#close();
     for (let filled = 0; filled < into.length;) {
       const chunk = await this.#next(signal);
-      if (chunk === null) throw this.#changed(`ends after ${position + filled} of ${this.size} bytes`);
+      if (chunk === null) throw this.#changed(`ends after ${position + filled} of ${this.#source.sizeBytes} bytes`);
       const taken = chunk.copy(into, filled);
       this.#rest = chunk.subarray(taken);
       filled += taken;
@@ -38,7 +34,7 @@ export class StreamedSource implements BodySource, AsyncDisposable {
   }
 
   async confirm(_sha256: string, signal: AbortSignal): Promise<void> {
-    if ((await this.#next(signal)) !== null) throw this.#changed(`has more than ${this.size} bytes`);
+    if ((await this.#next(signal)) !== null) throw this.#changed(`has more than ${this.#source.sizeBytes} bytes`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -46,7 +42,7 @@ export class StreamedSource implements BodySource, AsyncDisposable {
     this.#close();
   }
 
-  /** Bytes that come next; null at the end. Never an empty piece. */
+  /** The next bytes, never empty; null at the end. */
   async #next(signal: AbortSignal): Promise<Buffer | null> {
     if (this.#rest.length > 0) return this.#rest;
     for (;;) {
@@ -83,7 +79,7 @@ export class StreamedSource implements BodySource, AsyncDisposable {
   }
 
   #close(): void {
-    // Never waited for: an iterator that hangs does not end when it is told to.
+    // Not awaited: an iterator that hangs does not return.
     if (this.#stream instanceof Readable) this.#stream.destroy();
     else void this.#chunks?.return?.().catch(() => {});
     this.#stream = null;
@@ -98,7 +94,7 @@ export class StreamedSource implements BodySource, AsyncDisposable {
   }
 
   #noBytes(): FileUnreadableError {
-    return new FileUnreadableError(`${JSON.stringify(this.#source.name)} gives something that is no bytes`, {
+    return new FileUnreadableError(`${JSON.stringify(this.#source.name)} gives something other than bytes`, {
       code: 'not_bytes',
     });
   }

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Brings a file, or the names in a directory, to the disk: what is new is only as durable as its name. */
+/** Makes a file, or the names in a directory, durable: a new file is only as durable as its name. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
