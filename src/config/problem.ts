@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
-import { escapeControls, quote } from '../log/escape.ts';
+import { escapeControls, quote } from '../log/unsafe-characters.ts';
 import { formatKeyPath, type KeyPath } from './raw-tree.ts';
 
 /** Line and column, both from 1. */

@@ -1,4 +1,4 @@
-import { quote } from '../log/escape.ts';
+import { quote } from '../log/unsafe-characters.ts';
 
 /** One line for a title or a tag: control characters and runs of white space become one space, the ends are trimmed. */
 export function oneLine(text: string): string {

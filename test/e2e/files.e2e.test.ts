@@ -153,7 +153,7 @@ describe('what is no regular file', () => {
         await until(`it says that it refused ${name}`, () => refused.test(station.daemon().output()));
       }
       const explained = await dropcast(['explain', at('inbox/fifo.mp4'), '--config', station.scratch.config]);
-      expect(explained.stdout).toContain('It is left alone: it is not a regular file.');
+      expect(explained.stdout).toMatch(/Ignored: .*regular file/);
     } finally {
       server.close();
     }
@@ -397,7 +397,7 @@ describe('folders', () => {
       good.replace('match: "{top}/**"', 'match: "only/**"').replaceAll('"{top}"', '"x"'),
     );
     station.daemon().child.kill('SIGHUP');
-    await until('it was taken over', () => station.daemon().output().split('was taken over').length === 2);
+    await until('it is reloaded', () => station.daemon().output().split('"Reloaded"').length === 2);
     await station.drop('unmatched/file.mpg');
     expect((await station.reaches('unmatched/file.mpg', 'held')).why).toContain('no rule');
     const told =

@@ -60,9 +60,8 @@ alongside('what the service of systemd relies on', () => {
       code: 0,
       stdout: expect.stringMatching(/\n\[Service\]\n(?:.*\n)*BindReadOnlyPaths=-\S+\/inbox\n/),
     });
-    expect(stderr).toContain(
-      `dropcast.service reads /etc/dropcast/dropcast.yaml; this is for the folders of ${scratch.config}\n`,
-    );
+    expect(stderr).toMatch(/dropcast\.service reads \/etc\/dropcast\/dropcast\.yaml/);
+    expect(stderr).toContain(scratch.config);
     await writeFile(
       scratch.config,
       (await readFile(scratch.config, 'utf8')).replace('/inbox', '/in\\tbox').replace(/path: (.*)/, 'path: "$1"'),
@@ -70,7 +69,7 @@ alongside('what the service of systemd relies on', () => {
     expect(await dropcast(['systemd', 'drop-in', '--config', scratch.config])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/in\\tbox" holds a control character, which no unit file can: rename it\n$/),
+      stderr: expect.stringMatching(/in\\tbox" contains a control character, .*rename it\n$/),
     });
   });
 
@@ -88,8 +87,9 @@ alongside('what the service of systemd relies on', () => {
     await using process = startDropcast(args, {}, isRoot ? nobody : undefined);
     expect(await process.ended).toMatchObject({
       code: 1,
-      stderr:
-        'only root can write /etc/systemd/system/dropcast@a-test.service.d/folders.conf: run `sudo dropcast systemd drop-in --install --instance a-test`\n',
+      stderr: expect.stringMatching(
+        /root .*\/dropcast@a-test\.service\.d\/folders\.conf; run: sudo dropcast systemd drop-in --install --instance a-test\n$/,
+      ),
     });
   });
 });

@@ -66,7 +66,7 @@ alongside('signals', () => {
     const { code } = await ended;
     expect(code).toBe(0);
     expect(performance.now() - secondAt).toBeLessThan(5_000);
-    expect(output()).toMatch(/uploads were cut and go on at the next start","uploads":1/);
+    expect(output()).toMatch(/Stopped: .*","uploads":1/);
     await station.start();
     await station.reaches('cut.mpg', 'done');
     expectUploadedOnce(station, 'cut');
@@ -87,8 +87,8 @@ alongside('signals', () => {
     expect(station.daemon().output()).toMatch(/dropcast\.yaml:\d+:\d+ /);
     await station.drop('old-rules.mpg');
     expect((await station.reaches('old-rules.mpg', 'done')).channel).toBe('ch_main');
-    await hangUp(good.replace('/state\n', '/elsewhere\n'), 'take effect only after a restart');
-    await hangUp(good.replace('ch_main', 'ch_second'), 'was taken over');
+    await hangUp(good.replace('/state\n', '/elsewhere\n'), 'restart to change state_dir');
+    await hangUp(good.replace('ch_main', 'ch_second'), '"Reloaded"');
     await station.drop('new-rules.mpg');
     expect((await station.reaches('new-rules.mpg', 'done')).channel).toBe('ch_second');
     expect((await station.daemon().kill('SIGTERM')).code).toBe(0);
@@ -166,7 +166,7 @@ alongside('once', () => {
     await station.drop('patient.mpg');
     const { code, stdout, stderr } = await dropcast(['once', '--wait', '1s', '--config', station.scratch.config]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/ECONNREFUSED[^]*Nothing can go on before that is mended/);
+    expect(stderr).toMatch(/ECONNREFUSED[^]*Fix this/);
     expect(stdout).toMatch(/retrying.*patient\.mpg/);
   });
 
@@ -194,11 +194,11 @@ alongside('once', () => {
     );
     await station.drop('waits.mpg');
     await using process = startDropcast(['once', '--config', station.scratch.config]);
-    const why = 'Everything waits: http://127.0.0.1:1 cannot be reached: ECONNREFUSED';
+    const why = 'Waiting: http://127.0.0.1:1 cannot be reached: ECONNREFUSED';
     await until('it says why', () => process.output().includes(why));
     const ended = await process.kill('SIGTERM');
     expect(ended.code).toBe(1);
-    expect(ended.stderr).toContain('stopped before everything had ended');
+    expect(ended.stderr).toContain('stopped before');
   });
 });
 
@@ -218,7 +218,7 @@ test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a fai
   closeSync(full);
   const said = child.stderr === null ? null : text(child.stderr);
   expect(await eventOf(child, 'close')).toEqual([1, null]);
-  expect(await said).toMatch(/^the output could not be written: .*ENOSPC.*\n$/);
+  expect(await said).toMatch(/^cannot write the output: .*ENOSPC.*\n$/);
 });
 
 test.runIf(process.platform === 'linux')('in a directory that was removed it says so', async () => {
@@ -228,7 +228,7 @@ test.runIf(process.platform === 'linux')('in a directory that was removed it say
   const child = spawn('bash', ['--norc', '-c', line], { cwd: scratch.path, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = text(child.stderr);
   expect(await eventOf(child, 'close')).toEqual([1, null]);
-  expect(await said).toBe('the current directory is no longer there: go to another one\n');
+  expect(await said).toMatch(/^the current directory .*\n$/);
 });
 
 alongside('limits and surroundings', () => {
@@ -261,7 +261,7 @@ alongside('limits and surroundings', () => {
     const ended = await dropcast(['run', '--config', station.scratch.config]);
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('ledger.db');
-    expect(ended.stderr).not.toMatch(/\n\s+at |dropcast broke/);
+    expect(ended.stderr).not.toMatch(/\n\s+at |dropcast crashed/);
   });
 
   test('a key in a configuration that others can read is refused before anything starts', async () => {
@@ -314,7 +314,7 @@ alongside('limits and surroundings', () => {
     const text = await readFile(station.scratch.config, 'utf8');
     await writeFile(station.scratch.config, text.replace('listen: off', `listen: "127.0.0.1:${port}"`));
     await station.start();
-    expect(station.daemon().output()).toContain('The status page cannot be served');
+    expect(station.daemon().output()).toContain('No status page');
     await station.drop('all-the-same.mpg');
     await station.reaches('all-the-same.mpg', 'done');
   });

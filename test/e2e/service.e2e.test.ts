@@ -190,11 +190,11 @@ alongside('a service that is away or does not want us', () => {
     await allDone('storm');
   });
 
-  test('401: everything waits with the reason, and a new key taken over by SIGHUP sets it going', async () => {
+  test('401: everything waits with the reason, and a new key, reloaded by SIGHUP, ends it', async () => {
     const good = await readFile(station.scratch.config, 'utf8');
     await writeFile(station.scratch.config, good.replace(station.host.key, 'key-that-was-revoked'));
     station.daemon().child.kill('SIGHUP');
-    await until('the bad key was taken over', () => station.daemon().output().includes('was taken over'));
+    await until('the bad key is active', () => station.daemon().output().includes('"Reloaded"'));
     const before = station.host.requests.length;
     await dropSome('key');
     await waits('suspended');

@@ -91,7 +91,7 @@ alongside('check looks at the state', () => {
     await expectFine();
     expectRefused(
       await run('status'),
-      'another dropcast works with the ledger at the moment: it is starting, or it is a `dropcast once`',
+      'another dropcast is using the ledger (a daemon that is starting, or `dropcast once`): try again later',
     );
     resolve();
     expect(await once.ended).toMatchObject({ code: 0 });
@@ -149,7 +149,7 @@ alongside('a state directory that is none', () => {
       const { code, stdout, stderr } = await run(...args);
       expect(code, args[0]).not.toBe(0);
       expect(stdout + stderr, args[0]).toContain(state);
-      expect(stdout + stderr, args[0]).not.toMatch(/\n\s+at |dropcast broke/);
+      expect(stdout + stderr, args[0]).not.toMatch(/\n\s+at |dropcast crashed/);
     }
   });
 });

@@ -4,7 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 
 import { findTarget } from '../../src/cli/api/target.ts';
 import { check } from '../../src/cli/check.ts';
-import { requireConfig, requireLoadable } from '../../src/cli/settings.ts';
+import { requireConfig, requireLoadable } from '../../src/cli/read-config.ts';
 import { fakeShell } from '../cli/api/fake-shell.ts';
 import { scratch } from '../config/scratch.ts';
 import type { Scratch } from '../config/scratch.ts';

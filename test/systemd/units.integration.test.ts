@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { dropInText } from '../../src/systemd/drop-in.ts';
-import type { SiteFolder } from '../../src/systemd/drop-in.ts';
+import type { FolderNeeds } from '../../src/systemd/drop-in.ts';
 
 const shipped = new URL('../../systemd/', import.meta.url);
 const unit = await readFile(new URL('dropcast.service', shipped), 'utf8');
@@ -47,7 +47,7 @@ const hostile = [
   '*',
   ' x ',
 ];
-const folders = hostile.map((name): SiteFolder => ({
+const folders = hostile.map((name): FolderNeeds => ({
   path: `/srv/${name}`,
   realPath: `/srv/${name}`,
   isThere: true,
