@@ -1,5 +1,3 @@
-import type { Entry } from './published-manifest.ts';
-
 /** What of the repository goes into one package, beside the built files, LICENSE and CHANGELOG.md. */
 export interface Layout {
   /** Below build/pack; tsconfig.build.json of the package writes to dist/ in it. */
@@ -11,7 +9,6 @@ export interface Layout {
   /** Where else than at its own path in the package the files of a pattern go. */
   readonly moved?: { readonly pattern: string; readonly to: string };
   readonly readme: { readonly from: string; edit(text: string): string };
-  readonly entry: Entry | null;
 }
 
 export const layouts: readonly Layout[] = [
@@ -20,14 +17,12 @@ export const layouts: readonly Layout[] = [
     home: 'packages/client',
     files: ['browser.cjs'],
     readme: { from: 'docs/client.md', edit: withoutLinks },
-    entry: { browser: './browser.cjs', sideEffects: ['./dist/node-version.js', './browser.cjs'] },
   },
   {
     name: 'sandbox',
     home: 'packages/sandbox',
     files: ['openapi.yaml'],
     readme: { from: 'docs/sandbox.md', edit: withoutLinks },
-    entry: {},
   },
   {
     name: 'dropcast',
@@ -36,7 +31,6 @@ export const layouts: readonly Layout[] = [
     // What `dropcast demo` drops (src/package-files.ts).
     moved: { pattern: 'test/media/*.m*', to: 'samples' },
     readme: { from: 'README.md', edit: (text) => text },
-    entry: null,
   },
 ];
 

@@ -31,7 +31,7 @@ export async function packPackages(root: string): Promise<readonly Packed[]> {
   for (const [index, layout] of layouts.entries()) {
     const manifest = manifests[index];
     if (manifest === undefined) continue;
-    await stage(root, layout, publishedManifest(manifest, manifests, layout.entry));
+    await stage(root, layout, publishedManifest(manifest, manifests));
     packed.push(await pack(root, join(root, 'build/pack', layout.name)));
   }
   return packed;

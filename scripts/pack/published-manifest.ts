@@ -2,15 +2,18 @@
 export interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  /** Conditions (or the file alone) by path; the sources are always the `default`. */
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly sideEffects?: readonly string[];
   readonly [field: string]: unknown;
 }
 
-/** What is published of a package.json; development and workspace fields are not. */
-const published = [
+/** Fields that are published as they are; those of development and of the workspaces are not. */
+const asTheyAre = [
   'name',
   'version',
   'description',
-  'keywords',
   'license',
   'type',
   'bin',
@@ -19,44 +22,45 @@ const published = [
   'engines',
 ];
 
-/** What a package exports beside its types and its JavaScript. */
-export interface Entry {
-  /** The file for browsers, which only says that there is none. */
-  readonly browser?: string;
-  /** Files that do something when they are only imported. */
-  readonly sideEffects?: readonly string[];
-}
-
 /**
- * The package.json that is published: `exports` leads to the built files, siblings are wanted in exactly their version.
+ * The package.json that is published: what leads to the sources leads to the built files and their types instead.
  *
  * @param all manifests of the three packages
- * @param entry null for a package that programs cannot import
  * @throws when a sibling is wanted in another version than it has
  */
-export function publishedManifest(manifest: Manifest, all: readonly Manifest[], entry: Entry | null): Manifest {
+export function publishedManifest(manifest: Manifest, all: readonly Manifest[]): Manifest {
   requireSiblings(manifest, all);
-  const { name, version } = manifest;
-  const fields = published.filter((field) => manifest[field] !== undefined).map((field) => [field, manifest[field]]);
-  return { name, version, ...Object.fromEntries(fields), ...(entry !== null && entryFields(entry)) };
-}
-
-function entryFields({ browser, sideEffects }: Entry): Readonly<Record<string, unknown>> {
-  const exports = {
-    '.': {
-      types: './dist/index.d.ts',
-      ...(browser !== undefined && { browser }),
-      default: './dist/index.js',
-    },
-    './package.json': './package.json',
+  const { name, version, exports, sideEffects } = manifest;
+  const kept = asTheyAre.filter((field) => field in manifest).map((field) => [field, manifest[field]]);
+  return {
+    name,
+    version,
+    ...Object.fromEntries(kept),
+    ...(exports !== undefined && { exports: publishedExports(exports) }),
+    ...(sideEffects !== undefined && { sideEffects: sideEffects.map((file) => built(file, '.js')) }),
   };
-  return { exports, ...(sideEffects !== undefined && { sideEffects }) };
 }
 
-function requireSiblings({ name, dependencies }: Manifest, all: readonly Manifest[]): void {
-  for (const [sibling, wanted] of Object.entries(dependencies ?? {})) {
+function publishedExports(exports: NonNullable<Manifest['exports']>): Manifest['exports'] & object {
+  const entries = Object.entries(exports).map(([path, target]) => {
+    const conditions = typeof target === 'string' ? { default: target } : target;
+    const { default: source = '' } = conditions;
+    if (built(source, '.js') === source) return [path, target];
+    // `types` comes first: the first condition that matches wins.
+    return [path, { types: built(source, '.d.ts'), ...conditions, default: built(source, '.js') }];
+  });
+  return Object.fromEntries(entries) as Manifest['exports'] & object;
+}
+
+/** `./src/index.ts` becomes `./dist/index` and the ending; any other file stays. */
+function built(file: string, ending: string): string {
+  return file.replace(/^\.\/src\/(.*)\.ts$/, `./dist/$1${ending}`);
+}
+
+function requireSiblings({ name, dependencies = {} }: Manifest, all: readonly Manifest[]): void {
+  for (const [sibling, wanted] of Object.entries(dependencies)) {
     const found = all.find((other) => other.name === sibling);
     if (found === undefined || found.version === wanted) continue;
-    throw new Error(`${name} wants ${sibling} ${String(wanted)}, but the repository has ${found.version}`);
+    throw new Error(`${name} wants ${sibling} ${wanted}, but the repository has ${found.version}`);
   }
 }

