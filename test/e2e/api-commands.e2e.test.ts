@@ -10,7 +10,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { DropcastProcess, Ended, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
 

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
 import type { VideoHost } from './video-host.ts';
@@ -92,7 +93,7 @@ test.for([
     await using daemon = startDropcast(['run', '--config', scratch.config]);
     await until('the daemon is ready', () => daemon.output().includes('Ready'));
     const dropped = await dropMany(scratch);
-    await until('all are done', async () => (await countDone(scratch.config)) === files, patienceMs);
+    await until('all are done', async () => (await countDone(scratch.config)) === files, { withinMs: patienceMs });
     judge(host, dropped);
     expect(host.videos.size).toBe(files);
     expect(host.requests.length / files).toBeLessThanOrEqual(1.3);
@@ -116,7 +117,7 @@ test('kill -9 in the middle, again and again, changes nothing of the result', { 
     await daemon.kill('SIGKILL');
   }
   await using daemon = startDropcast(['run', '--config', scratch.config]);
-  await until('all are done', async () => (await countDone(scratch.config)) === files, patienceMs);
+  await until('all are done', async () => (await countDone(scratch.config)) === files, { withinMs: patienceMs });
   judge(host, dropped);
   expect(daemon.output()).not.toContain(host.key);
   console.log(

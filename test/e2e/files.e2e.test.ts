@@ -15,7 +15,8 @@ import {
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { dropcast, until } from './dropcast-process.ts';
+import { dropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { expectUploadedOnce, isCreate, startStation } from './station.ts';
 import type { Station } from './station.ts';
 
@@ -491,8 +492,8 @@ describe('after it is ready', () => {
 });
 
 test('an empty and a cut-off file are held with the reason after their half minute', async () => {
-  expect((await station.reaches('empty.mp4', 'held', 45_000)).why).toBe('the file is empty');
-  const { why } = await station.reaches('truncated.mp4', 'held', 45_000);
+  expect((await station.reaches('empty.mp4', 'held')).why).toBe('the file is empty');
+  const { why } = await station.reaches('truncated.mp4', 'held');
   expect(why).toMatch(/bytes|missing|incomplete|short/);
   expect(station.videos('empty')).toHaveLength(0);
   expect(station.videos('truncated')).toHaveLength(0);

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { canBeRefused } from '../config/as-nobody.ts';
-import { dropcast, until } from './dropcast-process.ts';
+import { dropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { startStation } from './station.ts';
 import type { Station } from './station.ts';
 
@@ -52,7 +53,7 @@ test.skipIf(!canBeRefused)(
     expect(stdout).toContain('1 settling');
     // A change of mode is a change of the file: it is looked at again at once, not at the next recheck.
     await chmod(path, 0o644);
-    await station.reaches('secret.mpg', 'done', 40_000);
+    await station.reaches('secret.mpg', 'done');
   },
 );
 
@@ -104,7 +105,7 @@ test.skipIf(!canBeRefused)(
 
     await chmod(closed, 0o755);
     await station.reaches('closed/clip.mpg', 'done');
-    await until('all is watched', async () => (await folder())?.state === 'watching', 40_000);
+    await until('all is watched', async () => (await folder())?.state === 'watching');
     expect(tellings(station)).toHaveLength(3);
   },
 );

@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 import { readSample, type Json } from '../sandbox/running-sandbox.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { startReceiver } from '../sandbox/webhooks/receiver.ts';
-import { startDropcast, until, type DropcastProcess } from './dropcast-process.ts';
+import { startDropcast, type DropcastProcess } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 
 const ROUNDS = 4;
 const WORKERS = 6;

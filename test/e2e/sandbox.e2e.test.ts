@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { dropcast, startDropcast, until, type DropcastProcess } from './dropcast-process.ts';
+import { dropcast, startDropcast, type DropcastProcess } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 

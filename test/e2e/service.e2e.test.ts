@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, until } from './dropcast-process.ts';
+import { dropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import {
   answer,
   configText,

@@ -6,7 +6,8 @@ import { openLedger } from '../../src/ledger/ledger.ts';
 import { canBeRefused } from '../config/as-nobody.ts';
 import { canMount, smallDisk } from '../ledger/small-disk.ts';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { Ended, Scratch } from './dropcast-process.ts';
 import { configText, expectUploadedOnce, startStation } from './station.ts';
 
