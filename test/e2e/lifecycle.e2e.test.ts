@@ -55,18 +55,17 @@ alongside('signals', () => {
   });
 
   test('a second SIGTERM cuts the upload at once; the next start finishes it with the same record', async () => {
-    await using station = await startStation({ settings: 'uploads: { stall_timeout: 30s }' });
+    // Without a cut it would wait for the hour.
+    await using station = await startStation({ settings: 'uploads: { stall_timeout: 1h }' });
     holdFirstUpload(station);
     await station.drop('cut.mpg', randomBytes(beyondBuffers));
     await station.reaches('cut.mpg', 'uploading');
     const { child, ended, output } = station.daemon();
     child.kill('SIGTERM');
     await until('it says so', () => output().includes('Stopping'));
-    const secondAt = performance.now();
     child.kill('SIGTERM');
     const { code } = await ended;
     expect(code).toBe(0);
-    expect(performance.now() - secondAt).toBeLessThan(5_000);
     expect(output()).toMatch(/uploads were cut and go on at the next start","uploads":1/);
     await station.start();
     await station.reaches('cut.mpg', 'done');
@@ -151,13 +150,10 @@ alongside('once', () => {
     await writeFile(station.scratch.config, configText(station.scratch.path, { ...station.host, key: 'revoked-key' }));
     await station.drop('waits.mpg');
     await using process = startDropcast(['once', '--config', station.scratch.config]);
-    const ended = await Promise.race([
-      process.ended,
-      new Promise<null>((resolve) => setTimeout(resolve, 20_000, null)),
-    ]);
-    expect(ended?.code, process.output()).toBe(1);
-    expect(ended?.stderr).toContain('401 unauthorized');
-    expect(ended?.stderr).not.toContain('revoked-key');
+    const { code, stderr } = await process.ended;
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('401 unauthorized');
+    expect(stderr).not.toContain('revoked-key');
   });
 
   test('a service that stays away: it ends with 1 and the reason after the time of --wait', async () => {
