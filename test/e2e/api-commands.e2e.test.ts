@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
@@ -14,11 +13,10 @@ import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
 import type { DropcastProcess, Ended, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
+import { needs } from '../support/needs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sample = (name: string): string => join(root, 'test/media', name);
-
-const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
 
 interface SandboxProcess {
   readonly process: DropcastProcess;
@@ -299,13 +297,13 @@ alongside('on the shell', () => {
     }
   });
 
-  test.skipIf(!hasScript)('colours are on a terminal alone, and not with NO_COLOR', async () => {
+  test('colours are on a terminal alone, and not with NO_COLOR', needs('script'), async () => {
     const command = `"$NODE" src/main.ts channels list -c "$CONFIG"`;
     expect((await inShell(onTerminal(command))).stdout).toContain('\u{1B}[1mID');
     expect((await inShell(onTerminal(command), { NO_COLOR: '1' })).stdout).not.toContain('\u{1B}');
   });
 
-  test.skipIf(!hasScript)('videos delete asks on a terminal, and takes only yes', async () => {
+  test('videos delete asks on a terminal, and takes only yes', needs('script'), async () => {
     const { id } = JSON.parse(await ask('POST', '/videos', { title: hostile })) as { id: string };
     const remove = onTerminal(`"$NODE" src/main.ts videos delete ${id} -c "$CONFIG"`);
     const kept = await inShell(remove, {}, 'n\n');
@@ -318,7 +316,7 @@ alongside('on the shell', () => {
     expect(await ask('GET', `/videos/${id}`)).toContain('not_found');
   });
 
-  test.skipIf(!hasScript)('an upload on a terminal is shown live', async () => {
+  test('an upload on a terminal is shown live', needs('script'), async () => {
     // Of its own: a test beside this one would be slowed down in its place.
     const slow = await startSandboxProcess();
     await using _ = slow.process;

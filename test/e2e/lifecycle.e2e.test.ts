@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once as eventOf } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -12,6 +12,7 @@ import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
 import { configText, expectUploadedOnce, isCreate, refusal, startStation } from './station.ts';
 import type { Station } from './station.ts';
+import { needs } from '../support/needs.ts';
 
 /** More than the kernel's socket buffers hold. */
 const beyondBuffers = 24 * 1024 * 1024;
@@ -207,7 +208,7 @@ test.concurrent('a closed terminal ends the demo, and leaves nothing behind', as
   expect(await readdir(scratch.path)).toEqual(['dropcast.yaml']);
 });
 
-test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a failure', async () => {
+test('an answer that cannot be written is a failure', needs('/dev/full'), async () => {
   const full = openSync('/dev/full', 'w');
   const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -218,7 +219,7 @@ test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a fai
   expect(await said).toMatch(/^the output could not be written: .*ENOSPC.*\n$/);
 });
 
-test.runIf(process.platform === 'linux')('in a directory that was removed it says so', async () => {
+test('in a directory that was removed it says so', needs('/proc'), async () => {
   await using scratch = await makeScratch(() => '');
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const line = `mkdir gone && cd gone && rmdir ../gone && '${root}/node_modules/.bin/node' '${root}/src/main.ts' --version`;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { canBeRefused } from '../config/as-nobody.ts';
 import { dropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
 import { startStation } from './station.ts';
 import type { Station } from './station.ts';
+import { needs } from '../support/needs.ts';
 
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
@@ -37,8 +37,9 @@ const tellings = (station: Station): readonly string[] =>
     .split('\n')
     .filter((line) => line.includes('folder state'));
 
-test.skipIf(!canBeRefused)(
+test(
   'a file that the daemon may not read waits with the reason, and is uploaded once it may',
+  needs('readable clone'),
   async () => {
     await using station = await prepareStation();
     await station.start();
@@ -57,8 +58,9 @@ test.skipIf(!canBeRefused)(
   },
 );
 
-test.skipIf(!canBeRefused).for([0o000, 0o444])(
+test.for([0o000, 0o444])(
   'a folder that is closed to the daemon (mode %o) is frozen, said once, and watched once it is open',
+  needs('readable clone'),
   async (mode) => {
     await using station = await prepareStation(oftenScanned);
     const inbox = station.scratch.file('inbox');
@@ -85,8 +87,9 @@ test.skipIf(!canBeRefused).for([0o000, 0o444])(
   },
 );
 
-test.skipIf(!canBeRefused)(
+test(
   'a directory in the folder that is closed to the daemon is named, and no longer once it is open',
+  needs('readable clone'),
   async () => {
     await using station = await prepareStation(oftenScanned);
     await station.drop('closed/clip.mpg');
