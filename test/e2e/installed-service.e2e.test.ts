@@ -1,7 +1,8 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { configText, isCreate, refusal, startStation } from './station.ts';
 
 const isRoot = process.getuid?.() === 0;
