@@ -1,6 +1,8 @@
-/** Leaves out what XML 1.0 cannot carry even as a reference (section 2.2): control characters, lone surrogates, U+FFFE and U+FFFF. */
+/** What XML 1.0 cannot carry even as a reference (section 2.2): control characters, lone surrogates, U+FFFE and U+FFFF. */
+export const ILLEGAL_CHARACTERS = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+
 export function withoutIllegalCharacters(text: string): string {
-  return text.replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '');
+  return text.replaceAll(ILLEGAL_CHARACTERS, '');
 }
 
 /** A client's text as one line without white space around it; '' when nothing is left to see. */
