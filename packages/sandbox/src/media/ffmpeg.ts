@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { Slots } from './slots.ts';
+import pLimit from 'p-limit';
 
 /** The first program of this name. @param path the value of the PATH variable @returns null when there is none */
 export function findProgram(name: string, path: string): string | null {
@@ -21,7 +21,7 @@ export interface FfmpegRun {
 /** Runs ffmpeg on files that nobody trusts: no shell, no network, no questions, two at a time and none for long. */
 export class Ffmpeg implements Disposable {
   readonly #program: string;
-  readonly #slots = new Slots(2);
+  readonly #limit = pLimit(2);
   readonly #closing = new AbortController();
 
   /** @param program the path of ffmpeg */
@@ -31,7 +31,7 @@ export class Ffmpeg implements Disposable {
 
   /** @returns whether ffmpeg has written its output; false too for what does not fit, takes too long or is cut off by close */
   run(work: FfmpegRun): Promise<boolean> {
-    return this.#slots.run(async () => {
+    return this.#limit(async () => {
       const { signal } = this.#closing;
       const options = { timeout: TIMEOUT_MS, killSignal: 'SIGKILL', signal, maxBuffer: 1 << 20 } as const;
       return execute(this.#program, argumentsOf(work), options).then(

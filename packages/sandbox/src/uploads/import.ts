@@ -1,10 +1,10 @@
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
+import pLimit from 'p-limit';
 import type { Events, SandboxEvent } from '../events.ts';
 import { InFlight } from '../in-flight.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { isLoopbackHost } from '../loopback.ts';
-import { Slots } from '../media/slots.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { VideoStore } from '../store/videos.ts';
 import { receiveFile } from './receive.ts';
@@ -27,7 +27,7 @@ class ImportError extends Error {}
  */
 export class Importer {
   readonly #parts: ImportParts;
-  readonly #slots = new Slots(AT_ONCE);
+  readonly #limit = pLimit(AT_ONCE);
   readonly #running: InFlight;
   /** What ends each import that is under way or waiting, by its video. */
   readonly #stops = new Map<string, AbortController>();
@@ -52,7 +52,7 @@ export class Importer {
     this.#stops.set(videoId, stop);
     const { era } = this.#parts.lifecycle;
     const isOver = () => this.#stops.get(videoId) === stop && this.#stops.delete(videoId);
-    const work = this.#slots.run(() => this.#import(videoId, sourceUrl, { signal: stop.signal, era }));
+    const work = this.#limit(() => this.#import(videoId, sourceUrl, { signal: stop.signal, era }));
     this.#running.track(work.finally(isOver));
   }
 
