@@ -22,6 +22,7 @@ async function fill({ path }: SmallDisk): Promise<() => Promise<void>> {
   return () => rm(ballast);
 }
 
+const TEN_MINUTES_MS = 600_000;
 const FULL = { status: 507, body: { error: { code: 'insufficient_storage', message: expect.any(String) } } };
 
 test.skipIf(!canMount())(
@@ -33,7 +34,9 @@ test.skipIf(!canMount())(
     await using receiver = await startReceiver();
     await using disk = await smallDisk('4m');
     const dataDir = join(disk.path, 'data');
-    await using service = new RunningSandbox(await startSandbox({ dataDir, processingMs: { min: 400, max: 400 } }));
+    await using service = new RunningSandbox(
+      await startSandbox({ dataDir, processingMs: { min: TEN_MINUTES_MS, max: TEN_MINUTES_MS } }),
+    );
     await admin(service, 'POST /webhooks', { url: receiver.url });
     const [processing, pending] = [await service.create(), await service.create()];
     const clip = await readSample('clip.mp4');
@@ -52,10 +55,11 @@ test.skipIf(!canMount())(
     expect(await admin(service, 'POST /reset')).toMatchObject(FULL);
     expect(await readdir(join(dataDir, 'incoming'))).toEqual([]);
     expect(await readdir(join(dataDir, 'media'))).toEqual([processing.id]);
-    await new Promise((resolve) => setTimeout(resolve, 500)); // its time comes while nothing can be written
+    await admin(service, 'POST /clock/advance', { ms: TEN_MINUTES_MS }); // its time comes while nothing can be written
     await makeRoom();
     expect((await service.ended(processing.id)).status).toBe('ready');
     expect((await put(pending.upload_url, clip)).status).toBe(200);
+    await admin(service, 'POST /clock/advance', { ms: TEN_MINUTES_MS });
     expect((await service.ended(pending.id)).status).toBe('ready');
     await until(() => (receiver.received.length === 2 ? true : undefined));
     process.off('warning', note);

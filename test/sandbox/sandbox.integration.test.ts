@@ -109,10 +109,8 @@ describe('restart on the same data folder', () => {
 });
 
 describe('startSandbox', () => {
-  test('starts in well under a second, and a port that is taken is an error', async () => {
-    const startedMs = performance.now();
+  test('listens on a free port, and a port that is taken is an error', async () => {
     await using service = await runSandbox();
-    expect(performance.now() - startedMs).toBeLessThan(1000);
     expect(service.sandbox.baseUrl).toBe(`http://127.0.0.1:${service.sandbox.port}/v1`);
     await expect(startSandbox({ port: service.sandbox.port })).rejects.toThrow(/EADDRINUSE/);
   });

@@ -237,9 +237,7 @@ describe('when it fails', () => {
     await register(first, receiver.url);
     await publish(first);
     await count(receiver, 1);
-    const startedAt = performance.now();
     await first.sandbox.close();
-    expect(performance.now() - startedAt).toBeLessThan(2000);
     receiver.answer = (response) => response.writeHead(204).end();
     await using second = await runSandbox({ dataDir: folder.path });
     await count(receiver, 2);
