@@ -2,7 +2,7 @@
 // node bench/sandbox-lists.ts
 
 import { inTransaction } from '../packages/sandbox/src/store/database.ts';
-import { openRecords } from '../packages/sandbox/src/records.ts';
+import { openRecords } from '../packages/sandbox/src/store/records.ts';
 import type { VideoFilter, VideoStore } from '../packages/sandbox/src/store/videos.ts';
 
 const MANY = 100_000;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { Clock } from '../../packages/sandbox/src/clock.ts';
 import { Events } from '../../packages/sandbox/src/events.ts';
-import { Library } from '../../packages/sandbox/src/library.ts';
+import { MediaFiles } from '../../packages/sandbox/src/store/media-files.ts';
 import { Lifecycle } from '../../packages/sandbox/src/lifecycle.ts';
 import type { Probe } from '../../packages/sandbox/src/media/verdict.ts';
 import { ChannelStore } from '../../packages/sandbox/src/store/channels.ts';
@@ -21,20 +21,20 @@ async function arrived(folder: string, keep: (videos: VideoStore) => void = () =
     { title: 'T', description: null, channelId: 'ch', tags: [], sourceUrl: null, createdAtMs: 0 },
     () => 'vid',
   );
-  class SlowLibrary extends Library {
+  class SlowMediaFiles extends MediaFiles {
     override async keep(arrivedPath: string, videoId: string): Promise<void> {
       await super.keep(arrivedPath, videoId);
       keep(videos);
     }
   }
-  const library = new SlowLibrary(folder);
-  await library.open(() => true);
-  const path = join(library.incoming, 'body');
+  const mediaFiles = new SlowMediaFiles(folder);
+  await mediaFiles.open(() => true);
+  const path = join(mediaFiles.incoming, 'body');
   await writeFile(path, 'x');
   const world = { clock: new Clock(() => 0), events: new Events(), fateOf: () => undefined };
   const lifecycleWith = (probe: () => Promise<Probe>) =>
-    new Lifecycle({ ...world, videos, library, probe, seed: 1, processingMs: { min: 0, max: 0 } });
-  return { videos, library, lifecycleWith, file: { path, sizeBytes: 1, sha256: 'x' } };
+    new Lifecycle({ ...world, videos, mediaFiles, probe, seed: 1, processingMs: { min: 0, max: 0 } });
+  return { videos, mediaFiles, lifecycleWith, file: { path, sizeBytes: 1, sha256: 'x' } };
 }
 
 const filesIn = async (folder: string) => (await readdir(folder, { recursive: true })).toSorted();

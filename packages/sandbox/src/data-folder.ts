@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { LIBRARY_FOLDERS } from './library.ts';
+import { MEDIA_FOLDERS } from './store/media-files.ts';
 import { DataFolderError } from './store/database.ts';
 
 /** Where the records are in a data folder. */
@@ -26,7 +26,7 @@ export function makeDataFolder(folder: string): void {
 }
 
 function requireNothingOfOthers(folder: string): void {
-  const taken = LIBRARY_FOLDERS.map((name) => join(folder, name)).find(hasContent);
+  const taken = MEDIA_FOLDERS.map((name) => join(folder, name)).find(hasContent);
   if (taken === undefined) return;
   throw new DataFolderError(
     'unusable',

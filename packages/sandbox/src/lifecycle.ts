@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import type { Events } from './events.ts';
-import type { Library } from './library.ts';
+import type { MediaFiles } from './store/media-files.ts';
 import type { Probe } from './media/verdict.ts';
-import { seededFraction } from './seeded.ts';
+import { seededFraction } from './seeded-random.ts';
 import { storageTroubleOf } from './store/storage-trouble.ts';
 import type { Failure, StoredFile, VideoStore } from './store/videos.ts';
 import type { ArrivedFile } from './uploads/receive.ts';
 
 export interface LifecycleParts {
   readonly videos: VideoStore;
-  readonly library: Library;
+  readonly mediaFiles: MediaFiles;
   readonly clock: Clock;
   readonly events: Events;
   /** Says what the bytes at a path are. */
@@ -101,7 +101,7 @@ export class Lifecycle {
   }
 
   /** Begins a new era with this work, which replaces records and files: no file is on the way to its place while it runs. */
-  async startAnew<T>(work: () => T): Promise<T> {
+  async startNewEra<T>(work: () => T): Promise<T> {
     while (this.#accepting.size > 0) await Promise.allSettled(this.#accepting.values());
     const result = work();
     this.#era += 1;
@@ -111,13 +111,13 @@ export class Lifecycle {
 
   /** File first, record second: a crash in between leaves a pending video and a file that the next start removes. */
   async #keep(videoId: string, file: ArrivedFile, verdict: Probe): Promise<AcceptResult> {
-    const { videos, library, events } = this.#parts;
+    const { videos, mediaFiles, events } = this.#parts;
     let isTaken = false;
     try {
-      await library.keep(file.path, videoId);
+      await mediaFiles.keep(file.path, videoId);
       isTaken = this.#startProcessing({ videoId, sizeBytes: file.sizeBytes, sha256: file.sha256 }, verdict);
     } finally {
-      if (!isTaken) await library.remove(videoId); // deleted or failed while the file moved, or there is no room for the record
+      if (!isTaken) await mediaFiles.remove(videoId); // deleted or failed while the file moved, or there is no room for the record
     }
     if (!isTaken) return videos.find(videoId) ? 'already complete' : 'video deleted';
     events.emit('video.processing', videoId);

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import type { Events } from './events.ts';
 import type { Links } from './http/links.ts';
-import type { Records } from './records.ts';
-import { seededToken } from './seeded.ts';
+import type { Records } from './store/records.ts';
+import { seededToken } from './seeded-random.ts';
 import { inTransaction } from './store/database.ts';
 import type { NewVideo } from './store/videos.ts';
 

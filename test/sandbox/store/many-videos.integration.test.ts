@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openRecords } from '../../../packages/sandbox/src/records.ts';
+import { openRecords } from '../../../packages/sandbox/src/store/records.ts';
 
 const COUNT = 10_000;
 

@@ -15,7 +15,7 @@ const delivery = {
   deliveredAtMs: null,
 };
 const webhookAt = (url: string) => ({ id: 'wh_1', url, secret: 'whsec_AAAA', events: [], createdAtMs: 0 });
-const options = { reach: 'loopback' as const, nowMs: 0, patienceMs: 50, signal: new AbortController().signal };
+const options = { reach: 'loopback' as const, nowMs: 0, timeoutMs: 50, signal: new AbortController().signal };
 
 test('an address that does not answer is given up after a while', async () => {
   await using receiver = await startReceiver();
@@ -44,6 +44,6 @@ test('only being stopped throws', async () => {
   const stop = new AbortController();
   receiver.answer = () => stop.abort();
   await expect(
-    post(delivery, webhookAt(receiver.url), { ...options, patienceMs: 5000, signal: stop.signal }),
+    post(delivery, webhookAt(receiver.url), { ...options, timeoutMs: 5000, signal: stop.signal }),
   ).rejects.toThrow('aborted');
 });

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import { jsonBody } from '../http/input.ts';
 import { isoTime } from '../http/wire.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../http/handler.ts';
 
 /** The clock that rate limit, processing, expiry and every time in an answer follow. */
 export function clockEndpoints(clock: Clock): Endpoint[] {

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody } from '../http/input.ts';
-import { textField } from '../http/text-fields.ts';
+import { jsonBody, textField } from '../http/input.ts';
 import { wholeVideo } from '../http/wire.ts';
-import type { World } from '../world.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Services } from '../services.ts';
+import type { Endpoint } from '../http/handler.ts';
 
 export function failVideoEndpoint({
   records,
   lifecycle,
   links,
-}: Pick<World, 'records' | 'lifecycle' | 'links'>): Endpoint {
+}: Pick<Services, 'records' | 'lifecycle' | 'links'>): Endpoint {
   return {
     method: 'POST',
     path: '/_sandbox/videos/:id/fail',

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody } from '../http/input.ts';
-import { nameField } from '../http/text-fields.ts';
-import type { Endpoint } from './endpoint.ts';
+import { jsonBody, nameField } from '../http/input.ts';
+import type { Endpoint } from '../http/handler.ts';
 import type { KeyDesk } from './key-desk.ts';
 
 export function keyEndpoints(desk: KeyDesk): Endpoint[] {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonBody } from '../http/input.ts';
 import type { RequestWindow } from '../store/request-window.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../http/handler.ts';
 
 /** The limit of api-spec section 8, of which higher ones are available on request. */
 export function rateLimitEndpoints(requestWindow: RequestWindow): Endpoint[] {

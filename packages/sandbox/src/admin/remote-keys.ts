@@ -92,10 +92,10 @@ async function exchange({ adminUrl, token, ca }: AdminAddress, { method, path, b
     Authorization: `Bearer ${token}`,
     ...(body && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(content) }),
   };
-  const options = { method, headers, agent: false, timeout: PATIENCE_MS };
+  const options = { method, headers, agent: false, timeout: TIMEOUT_MS };
   try {
     const asked = url.startsWith('https:') ? requestHttps(url, { ...options, ca }) : requestHttp(url, options);
-    asked.on('timeout', () => asked.destroy(new Error(`no answer within ${PATIENCE_MS / 1000} s`)));
+    asked.on('timeout', () => asked.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
     asked.end(content);
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
     return { status: response.statusCode, content: await text(response) };
@@ -105,7 +105,7 @@ async function exchange({ adminUrl, token, ca }: AdminAddress, { method, path, b
   }
 }
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 function parsed(content: string): unknown {
   try {

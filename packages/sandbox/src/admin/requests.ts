@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { query } from '../http/input.ts';
+import { query, pageNumber } from '../http/input.ts';
 import type { Journal, JournalEntry } from '../http/journal.ts';
-import { pageNumber } from '../http/paging.ts';
 import { isoTime } from '../http/wire.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../http/handler.ts';
 import { keyId } from './key-desk.ts';
 
 /** The request journal. */

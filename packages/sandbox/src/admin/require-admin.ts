@@ -14,9 +14,9 @@ interface Guarded {
  * Lets in who sends the admin token as a Bearer token, and the browser that `enterByLink` let in.
  * @throws ApiError 401 for all others, 403 for a changing request that another page made the browser send
  */
-export function requireAdmin(world: Guarded): MiddlewareHandler {
+export function requireAdmin(services: Guarded): MiddlewareHandler {
   return async (context, next) => {
-    if (!isAdmin(context, world)) throw unauthorized();
+    if (!isAdmin(context, services)) throw unauthorized();
     await next();
   };
 }

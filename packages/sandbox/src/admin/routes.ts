@@ -1,13 +1,12 @@
 import { Hono } from 'hono';
 import { createFaultRoutes } from '../faults/routes.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Handler } from '../http/handler.ts';
+import type { Handler, Endpoint } from '../http/handler.ts';
 import { isAt } from '../http/operations.ts';
-import { reset } from '../reset.ts';
+import { reset } from './reset.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { clockEndpoints } from './clock.ts';
-import type { Endpoint } from './endpoint.ts';
 import { failVideoEndpoint } from './fail-video.ts';
 import { KeyDesk } from './key-desk.ts';
 import { keyEndpoints } from './keys.ts';
@@ -19,44 +18,44 @@ import { snapshotEndpoints } from './snapshot.ts';
 import { stateEndpoint } from './state.ts';
 
 /** The admin side below /_sandbox, with a token of its own and never limited. The specification knows nothing of it. */
-export function createAdminRoutes(world: World): Hono {
+export function createAdminRoutes(services: Services): Hono {
   const admin = new Hono();
-  const endpoints = endpointsOf(world);
+  const endpoints = endpointsOf(services);
   const listed: Listed[] = [...endpoints, ...mounted];
   const index: Handler = (context) => context.json({ data: { endpoints: listed.map(indexLine) } });
-  admin.use('/_sandbox/*', requireAdmin(world));
+  admin.use('/_sandbox/*', requireAdmin(services));
   admin.on('GET', ['/_sandbox', '/_sandbox/'], index);
   for (const { method, path, handler } of endpoints) admin.on(method, path, handler);
-  admin.route('/', createFaultRoutes(world));
-  admin.route('/', createWebhookRoutes(world));
+  admin.route('/', createFaultRoutes(services));
+  admin.route('/', createWebhookRoutes(services));
   admin.all('/_sandbox/*', (context) => answerElsewhere(context.req.method, context.req.path, listed));
   return admin;
 }
 
 type Listed = Omit<Endpoint, 'handler'>;
 
-function endpointsOf(world: World): Endpoint[] {
-  const { records, clock, events, requestWindow, journal } = world;
+function endpointsOf(services: Services): Endpoint[] {
+  const { records, clock, events, requestWindow, journal } = services;
   return [
-    stateEndpoint(world),
-    resetEndpoint(world),
-    seedEndpoint(world),
-    ...snapshotEndpoints(world),
+    stateEndpoint(services),
+    resetEndpoint(services),
+    seedEndpoint(services),
+    ...snapshotEndpoints(services),
     ...keyEndpoints(new KeyDesk({ keys: records.keys, clock, events })),
     ...requestEndpoints(journal),
     ...clockEndpoints(clock),
     ...rateLimitEndpoints(requestWindow),
-    failVideoEndpoint(world),
+    failVideoEndpoint(services),
   ];
 }
 
-function resetEndpoint(world: World): Endpoint {
+function resetEndpoint(services: Services): Endpoint {
   return {
     method: 'POST',
     path: '/_sandbox/reset',
     says: 'Back to how it was right after its start: records, files, clock, limit, faults and journal.',
     handler: async (context) => {
-      await reset(world);
+      await reset(services);
       return context.body(null, 204);
     },
   };

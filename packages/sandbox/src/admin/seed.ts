@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { seedHistory } from '../analytics/history.ts';
 import { ApiError } from '../http/api-error.ts';
 import { jsonBodyIfAny } from '../http/input.ts';
-import { seededFraction } from '../seeded.ts';
+import { seededFraction } from '../seeded-random.ts';
 import { receiveFile } from '../uploads/receive.ts';
 import type { NewVideoFields } from '../video-admission.ts';
-import type { World } from '../world.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Services } from '../services.ts';
+import type { Endpoint } from '../http/handler.ts';
 import { openSamples } from './sample-media.ts';
 
-type SeedParts = Pick<World, 'settings' | 'records' | 'library' | 'lifecycle' | 'admission' | 'clock' | 'events'>;
+type SeedParts = Pick<Services, 'settings' | 'records' | 'mediaFiles' | 'lifecycle' | 'admission' | 'clock' | 'events'>;
 
 /** Something to look at. */
 export function seedEndpoint(parts: SeedParts): Endpoint {
@@ -37,11 +37,11 @@ const wish = z.strictObject({ videos: upTo(1000).default(20), days: upTo(366).de
  * when who asked has gone. @throws ApiError 409 when a reset or an import comes in between
  */
 async function addVideos(count: number, { hasGone, era }: Visit, parts: SeedParts): Promise<void> {
-  const { settings, records, library, lifecycle, admission } = parts;
+  const { settings, records, mediaFiles, lifecycle, admission } = parts;
   const samples = await openSamples(settings.samplesDir);
   const first = records.videos.count({});
   for (let index = first; index < first + count && !hasGone.aborted; index += 1) {
-    const file = await receiveFile(Readable.from([await samples.bytes(index)]), library.incoming);
+    const file = await receiveFile(Readable.from([await samples.bytes(index)]), mediaFiles.incoming);
     if (lifecycle.era !== era) {
       await rm(file.path, { force: true });
       throw replacedMeanwhile();

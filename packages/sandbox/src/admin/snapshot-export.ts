@@ -7,9 +7,9 @@ import { isoTime } from '../http/wire.ts';
 import { SCHEMA_VERSION } from '../store/database.ts';
 import { readSequences, rowsOf, tableNames } from '../store/tables.ts';
 import type { StoredFile } from '../store/videos.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 
-export type ExportParts = Pick<World, 'records' | 'library' | 'lifecycle' | 'clock'>;
+export type ExportParts = Pick<Services, 'records' | 'mediaFiles' | 'lifecycle' | 'clock'>;
 
 /**
  * The document as a stream. It is of one moment, and the service goes on meanwhile: the records are copied first (0.5 s for
@@ -47,8 +47,8 @@ function requireFewFiles(files: readonly StoredFile[]): void {
 }
 
 async function* documentPieces(parts: ExportParts, isWithMedia: boolean): AsyncGenerator<string, undefined> {
-  const { records, library, clock } = parts;
-  const path = join(library.incoming, randomUUID());
+  const { records, mediaFiles, clock } = parts;
+  const path = join(mediaFiles.incoming, randomUUID());
   const files = isWithMedia ? records.videos.files() : undefined;
   try {
     const exportedAt = isoTime(clock.nowMs());
@@ -57,7 +57,7 @@ async function* documentPieces(parts: ExportParts, isWithMedia: boolean): AsyncG
     yield `{"v":1,"schema":${SCHEMA_VERSION},"exported_at":"${exportedAt}","tables":{`;
     yield* tablePieces(copy);
     yield `},"sequences":${JSON.stringify(readSequences(copy))}`;
-    if (files) yield* mediaPieces(files, library);
+    if (files) yield* mediaPieces(files, mediaFiles);
     yield '}';
     return undefined;
   } finally {
@@ -82,10 +82,13 @@ function* tablePieces(copy: DatabaseSync): Generator<string> {
 }
 
 /** A file that was deleted or replaced since is left out: its record came too early to know. */
-async function* mediaPieces(files: readonly StoredFile[], library: ExportParts['library']): AsyncGenerator<string> {
+async function* mediaPieces(
+  files: readonly StoredFile[],
+  mediaFiles: ExportParts['mediaFiles'],
+): AsyncGenerator<string> {
   let separator = ',"media":{';
   for (const { videoId, sha256 } of files) {
-    const bytes = await readFile(library.pathOf(videoId)).catch(() => undefined);
+    const bytes = await readFile(mediaFiles.pathOf(videoId)).catch(() => undefined);
     if (!bytes || createHash('sha256').update(bytes).digest('hex') !== sha256) continue;
     yield `${separator}${JSON.stringify(videoId)}:"${bytes.toString('base64')}"`;
     separator = ',';

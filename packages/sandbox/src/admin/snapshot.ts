@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { jsonBody, query } from '../http/input.ts';
 import { inTransaction } from '../store/database.ts';
-import { latestTimeIn } from '../store/latest-time.ts';
-import { eraseTables, fillTables } from '../store/tables.ts';
-import type { World } from '../world.ts';
-import type { Endpoint } from './endpoint.ts';
+import { latestTimeIn, eraseTables, fillTables } from '../store/tables.ts';
+import type { Services } from '../services.ts';
+import type { Endpoint } from '../http/handler.ts';
 import { refusal, requireFittingTables, snapshotDocument, type SnapshotDocument } from './snapshot-document.ts';
 import { exportStream } from './snapshot-export.ts';
 
-type SnapshotParts = Pick<World, 'records' | 'library' | 'lifecycle' | 'importer' | 'clock' | 'events'>;
+type SnapshotParts = Pick<Services, 'records' | 'mediaFiles' | 'lifecycle' | 'importer' | 'clock' | 'events'>;
 
 /** All records as one JSON document, and back. Of keys and upload addresses there are only hashes; secrets of webhooks are in it. */
 export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
@@ -45,11 +44,11 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 /** Looks at everything first, then replaces everything in one moment: a refused document changes nothing. */
 async function imported(parts: SnapshotParts, document: SnapshotDocument) {
-  const { records, library, lifecycle, importer, clock, events } = parts;
+  const { records, mediaFiles, lifecycle, importer, clock, events } = parts;
   requireFittingTables(document, records.database);
-  const brought = await unpacked(document, library.incoming);
+  const brought = await unpacked(document, mediaFiles.incoming);
   try {
-    const { files, kept, space } = await lifecycle.startAnew(() => replaceAll(parts, document, brought));
+    const { files, kept, space } = await lifecycle.startNewEra(() => replaceAll(parts, document, brought));
     clock.advance(Math.max(0, latestTimeIn(records.database) - clock.nowMs()));
     events.emit('reset', ''); // which ends the imports of before
     importer.resume();
@@ -85,7 +84,7 @@ async function unpacked({ tables, media = {} }: SnapshotDocument, folder: string
   return paths;
 }
 
-function replaceAll({ records, library }: SnapshotParts, document: SnapshotDocument, brought: Map<string, string>) {
+function replaceAll({ records, mediaFiles }: SnapshotParts, document: SnapshotDocument, brought: Map<string, string>) {
   const { database, videos } = records;
   const before = new Map(videos.files().map((file) => [file.videoId, file] as const));
   fitOrRefuse(() =>
@@ -97,10 +96,10 @@ function replaceAll({ records, library }: SnapshotParts, document: SnapshotDocum
   );
   const files = videos.files();
   const own = files
-    .filter((file) => before.get(file.videoId)?.sha256 === file.sha256 && existsSync(library.pathOf(file.videoId)))
-    .map(({ videoId }) => [videoId, library.pathOf(videoId)] as const);
+    .filter((file) => before.get(file.videoId)?.sha256 === file.sha256 && existsSync(mediaFiles.pathOf(file.videoId)))
+    .map(({ videoId }) => [videoId, mediaFiles.pathOf(videoId)] as const);
   const kept = new Map([...own, ...brought]);
-  return { files, kept, space: library.replace(kept) };
+  return { files, kept, space: mediaFiles.replace(kept) };
 }
 
 /** As answers will: what cannot be read is found here, while the old records can still come back. @throws TypeError */

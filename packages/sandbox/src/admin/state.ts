@@ -1,12 +1,12 @@
 import { packageVersion } from '../package-files.ts';
 import { isoTime } from '../http/wire.ts';
 import type { VideoStatus } from '../store/videos.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { clockView } from './clock.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../http/handler.ts';
 
 type StateParts = Pick<
-  World,
+  Services,
   'records' | 'clock' | 'journal' | 'requestWindow' | 'faults' | 'links' | 'settings' | 'lifecycle'
 >;
 

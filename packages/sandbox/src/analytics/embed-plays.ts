@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import { RecentMap } from './recent-map.ts';
 import { embedProgress, type PlayerReport } from './watch-rules.ts';
 

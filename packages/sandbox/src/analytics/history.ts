@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Records } from '../records.ts';
-import { seededFraction, seededToken } from '../seeded.ts';
+import type { Records } from '../store/records.ts';
+import { seededFraction, seededToken } from '../seeded-random.ts';
 import { inTransaction } from '../store/database.ts';
 import type { Play } from '../store/plays.ts';
 import type { Video } from '../store/videos.ts';

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import { lengthOf, withRange, type ByteRange } from './byte-ranges.ts';
 import { DAY_MS } from './period.ts';
 import { RecentMap } from './recent-map.ts';
-import { viewerFrom, type Client } from './viewer.ts';
 import { readProgress } from './watch-rules.ts';
+import { seededToken } from '../seeded-random.ts';
+import { isReadByEmbed } from '../http/links.ts';
+import type { Services } from '../services.ts';
 
 export interface ReadPlaysParts {
   readonly records: Pick<Records, 'videos' | 'plays'>;
@@ -82,3 +84,33 @@ function addTo(window: ReadWindow, range: ByteRange): void {
 }
 
 const MAX_RANGES = 1000;
+
+export interface Client {
+  readonly remoteAddress: string;
+  readonly userAgent: string;
+}
+
+/**
+ * The viewer that a program is taken for when it has no cookie: its address and user agent, as podcast measurement does
+ * it. assumed: the specification counts unique viewers (section 2.5) without saying who one is. Only a hash is kept.
+ */
+export function viewerFrom({ remoteAddress, userAgent }: Client, seed: number): string {
+  return `client_${seededToken(seed, ['viewer', remoteAddress, userAgent], 20)}`;
+}
+
+/** A read, with the path and query that were asked for. */
+export interface FinishedRead extends MediaRead {
+  readonly target: string;
+}
+
+/** @returns what is to be told of every read of a media file */
+export function countReads(services: Pick<Services, 'records' | 'clock' | 'events' | 'settings'>) {
+  const { records, clock, events, settings } = services;
+  const plays = new ReadPlays({ records, clock, events, seed: settings.seed });
+  events.listen(({ type }) => {
+    if (type === 'reset') plays.forget();
+  });
+  return (read: FinishedRead): void => {
+    if (!isReadByEmbed(read.target)) plays.note(read);
+  };
+}

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import type { BodyValve } from './body-valve.ts';
 import type { Call } from './schedule.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
 import type { Fate } from '../lifecycle.ts';
-import { seededFraction } from '../seeded.ts';
+import { seededFraction } from '../seeded-random.ts';
 import { isFate, type FaultRule } from './fault-rule.ts';
 import { isDue, isMatch, type Call } from './schedule.ts';
 

@@ -2,12 +2,12 @@ import { Hono } from 'hono';
 import { ApiError } from '../http/api-error.ts';
 import { jsonBody } from '../http/input.ts';
 import { isoTime } from '../http/wire.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { faultRule, faultRules } from './fault-rule.ts';
 import type { Fault } from './faults.ts';
 
 /** The faults below the admin side: list, add one, replace all, remove one or all. Access is for who mounts them to look at. */
-export function createFaultRoutes({ faults }: Pick<World, 'faults'>): Hono {
+export function createFaultRoutes({ faults }: Pick<Services, 'faults'>): Hono {
   const routes = new Hono();
   routes.get('/_sandbox/faults', (context) => context.json({ data: faults.list().map(faultItem) }));
   routes.post('/_sandbox/faults', async (context) => {

@@ -1,8 +1,7 @@
 import type { FeedItem } from '../store/feeds.ts';
 import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedContent } from './content.ts';
 import { GENRE, LANGUAGE } from './defaults.ts';
-import { clipped, lineOf } from './text.ts';
-import { dayOf, wholeSeconds, zonedTime } from './times.ts';
+import { clipped, lineOf, dayOf, wholeSeconds, zonedTime } from './text.ts';
 
 /** Roku: a video up to 15 minutes is short-form, a longer one a movie. */
 export const SHORT_FORM_MAX_S = 15 * 60;

@@ -1,11 +1,10 @@
 import type { Links } from '../http/links.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import { MAX_ITEMS, type Feed } from '../store/feeds.ts';
 import type { FeedContent } from './content.ts';
 import { ctvDocument } from './ctv.ts';
 import { MRSS_PAGE_ITEMS, mrssDocument } from './mrss.ts';
-import { podcastDocument } from './podcast.ts';
-import { podcastGuid } from './podcast-guid.ts';
+import { podcastDocument, podcastGuid } from './podcast.ts';
 import { rokuSearchDocument } from './roku-search.ts';
 
 export interface FeedDocument {

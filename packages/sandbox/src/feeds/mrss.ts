@@ -3,8 +3,7 @@ import type { FeedItem } from '../store/feeds.ts';
 import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedContent } from './content.ts';
 import { LANGUAGE } from './defaults.ts';
 import { channelElements, enclosure, itemElements, rssDocument } from './rss.ts';
-import { clipped, lineOf } from './text.ts';
-import { wholeSeconds } from './times.ts';
+import { clipped, lineOf, wholeSeconds } from './text.ts';
 import { element, textElement, type XmlElement } from './xml.ts';
 
 /** With the slash at its end: without it the elements are in no namespace that a reader knows. */

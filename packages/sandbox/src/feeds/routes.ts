@@ -5,14 +5,14 @@ import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
 import { query } from '../http/input.ts';
 import type { Feed } from '../store/feeds.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { feedDocument, type Asked } from './document.ts';
 
 /**
  * The published feeds, at their addresses: for everybody, without a key, also for the scripts of other sites. A reader that asks
  * again with the ETag (or the date) of what it has gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 lets.
  */
-export function createFeedRoutes({ records, links }: Pick<World, 'records' | 'links'>): Hono {
+export function createFeedRoutes({ records, links }: Pick<Services, 'records' | 'links'>): Hono {
   const routes = new Hono();
   routes.use('/feeds/:file', cors({ allowMethods: ['GET', 'HEAD'], exposeHeaders: ['ETag', 'Last-Modified'] }));
   routes.use('/feeds/:file', etag({ retainedHeaders: [...RETAINED_304_HEADERS, ...ALSO_RETAINED] }));
@@ -38,7 +38,7 @@ export function createFeedRoutes({ records, links }: Pick<World, 'records' | 'li
 const ALSO_RETAINED = ['last-modified', 'access-control-allow-origin', 'access-control-expose-headers'];
 
 /** @throws ApiError 404, also for the right feed with the wrong extension */
-function feedAt(context: Context, { records, links }: Pick<World, 'records' | 'links'>): Feed {
+function feedAt(context: Context, { records, links }: Pick<Services, 'records' | 'links'>): Feed {
   const file = context.req.param('file') ?? '';
   const feed = records.feeds.find(file.replace(/\.[^.]*$/, ''));
   if (!feed || !links.feed(feed.id, feed.type).endsWith(`/${file}`))

@@ -8,8 +8,7 @@ import {
   type FeedContent,
 } from './content.ts';
 import { LANGUAGE } from './defaults.ts';
-import { clipped, htmlOf } from './text.ts';
-import { rssTime } from './times.ts';
+import { clipped, htmlOf, rssTime } from './text.ts';
 import { element, textElement, xmlDocument, type XmlElement } from './xml.ts';
 
 /** How much a feed may say in one element; PSP-1 is the one that limits it. */

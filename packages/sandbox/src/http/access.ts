@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import type { ApiKey } from '../store/keys.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { ApiError } from './api-error.ts';
 
 /**
@@ -9,9 +9,9 @@ import { ApiError } from './api-error.ts';
  * and every authenticated request counts, failed ones included.
  */
 export function requireAccess(
-  world: Pick<World, 'records' | 'requestWindow' | 'clock' | 'journal'>,
+  services: Pick<Services, 'records' | 'requestWindow' | 'clock' | 'journal'>,
 ): MiddlewareHandler<{ Bindings: HttpBindings }> {
-  const { records, requestWindow, clock, journal } = world;
+  const { records, requestWindow, clock, journal } = services;
   return async ({ req, env: { incoming, outgoing } }, next) => {
     const key = requireKey(records.keys.find(bearerToken(req.header('authorization')) ?? ''));
     const nowMs = clock.nowMs();

@@ -1,5 +1,6 @@
 import type { ErrorAnswer } from '../contract/types.gen.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
+import { methodsAt } from './operations.ts';
 
 /**
  * A refusal with the error body of api-spec section 7. Its codes and statuses are given there; those for
@@ -71,4 +72,26 @@ export function toApiError(error: unknown): ApiError {
 /** Whether the error is a fault of the sandbox itself, and neither a refusal nor one of the place where it keeps its data. */
 export function isDefect(error: unknown): boolean {
   return !(error instanceof ApiError) && storageTroubleOf(error) === undefined;
+}
+
+/** @returns the refusal as an answer; errors that are no refusals are reported and become `server_error`. */
+export function errorResponse(error: unknown, onDefect: (error: unknown) => void): Response {
+  const refusal = toApiError(error);
+  if (isDefect(error)) onDefect(error);
+  const headers = { 'Content-Type': 'application/json', ...refusal.headers };
+  return new Response(refusal.body, { status: refusal.status, headers });
+}
+
+/** The answer of a port that serves no API. */
+export function nothingHere(): Response {
+  return errorResponse(new ApiError('not_found', 'There is nothing at this path.'), () => undefined);
+}
+
+/** The answer at a path that no route took. @throws ApiError 404 or 405 */
+export function answerElsewhere(method: string, path: string): Response {
+  const methods = methodsAt(path);
+  if (methods.length === 0) throw new ApiError('not_found', 'There is nothing at this path.');
+  const allow = { Allow: methods.join(', ') };
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: allow });
+  throw new ApiError('method_not_allowed', `This path allows ${allow.Allow}.`, allow);
 }

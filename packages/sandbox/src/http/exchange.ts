@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiError } from './api-error.ts';
-import { answerJson } from './answer.ts';
 
 /** One request on the plain Node level. */
 export interface Exchange {
@@ -42,3 +41,16 @@ export function lingerThenCut(request: IncomingMessage): void {
 }
 
 const LINGER_MS = 2000;
+
+/** A JSON answer on a plain Node response. */
+export function answerJson(response: ServerResponse, status: number, body: string, headers: Headers = {}): void {
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': length, ...headers });
+  response.end(body);
+}
+
+export function answerRefusal(response: ServerResponse, refusal: ApiError, headers: Headers = {}): void {
+  answerJson(response, refusal.status, refusal.body, { ...refusal.headers, ...headers });
+}
+
+type Headers = Readonly<Record<string, string>>;

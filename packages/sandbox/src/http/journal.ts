@@ -53,7 +53,7 @@ export class Journal {
     const startMs = performance.now();
     response.once('close', () => {
       const durationMs = Math.round(performance.now() - startMs);
-      exchange.entry = { ...settled(exchange), durationMs, ...this.#traffic(socket) };
+      exchange.entry = { ...current(exchange), durationMs, ...this.#traffic(socket) };
       exchange.response = undefined;
       // A page that shows thumbnails and players would keep itself busy with events of its own reads.
       if (!isAboutFiles(path)) this.#parts.events.emit('request', String(exchange.entry.number));
@@ -69,7 +69,7 @@ export class Journal {
   }
 
   entries(): JournalEntry[] {
-    return this.#exchanges.map(settled);
+    return this.#exchanges.map(current);
   }
 
   /** Exchanges under way are forgotten too; the numbers go on. */
@@ -117,7 +117,7 @@ interface Traffic {
   readonly bytesOut: number;
 }
 
-function settled({ entry, response }: Exchange): JournalEntry {
+function current({ entry, response }: Exchange): JournalEntry {
   return response?.headersSent ? { ...entry, status: response.statusCode } : entry;
 }
 

@@ -4,11 +4,9 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server, type Ser
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { InFlight } from '../in-flight.ts';
-import { answerRefusal } from './answer.ts';
-import { errorResponse } from './refusals.ts';
-import { ApiError } from './api-error.ts';
-import { lingerThenCut, type Exchange } from './exchange.ts';
+import type { BackgroundWork } from '../background-work.ts';
+import { answerRefusal, lingerThenCut, type Exchange } from './exchange.ts';
+import { errorResponse, ApiError } from './api-error.ts';
 import type { Journal } from './journal.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { straightenTarget } from './request-target.ts';
@@ -16,7 +14,7 @@ import { straightenTarget } from './request-target.ts';
 /** What one port serves. */
 export interface PortParts {
   readonly journal: Journal;
-  readonly inFlight: InFlight;
+  readonly background: BackgroundWork;
   /** By the start of their paths: what is served on the plain Node request. */
   readonly raw: Readonly<Record<string, RawListener>>;
   readonly fetch: (request: Request, bindings: HttpBindings | Http2Bindings) => Response | Promise<Response>;
@@ -86,7 +84,7 @@ const CLOSE = { Connection: 'close' };
 
 type Dispatch = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
 
-function dispatcher({ journal, inFlight, raw, fetch, layer, onDefect }: PortParts): Dispatch {
+function dispatcher({ journal, background, raw, fetch, layer, onDefect }: PortParts): Dispatch {
   const api = getRequestListener(fetch, {
     overrideGlobalObjects: false, // the sandbox also runs inside other programs
     errorHandler: () =>
@@ -108,7 +106,7 @@ function dispatcher({ journal, inFlight, raw, fetch, layer, onDefect }: PortPart
         new ApiError('misdirected_request', 'The Host header must name this machine.'),
         CLOSE,
       );
-    inFlight.track(layer({ request, response, awaitsContinue }, answer));
+    background.track(layer({ request, response, awaitsContinue }, answer));
   };
 }
 

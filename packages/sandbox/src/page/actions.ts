@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import type { AskService, Question } from './ask-service.ts';
 import { ruleIn } from './fault-form.ts';
 import { activeOf, presets } from './fault-presets.ts';
@@ -20,7 +20,7 @@ export interface Sent {
 }
 
 /** Every changing thing that the page can do. */
-export function actions({ faults }: Pick<World, 'faults'>, shownOnce: ShownOnce): Action[] {
+export function actions({ faults }: Pick<Services, 'faults'>, shownOnce: ShownOnce): Action[] {
   return [...aboutVideos, ...aboutKeys(shownOnce), ...aboutWebhooks(shownOnce), ...aboutFaults(faults), ...aboutAll];
 }
 
@@ -96,7 +96,7 @@ function aboutWebhooks(shownOnce: ShownOnce): Action[] {
   ];
 }
 
-function aboutFaults(faults: World['faults']): Action[] {
+function aboutFaults(faults: Services['faults']): Action[] {
   const leadsTo = '/_page/faults';
   const removal = (id: string): Question => ({ method: 'DELETE', path: `/_sandbox/faults/${id}` });
   return [

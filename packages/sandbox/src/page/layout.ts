@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { EventType } from '../events.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { asset } from './assets/assets.ts';
 import { badge, time, type Html } from './elements.ts';
 import { counted } from './words.ts';
@@ -35,7 +35,7 @@ const SECTIONS = [
 /** What stands around every view, and changes with these: */
 const AROUND: readonly EventType[] = ['clock.changed', 'faults.changed', 'reset'];
 
-export function viewPage(view: View, { clock, faults, links }: Pick<World, 'clock' | 'faults' | 'links'>): Html {
+export function viewPage(view: View, { clock, faults, links }: Pick<Services, 'clock' | 'faults' | 'links'>): Html {
   const active = faults.list().length;
   const isFrozen = clock.isFrozen;
   return document(

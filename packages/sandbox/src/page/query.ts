@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageNumber } from '../http/paging.ts';
+import { pageNumber } from '../http/input.ts';
 
 export const PER_PAGE = 50;
 

@@ -8,7 +8,7 @@ export class ShownOnce {
   put(secret: string): string {
     const name = randomUUID();
     this.#waiting.set(name, secret);
-    setTimeout(() => this.#waiting.delete(name), PATIENCE_MS).unref();
+    setTimeout(() => this.#waiting.delete(name), TIMEOUT_MS).unref();
     return name;
   }
 
@@ -20,4 +20,4 @@ export class ShownOnce {
 }
 
 /** For a browser that never follows the redirect. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;

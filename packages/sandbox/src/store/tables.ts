@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { text, type Row } from './columns.ts';
+import { text, numberOrNull, type Row } from './columns.ts';
 
 /** All rows of all tables, in their order, and the highest numbers ever given out, so that none is given twice. */
 export interface Tables {
@@ -53,3 +53,24 @@ export function columnNames(database: DatabaseSync, table: string): string[] {
     .all(table)
     .map((row) => text(row, 'name'));
 }
+
+/**
+ * The latest time that the records tell of, ms since 1970; 0 for none. The clock must not stand before it: one that was moved forward
+ * and forgets that with its process would leave requests of the future in the rate limit, for days on end.
+ */
+export function latestTimeIn(database: DatabaseSync): number {
+  const latest = TIMES.map(([table, column]) => `SELECT MAX(${column}) AS at_ms FROM ${table}`).join(' UNION ALL ');
+  const row = database.prepare(`SELECT MAX(at_ms) AS at_ms FROM (${latest})`).get();
+  return numberOrNull(row ?? {}, 'at_ms') ?? 0;
+}
+
+/** Each is the first column of an index, or its table is short. */
+const TIMES = [
+  ['api_keys', 'created_at_ms'],
+  ['api_keys', 'last_used_at_ms'],
+  ['channels', 'created_at_ms'],
+  ['feeds', 'changed_at_ms'],
+  ['videos', 'created_at_ms'],
+  ['plays', 'started_at_ms'],
+  ['webhooks', 'created_at_ms'],
+] as const;

@@ -2,7 +2,7 @@ import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
 import pLimit from 'p-limit';
 import type { Events, SandboxEvent } from '../events.ts';
-import { InFlight } from '../in-flight.ts';
+import { BackgroundWork } from '../background-work.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { isLoopbackHost } from '../loopback.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
@@ -28,7 +28,7 @@ class ImportError extends Error {}
 export class Importer {
   readonly #parts: ImportParts;
   readonly #limit = pLimit(AT_ONCE);
-  readonly #running: InFlight;
+  readonly #running: BackgroundWork;
   /** What ends each import that is under way or waiting, by its video. */
   readonly #stops = new Map<string, AbortController>();
   readonly #endListening: () => void;
@@ -36,7 +36,7 @@ export class Importer {
 
   constructor(parts: ImportParts) {
     this.#parts = parts;
-    this.#running = new InFlight(parts.onDefect);
+    this.#running = new BackgroundWork(parts.onDefect);
     this.#endListening = parts.events.listen((event) => this.#hear(event));
   }
 
@@ -61,7 +61,7 @@ export class Importer {
     this.#isClosed = true;
     this.#endListening();
     this.#stopAll();
-    await this.#running.settled();
+    await this.#running.finished();
   }
 
   /** A source without end would fill the disk for a video that is gone, or has got its file by an upload. */

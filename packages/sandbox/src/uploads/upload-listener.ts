@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { UploadReceipt } from '../contract/types.gen.ts';
-import { answerJson } from '../http/answer.ts';
+import { answerJson, refuseEarly, type Exchange } from '../http/exchange.ts';
 import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
-import { refuseEarly, type Exchange } from '../http/exchange.ts';
 import type { RawListener } from '../http/server.ts';
 import type { AcceptResult, Lifecycle } from '../lifecycle.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import type { UploadAddressStore } from '../store/upload-addresses.ts';
 import { receiveFile } from './receive.ts';
 

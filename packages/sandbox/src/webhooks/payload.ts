@@ -2,7 +2,7 @@ import type { FeedPublishedEvent, VideoFailedEvent, VideoReadyEvent } from '../c
 import type { EventType, SandboxEvent } from '../events.ts';
 import type { Links } from '../http/links.ts';
 import { isoTime, publishResult, wholeVideo } from '../http/wire.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 
 /** assumed: the specification leaves the kinds of events open (api-spec section 6). */
 export const webhookEvents = ['video.ready', 'video.failed', 'feed.published'] as const;

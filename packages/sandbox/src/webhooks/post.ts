@@ -1,14 +1,14 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { createHmac, randomBytes } from 'node:crypto';
 import { isLoopbackHost } from '../loopback.ts';
 import type { Delivery, Webhook } from '../store/webhooks.ts';
-import { signatureOf } from './signature.ts';
 
 export interface PostOptions {
   /** Where webhooks may lead: the rule of imports. */
   readonly reach: 'loopback' | 'anywhere';
   /** For a whole attempt, in real time. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -23,7 +23,7 @@ export async function post(delivery: Delivery, webhook: Webhook, options: PostOp
   const url = new URL(webhook.url);
   if (!mayReach(url, options.reach)) return { status: null, error: 'The sandbox delivers to this machine only.' };
   try {
-    const inTime = AbortSignal.any([options.signal, AbortSignal.timeout(options.patienceMs)]);
+    const inTime = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
     const status = await statusOf(url, delivery.body, {
       headers: headersOf(delivery, webhook.secret),
       signal: inTime,
@@ -31,7 +31,7 @@ export async function post(delivery: Delivery, webhook: Webhook, options: PostOp
     return { status, error: status >= 200 && status < 300 ? null : `The address answered with status ${status}.` };
   } catch (error) {
     options.signal.throwIfAborted();
-    return { status: null, error: reasonOf(error, options.patienceMs) };
+    return { status: null, error: reasonOf(error, options.timeoutMs) };
   }
 }
 
@@ -69,9 +69,29 @@ function statusOf(
   });
 }
 
-function reasonOf(error: unknown, patienceMs: number): string {
+function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'It could not be delivered.';
   if (error.name === 'AbortError' || error.name === 'TimeoutError')
-    return `There was no answer within ${patienceMs / 1000} s.`;
+    return `There was no answer within ${timeoutMs / 1000} s.`;
   return `It could not be delivered: ${'code' in error ? String(error.code) : error.name}.`;
 }
+
+/** A new secret: `whsec_` and the base64 of 24 random bytes, the least that Standard Webhooks allows. */
+export function newSecret(): string {
+  return `${PREFIX}${randomBytes(24).toString('base64')}`;
+}
+
+interface Signed {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly timestampS: number;
+  readonly body: string;
+}
+
+/** assumed (api-spec section 6 leaves the scheme open): as Standard Webhooks sign, with the symmetric scheme v1. */
+export function signatureOf({ id, timestampS, body }: Signed, secret: string): string {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestampS}.${body}`).digest('base64')}`;
+}
+
+const PREFIX = 'whsec_';

@@ -1,11 +1,10 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody, noBody, query } from '../http/input.ts';
-import { textField } from '../http/text-fields.ts';
+import { jsonBody, noBody, query, textField } from '../http/input.ts';
 import { isoTime } from '../http/wire.ts';
 import type { Delivery, Webhook } from '../store/webhooks.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { webhookEvents } from './payload.ts';
 import { mayReach } from './post.ts';
 
@@ -14,7 +13,7 @@ export function createWebhookRoutes({
   records,
   webhooks,
   settings,
-}: Pick<World, 'records' | 'webhooks' | 'settings'>): Hono {
+}: Pick<Services, 'records' | 'webhooks' | 'settings'>): Hono {
   const routes = new Hono();
   const store = records.webhooks;
   const body = registration(settings.importFrom);

@@ -2,14 +2,13 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Events, SandboxEvent } from '../events.ts';
 import type { Links } from '../http/links.ts';
-import { InFlight } from '../in-flight.ts';
-import type { Records } from '../records.ts';
-import { seededToken } from '../seeded.ts';
+import { BackgroundWork } from '../background-work.ts';
+import type { Records } from '../store/records.ts';
+import { seededToken } from '../seeded-random.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { Attempt, Delivery, Webhook } from '../store/webhooks.ts';
 import { isWebhookEvent, payloadOf, type WebhookEvent } from './payload.ts';
-import { post, type Outcome } from './post.ts';
-import { newSecret } from './signature.ts';
+import { post, newSecret, type Outcome } from './post.ts';
 
 export interface WebhookParts {
   readonly records: Records;
@@ -30,23 +29,23 @@ export interface WebhookParts {
 export class Webhooks {
   readonly #parts: WebhookParts;
   readonly #stop = new AbortController();
-  readonly #running: InFlight;
+  readonly #running: BackgroundWork;
   /** Addresses that are being told something at present. */
   readonly #busy = new Set<string>();
   /** Changes when all records are replaced, after which ids come back. */
   #era = 0;
-  #endings: (() => void)[] = [];
+  #unsubscribers: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: WebhookParts) {
     this.#parts = parts;
-    this.#running = new InFlight(parts.onDefect);
+    this.#running = new BackgroundWork(parts.onDefect);
   }
 
   /** Listens from now on, and takes up what an earlier process did not deliver. */
   start(): void {
     const { events, clock } = this.#parts;
-    this.#endings = [events.listen((event) => this.#hear(event)), clock.onChange(() => this.#advance())];
+    this.#unsubscribers = [events.listen((event) => this.#hear(event)), clock.onChange(() => this.#advance())];
     this.#advance();
   }
 
@@ -54,8 +53,8 @@ export class Webhooks {
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
-    for (const end of this.#endings) end();
-    await this.#running.settled();
+    for (const end of this.#unsubscribers) end();
+    await this.#running.finished();
   }
 
   register(url: string, wanted: readonly WebhookEvent[]): Webhook {
@@ -75,7 +74,7 @@ export class Webhooks {
 
   /** @throws when there is no room for the delivery: then what it tells of must not happen either */
   #hear(event: SandboxEvent): void {
-    if (event.type === 'reset') return this.#startAnew();
+    if (event.type === 'reset') return this.#startNewEra();
     if (!isWebhookEvent(event.type)) return;
     try {
       this.#note(event);
@@ -99,7 +98,7 @@ export class Webhooks {
   }
 
   /** What is being sent has no delivery any more; imported ones may be due. */
-  #startAnew(): void {
+  #startNewEra(): void {
     this.#era += 1;
     this.#advance();
   }
@@ -129,7 +128,7 @@ export class Webhooks {
     this.#busy.add(webhook.id);
     const era = this.#era;
     try {
-      const options = { reach, patienceMs: PATIENCE_MS, signal: this.#stop.signal };
+      const options = { reach, timeoutMs: TIMEOUT_MS, signal: this.#stop.signal };
       const outcome = await post(delivery, webhook, options);
       const attempt = attemptOf(outcome, delivery.attempts + 1, clock.nowMs());
       if (era === this.#era) records.webhooks.noteAttempt(delivery.id, attempt);
@@ -158,7 +157,7 @@ export function attemptOf({ status, error }: Outcome, number: number, nowMs: num
 }
 
 /** assumed: of an attempt. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** Until a full disk is tried again. */
 const PAUSE_MS = 2_000;

@@ -1,11 +1,10 @@
 import { html } from 'hono/html';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { badge, button, confirmed, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
-import { seedForm } from '../seed-form.ts';
 import { keyUsage } from './keys.ts';
 
-type ControlParts = Pick<World, 'clock' | 'requestWindow' | 'records'>;
+type ControlParts = Pick<Services, 'clock' | 'requestWindow' | 'records'>;
 
 /** Clock, limit, samples and reset. */
 export function controls(parts: ControlParts): () => View {
@@ -89,4 +88,13 @@ function resetCard(): Html {
       })}
     </div>
   </section>`;
+}
+
+/** Something to look at, in one step. */
+export function seedForm(): Html {
+  return html`<form method="post" action="/_page/seed" class="row">
+    <label>Videos <input name="videos" type="number" min="0" max="1000" value="12" required /></label>
+    <label>Days of plays <input name="days" type="number" min="0" max="366" value="30" required /></label>
+    <button class="main">Fill with samples</button>
+  </form>`;
 }

@@ -1,13 +1,13 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { KeyDesk, keyId, type KeyView } from '../../admin/key-desk.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { badge, confirmed, named, table, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import type { ShownOnce } from '../shown-once.ts';
 import { grouped } from '../words.ts';
 
-type KeyParts = Pick<World, 'records' | 'clock' | 'events' | 'requestWindow'>;
+type KeyParts = Pick<Services, 'records' | 'clock' | 'events' | 'requestWindow'>;
 
 /** API keys, without their values: one is shown when it is new, and never again (api-spec section 5). */
 export function keys(parts: KeyParts, shownOnce: ShownOnce): (context: Context) => View {
@@ -81,7 +81,11 @@ function revocation({ id, revoked_at: at }: KeyView): Html {
 }
 
 /** How much of the limit the keys that were used in the last hour have used up. */
-export function keyUsage({ records, requestWindow, clock }: Pick<World, 'records' | 'requestWindow' | 'clock'>): Html {
+export function keyUsage({
+  records,
+  requestWindow,
+  clock,
+}: Pick<Services, 'records' | 'requestWindow' | 'clock'>): Html {
   const { limit } = requestWindow;
   const used = records.keys
     .list()

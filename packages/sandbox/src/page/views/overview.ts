@@ -3,19 +3,19 @@ import { periodOf } from '../../analytics/period.ts';
 import type { EventType } from '../../events.ts';
 import { isOfApi } from '../../http/operations.ts';
 import type { VideoStatus } from '../../store/videos.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { dailyChart } from '../charts.ts';
 import { badge, emptyState, status, time, type Html } from '../elements.ts';
-import { faultSummary } from '../fault-words.ts';
+import { faultSummary } from './faults.ts';
 import type { View } from '../layout.ts';
-import { requestTable } from '../request-cells.ts';
-import { seedForm } from '../seed-form.ts';
-import { uploadCommand, videoTable } from '../video-cells.ts';
+import { requestTable } from './requests.ts';
+import { seedForm } from './controls.ts';
+import { uploadCommand, videoTable } from '../video-table.ts';
 import { grouped } from '../words.ts';
 import { channelNames } from './channels.ts';
 import { keyUsage } from './keys.ts';
 
-type OverviewParts = Pick<World, 'records' | 'clock' | 'links' | 'requestWindow' | 'faults' | 'journal'>;
+type OverviewParts = Pick<Services, 'records' | 'clock' | 'links' | 'requestWindow' | 'faults' | 'journal'>;
 
 /** Everything at one glance. */
 export function overview(parts: OverviewParts): () => View {

@@ -6,14 +6,13 @@ import { isWanted } from '../../admin/requests.ts';
 import { query } from '../../http/input.ts';
 import type { JournalEntry } from '../../http/journal.ts';
 import { isAboutFiles, openOperations, operations } from '../../http/operations.ts';
-import type { World } from '../../world.ts';
-import { button, emptyState, pagination, select, type Html } from '../elements.ts';
+import type { Services } from '../../services.ts';
+import { button, emptyState, pagination, select, badge, named, table, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
-import { requestTable } from '../request-cells.ts';
-import { counted } from '../words.ts';
+import { counted, span } from '../words.ts';
 
-type RequestParts = Pick<World, 'journal' | 'records' | 'links'>;
+type RequestParts = Pick<Services, 'journal' | 'records' | 'links'>;
 
 /** What was asked and answered, newest first. The page itself is not in it. */
 export function requests(parts: RequestParts): (context: Context) => View {
@@ -102,4 +101,32 @@ function nothing({ links }: RequestParts): Html {
     'No such request yet.',
     `curl ${links.origin}/v1/videos -H "Authorization: Bearer $DROPCAST_API_KEY"`,
   );
+}
+
+export function requestTable(label: string, entries: readonly JournalEntry[]): Html {
+  return table({
+    label,
+    items: entries,
+    keyOf: ({ number }) => `request-${number}`,
+    columns: [
+      { heading: 'Time', kind: 'minor', cell: ({ atMs }) => time(atMs) },
+      { heading: 'Request', kind: 'main', cell: ({ method, path }) => html`<code>${method} ${named(path)}</code>` },
+      { heading: 'Operation', kind: 'minor', cell: ({ operation }) => (operation === 'unknown' ? '–' : operation) },
+      {
+        heading: 'Key',
+        kind: 'minor',
+        cell: ({ keyId: key }) => (key === null ? '–' : html`<code>${keyId(key)}</code>`),
+      },
+      { heading: 'Status', cell: statusOf },
+      { heading: 'Took', kind: 'number', cell: ({ durationMs }) => (durationMs === null ? '…' : span(durationMs)) },
+      { heading: 'Fault', cell: ({ fault }) => (fault === null ? '' : badge('on', fault)) },
+    ],
+  });
+}
+
+function statusOf({ status, durationMs }: JournalEntry): Html {
+  if (status !== 0) return html`<span class="codes ${status >= 400 ? 'bad' : ''}">${status}</span>`;
+  return html`<span class="codes ${durationMs === null ? '' : 'bad'}"
+    >${durationMs === null ? 'under way' : 'no answer'}</span
+  >`;
 }

@@ -3,16 +3,16 @@ import { html } from 'hono/html';
 import { dayCount, periodOf } from '../../analytics/period.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Video, VideoMedia } from '../../store/videos.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { dailyChart } from '../charts.ts';
 import { button, confirmed, facts, named, status, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
-import { localPath, thumbnail, videoPath } from '../video-cells.ts';
+import { localPath, thumbnail, videoPath } from '../video-table.ts';
 import { stepsOf, timeline } from '../video-history.ts';
 import { counted, fileSize, percent, playingTime, span, visibleLines, visibleText } from '../words.ts';
 import { feedPath } from './feeds.ts';
 
-type VideoParts = Pick<World, 'records' | 'clock' | 'links'>;
+type VideoParts = Pick<Services, 'records' | 'clock' | 'links'>;
 
 /** One video with everything that is known of it. @throws ApiError 404 */
 export function video(parts: VideoParts): (context: Context) => View {

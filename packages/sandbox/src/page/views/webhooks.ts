@@ -3,12 +3,12 @@ import { html } from 'hono/html';
 import type { Webhook } from '../../store/webhooks.ts';
 import { deliveryItem } from '../../webhooks/routes.ts';
 import { webhookEvents } from '../../webhooks/payload.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { badge, confirmed, emptyState, named, table, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import type { ShownOnce } from '../shown-once.ts';
 
-type WebhookParts = Pick<World, 'records'>;
+type WebhookParts = Pick<Services, 'records'>;
 
 /** The addresses that are told of events, and what became of the last deliveries; without their secrets. */
 export function webhooks({ records }: WebhookParts, shownOnce: ShownOnce): (context: Context) => View {

@@ -1,5 +1,5 @@
 /** Work that was begun and is waited for by nobody else: closing waits until all of it has ended. */
-export class InFlight {
+export class BackgroundWork {
   readonly #work = new Set<Promise<unknown>>();
   readonly #onDefect: (error: unknown) => void;
 
@@ -13,7 +13,7 @@ export class InFlight {
     this.#work.add(tracked);
   }
 
-  async settled(): Promise<void> {
+  async finished(): Promise<void> {
     while (this.#work.size > 0) await Promise.all(this.#work);
   }
 }

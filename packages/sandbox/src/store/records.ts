@@ -1,12 +1,12 @@
-import { openDatabase } from './store/database.ts';
-import { ChannelStore } from './store/channels.ts';
-import { FeedStore } from './store/feeds.ts';
-import { KeyStore } from './store/keys.ts';
-import { PlayStatistics } from './store/play-statistics.ts';
-import { PlayStore } from './store/plays.ts';
-import { UploadAddressStore } from './store/upload-addresses.ts';
-import { VideoStore } from './store/videos.ts';
-import { WebhookStore } from './store/webhooks.ts';
+import { openDatabase } from './database.ts';
+import { ChannelStore } from './channels.ts';
+import { FeedStore } from './feeds.ts';
+import { KeyStore } from './keys.ts';
+import { PlayStatistics } from './play-statistics.ts';
+import { PlayStore } from './plays.ts';
+import { UploadAddressStore } from './upload-addresses.ts';
+import { VideoStore } from './videos.ts';
+import { WebhookStore } from './webhooks.ts';
 
 export type Records = ReturnType<typeof openRecords>;
 

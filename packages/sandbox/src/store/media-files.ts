@@ -8,7 +8,7 @@ import { basename, join, parse } from 'node:path';
  * `thumbnails/` the pictures made of them and `artwork/` those of channels. A file in `media/` that the records do not know was
  * never acknowledged.
  */
-export class Library {
+export class MediaFiles {
   readonly incoming: string;
   readonly #media: string;
   readonly #thumbnails: string;
@@ -16,7 +16,7 @@ export class Library {
   #era = 0;
 
   constructor(dataDir: string) {
-    const [incoming, media, thumbnails, artwork] = LIBRARY_FOLDERS;
+    const [incoming, media, thumbnails, artwork] = MEDIA_FOLDERS;
     this.incoming = join(dataDir, incoming);
     this.#media = join(dataDir, media);
     this.#thumbnails = join(dataDir, thumbnails);
@@ -85,7 +85,7 @@ export class Library {
 }
 
 /** Everything in them is the library's. */
-export const LIBRARY_FOLDERS = ['incoming', 'media', 'thumbnails', 'artwork'] as const;
+export const MEDIA_FOLDERS = ['incoming', 'media', 'thumbnails', 'artwork'] as const;
 
 const PICTURE_EXTENSIONS = ['jpg', 'png'] as const;
 type PictureExtension = (typeof PICTURE_EXTENSIONS)[number];

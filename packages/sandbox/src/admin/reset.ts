@@ -1,11 +1,11 @@
-import { openAccount } from './account.ts';
-import { inTransaction } from './store/database.ts';
-import { eraseTables } from './store/tables.ts';
-import type { World } from './world.ts';
+import { openAccount } from '../account.ts';
+import { inTransaction } from '../store/database.ts';
+import { eraseTables } from '../store/tables.ts';
+import type { Services } from '../services.ts';
 
 export type ResetParts = Pick<
-  World,
-  'records' | 'settings' | 'library' | 'lifecycle' | 'requestWindow' | 'clock' | 'journal' | 'faults' | 'events'
+  Services,
+  'records' | 'settings' | 'mediaFiles' | 'lifecycle' | 'requestWindow' | 'clock' | 'journal' | 'faults' | 'events'
 >;
 
 /**
@@ -13,8 +13,8 @@ export type ResetParts = Pick<
  * for whoever asks. Uploads that are under way go to the end of their bytes and then into nothing; imports are broken off.
  */
 export async function reset(parts: ResetParts): Promise<void> {
-  const { records, settings, library, lifecycle, requestWindow, clock, journal, faults, events } = parts;
-  const isFree = await lifecycle.startAnew(() => {
+  const { records, settings, mediaFiles, lifecycle, requestWindow, clock, journal, faults, events } = parts;
+  const isFree = await lifecycle.startNewEra(() => {
     clock.reset();
     inTransaction(records.database, () => {
       eraseTables(records.database);
@@ -23,7 +23,7 @@ export async function reset(parts: ResetParts): Promise<void> {
     requestWindow.limit = settings.requestsPerHour;
     faults.reset();
     journal.clear();
-    return { space: library.replace(new Map()) };
+    return { space: mediaFiles.replace(new Map()) };
   });
   events.emit('reset', '');
   await isFree.space;
