@@ -38,7 +38,7 @@ test('the service starts as the page says, and prints what it shows', async () =
   let printed = '';
   child.stdout.on('data', (part) => (printed += String(part)));
   try {
-    await until('the service has said everything', () => printed.includes('Ctrl-C ends it.'));
+    await until('the service has said everything', () => printed.includes('Press Ctrl-C to stop.'));
     expectShown(ports.backIn(printed), start);
   } finally {
     process.kill(-(child.pid ?? 0), 'SIGINT');

@@ -4,18 +4,18 @@ import { seededToken } from './seeded-random.ts';
 import type { ChannelStore } from './store/channels.ts';
 import type { FeedStore } from './store/feeds.ts';
 
-/** The key that a new account has. The same seed gives the same one; all others are drawn at random. */
+/** The first key of a new account. The same seed gives the same key; all other keys are random. */
 export function firstKey({ apiKey, seed }: Pick<SandboxSettings, 'apiKey' | 'seed'>): string {
   return apiKey ?? `sk_sandbox_${seededToken(seed, ['api key'], 32)}`;
 }
 
-/** What a new account has: its first key, and the demo's channels and feeds if wanted. Does nothing to what is there already. */
+/** Creates what a new account has: its first key and, by default, the demo's channels and feeds. Existing records stay as they are. */
 export function openAccount(records: Records, settings: SandboxSettings, nowMs: number): void {
   records.keys.add({ value: firstKey(settings), name: 'sandbox', isReadOnly: false }, nowMs);
   if (settings.seedData === 'demo') addDemoData(records.channels, records.feeds, nowMs);
 }
 
-/** The channels and feeds of a new account; the API cannot create any (api-spec section 4). Does nothing a second time. */
+/** The channels and feeds of a new account, because the API cannot create any (api-spec section 4). Idempotent. */
 export function addDemoData(channels: ChannelStore, feeds: FeedStore, nowMs: number): void {
   if (channels.list().length > 0) return;
   channels.add({ id: 'ch_main', name: 'Main', slug: 'main', createdAtMs: nowMs });

@@ -1,4 +1,4 @@
-// What the package gives to programs: the sandbox itself, and the desk for its keys.
+// The public API of the package: the sandbox itself, and key management.
 
 export { startSandbox } from './sandbox.ts';
 export type { Sandbox } from './sandbox.ts';

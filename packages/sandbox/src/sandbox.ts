@@ -44,18 +44,18 @@ export interface Sandbox extends AsyncDisposable {
   readonly port: number;
   /** The origin of the upload addresses. */
   readonly uploadOrigin: string;
-  /** Where the admin side begins, `http://127.0.0.1:PORT/_sandbox`, and the token it wants. */
+  /** The admin side, `http://127.0.0.1:PORT/_sandbox`, and its token. */
   readonly adminUrl: string;
   readonly adminToken: string;
-  /** The page to look at; the address lets in whoever opens it. */
+  /** The web page. Opening this address signs the browser in. */
   readonly pageUrl: string;
   /** With `tls`: the certificate that clients must trust. */
   readonly caPath: string | undefined;
-  /** What was asked so far, oldest first, without bodies and keys. */
+  /** The requests so far, oldest first, without bodies and keys. */
   requests(): JournalEntry[];
-  /** What is stored, in the order of the videos' creation. */
+  /** The stored files, in the order of the videos' creation. */
   files(): StoredFile[];
-  /** Cuts every connection and ends; a temporary data folder is removed. Calling it again does nothing. */
+  /** Closes every connection and stops. Removes a temporary data folder. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ function addressesOf(origin: string, adminToken: string, caPath: string | undefi
   return { baseUrl: `${origin}/v1`, adminUrl: `${origin}/_sandbox`, adminToken, pageUrl, caPath };
 }
 
-/** Deferred last, so that it is gone before anything else ends. */
+/** Deferred last, so that the announcement is removed first. */
 async function announceUntilClosed(
   dataDir: string,
   addresses: Addresses,
@@ -128,7 +128,7 @@ interface Port {
 
 type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** What exists before anybody can connect. It is closed after the ports, when the last request has ended. */
+/** What exists before the ports open, and closes after them, when the last request has ended. */
 async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack) {
   const { seed, processingMs } = settings;
   const dataDir = await dataFolder(settings.dataDir, cleanup);
@@ -197,7 +197,7 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   const webhooks = new Webhooks({ records, links, events, clock, seed, reach: importFrom, onDefect });
   cleanup.defer(() => {
     const closed = importer.close();
-    prober.close(new ApiError('server_error', 'The sandbox is ending.')); // imports and uploads wait for it
+    prober.close(new ApiError('server_error', 'The sandbox is stopping.')); // imports and uploads wait for the prober
     return closed;
   });
   cleanup.defer(() => webhooks.close());
@@ -208,7 +208,7 @@ function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisp
   cleanup.defer(clock.onChange(onClockChange));
   importer.resume();
   webhooks.start();
-  lifecycle.advance(); // only now, so that the webhooks hear of what became ready in the meantime
+  lifecycle.advance(); // only now, so that webhooks receive what became ready while the sandbox was down
   return { ...core, adminToken, importer, admission, requestWindow, journal, webhooks, links, onDefect };
 }
 
@@ -232,7 +232,7 @@ function connect(
   if (uploads !== main) serve(uploads.server, { ...shared, raw: { [UPLOAD_PREFIX]: upload }, fetch: nothingHere });
 }
 
-/** A defect of the sandbox itself: its user should see it, but the service goes on. */
+/** A bug in the sandbox: the user should see it, but the service continues. */
 function reportDefect(error: unknown): void {
   process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error), 'SandboxDefect');
 }

@@ -12,7 +12,7 @@ import type { Importer } from './uploads/import.ts';
 import type { VideoAdmission } from './video-admission.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
-/** The running service, for its composition root. What answers requests asks for the members it uses: `Pick<Services, …>`. */
+/** All parts of the running service. Request handlers take only those they use: `Pick<Services, …>`. */
 export interface Services {
   readonly settings: SandboxSettings;
   readonly adminToken: string;
@@ -28,6 +28,6 @@ export interface Services {
   readonly faults: Faults;
   readonly webhooks: Webhooks;
   readonly links: Links;
-  /** Is told of every error that is a defect of the sandbox itself. */
+  /** Receives every error that is a bug in the sandbox. */
   readonly onDefect: (error: unknown) => void;
 }

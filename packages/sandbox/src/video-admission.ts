@@ -16,11 +16,11 @@ export interface AdmissionParts {
   readonly clock: Clock;
   readonly seed: number;
   readonly uploadUrlTtlMs: number;
-  /** Fetches the bytes of a video that has a source_url. */
+  /** Fetches the file of a video with a source_url. */
   readonly startImport: (videoId: string, sourceUrl: string) => void;
 }
 
-/** Lets videos into the account and out of it: the record and its upload address always together. */
+/** Adds videos to the account and removes them, each together with its upload address. */
 export class VideoAdmission {
   readonly #parts: AdmissionParts;
 
@@ -28,7 +28,7 @@ export class VideoAdmission {
     this.#parts = parts;
   }
 
-  /** @returns the id, and the upload address that can never be read again. */
+  /** @returns the id and the upload address, which cannot be read again. */
   admit(fields: NewVideoFields): { id: string; uploadUrl: string } {
     const { records, links, events, clock, seed, uploadUrlTtlMs, startImport } = this.#parts;
     const { database, videos, addresses } = records;
@@ -47,7 +47,7 @@ export class VideoAdmission {
     return { id, uploadUrl: links.upload(id, token) };
   }
 
-  /** The video leaves, and its plays and its places in feeds with it. @returns false when there is no such video. */
+  /** Removes the video with its plays and its places in feeds. @returns false if there is no such video. */
   withdraw(id: string): boolean {
     const { records, events, clock } = this.#parts;
     const isGone = inTransaction(records.database, () => {

@@ -35,7 +35,7 @@ test('an address that never ends its answer has answered', async () => {
 test('an address elsewhere, registered when it was allowed, is not asked', async () => {
   expect(await post(delivery, webhookAt('http://192.0.2.1/'), options)).toEqual({
     status: null,
-    error: 'The sandbox delivers to this machine only.',
+    error: expect.stringContaining('this machine only'),
   });
 });
 

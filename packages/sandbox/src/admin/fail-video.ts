@@ -13,7 +13,7 @@ export function failVideoEndpoint({
   return {
     method: 'POST',
     path: '/_sandbox/videos/:id/fail',
-    says: 'Lets a pending or processing video fail now, with {"code", "message"} as its error; 409 when it has come to its end.',
+    says: 'Makes a pending or processing video fail now, with {"code", "message"} as its error; 409 if it is ready or failed.',
     handler: async (context) => {
       const id = context.req.param('id') ?? '';
       const failure = await jsonBody(context.req.raw, failureBody);
@@ -21,7 +21,7 @@ export function failVideoEndpoint({
       const isFailed = lifecycle.fail(id, failure);
       const video = records.videos.find(id);
       if (!video) throw new ApiError('not_found', 'There is no such video.');
-      if (!isFailed) throw new ApiError('conflict', `This video is ${video.status}: it has come to its end.`);
+      if (!isFailed) throw new ApiError('conflict', `This video is already ${video.status}.`);
       return context.json({ data: wholeVideo(video, links) });
     },
   };

@@ -9,8 +9,8 @@ export type ResetParts = Pick<
 >;
 
 /**
- * Back to how it was right after its start, the first key and the demo's channels and feeds included: from one moment to the next,
- * for whoever asks. Uploads that are under way go to the end of their bytes and then into nothing; imports are broken off.
+ * Restores the state right after the start, with the first key and the demo's channels and feeds, atomically for every client.
+ * Uploads in progress are received to their end and discarded; imports are aborted.
  */
 export async function reset(parts: ResetParts): Promise<void> {
   const { records, settings, mediaFiles, lifecycle, requestWindow, clock, journal, faults, events } = parts;

@@ -17,7 +17,7 @@ import { seedEndpoint } from './seed.ts';
 import { snapshotEndpoints } from './snapshot.ts';
 import { stateEndpoint } from './state.ts';
 
-/** The admin side below /_sandbox, with a token of its own and never limited. The specification knows nothing of it. */
+/** The admin side below /_sandbox: its own token, no rate limit. It is not part of the specification. */
 export function createAdminRoutes(services: Services): Hono {
   const admin = new Hono();
   const endpoints = endpointsOf(services);
@@ -53,7 +53,7 @@ function resetEndpoint(services: Services): Endpoint {
   return {
     method: 'POST',
     path: '/_sandbox/reset',
-    says: 'Back to how it was right after its start: records, files, clock, limit, faults and journal.',
+    says: 'Restores the state right after the start: records, files, clock, limit, faults and journal.',
     handler: async (context) => {
       await reset(services);
       return context.body(null, 204);
@@ -61,33 +61,33 @@ function resetEndpoint(services: Services): Endpoint {
   };
 }
 
-/** What the routes of the other parts take. */
+/** Endpoints that the mounted routes serve. */
 const mounted: readonly Listed[] = [
-  { method: 'GET', path: '/_sandbox/faults', says: 'Lists the planned faults, and how often each hit.' },
+  { method: 'GET', path: '/_sandbox/faults', says: 'Lists the faults, and how often each hit.' },
   {
     method: 'POST',
     path: '/_sandbox/faults',
-    says: 'Plans one more fault, like {"kind": "status", "status": 503, "operation": "videos.get", "times": 2}.',
+    says: 'Adds a fault, for example {"kind": "status", "status": 503, "operation": "videos.get", "times": 2}.',
   },
-  { method: 'PUT', path: '/_sandbox/faults', says: 'Plans these faults, [{"kind"}, …], and no others.' },
-  { method: 'DELETE', path: '/_sandbox/faults', says: 'Forgets all planned faults.' },
-  { method: 'DELETE', path: '/_sandbox/faults/:id', says: 'Forgets a planned fault.' },
-  { method: 'GET', path: '/_sandbox/webhooks', says: 'Lists the addresses that are told of events.' },
+  { method: 'PUT', path: '/_sandbox/faults', says: 'Replaces all faults with these, [{"kind"}, …].' },
+  { method: 'DELETE', path: '/_sandbox/faults', says: 'Removes all faults.' },
+  { method: 'DELETE', path: '/_sandbox/faults/:id', says: 'Removes a fault.' },
+  { method: 'GET', path: '/_sandbox/webhooks', says: 'Lists the registered webhooks.' },
   {
     method: 'POST',
     path: '/_sandbox/webhooks',
-    says: 'Registers an address with {"url", "events"?}. The answer is the only one that has its secret.',
+    says: 'Registers a webhook with {"url", "events"?}. Only this answer has its secret.',
   },
-  { method: 'DELETE', path: '/_sandbox/webhooks/:id', says: 'Forgets an address and its deliveries.' },
+  { method: 'DELETE', path: '/_sandbox/webhooks/:id', says: 'Removes a webhook and its deliveries.' },
   {
     method: 'GET',
     path: '/_sandbox/webhooks/:id/deliveries',
-    says: 'Lists what was delivered, newest first; ?limit=100.',
+    says: 'Lists the deliveries, newest first; ?limit=100.',
   },
   {
     method: 'POST',
     path: '/_sandbox/webhooks/:id/deliveries/:delivery/redeliver',
-    says: 'Delivers it again, from the first attempt.',
+    says: 'Delivers it again, starting with the first attempt.',
   },
 ];
 
@@ -99,7 +99,7 @@ function answerElsewhere(method: string, path: string, endpoints: readonly Liste
   const methods = endpoints.filter((endpoint) => isAt(endpoint.path, path)).map((endpoint) => endpoint.method);
   if (/^\/_sandbox\/?$/.test(path)) methods.push('GET');
   if (methods.length === 0)
-    throw new ApiError('not_found', 'The admin side has nothing at this path: see GET /_sandbox.');
+    throw new ApiError('not_found', 'The admin side has nothing at this path. GET /_sandbox lists what it has.');
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } });
   throw new ApiError('method_not_allowed', `This path allows ${allow}.`, { Allow: allow });

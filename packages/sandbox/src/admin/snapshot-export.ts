@@ -12,9 +12,9 @@ import type { Services } from '../services.ts';
 export type ExportParts = Pick<Services, 'records' | 'mediaFiles' | 'lifecycle' | 'clock'>;
 
 /**
- * The document as a stream. It is of one moment, and the service goes on meanwhile: the records are copied first (0.5 s for
- * 800,000 plays; `backup` of node:sqlite would not stop the service at all, but fails as soon as something is written), and read
- * from the copy as fast as they are taken. A stream that is cancelled leaves nothing behind.
+ * The document as a stream. It shows one moment while the service continues: the records are copied first (0.5 s for 800,000 plays;
+ * `backup` of node:sqlite would not block at all, but fails as soon as something is written), then read from the copy as the client
+ * consumes them. A cancelled stream leaves nothing behind.
  * @throws ApiError 409 when the files are too many for a document, and the error of the disk that has no room for the copy
  */
 export async function exportStream(parts: ExportParts, isWithMedia: boolean): Promise<ReadableStream> {
@@ -42,7 +42,7 @@ function requireFewFiles(files: readonly StoredFile[]): void {
   if (totalBytes <= MAX_MEDIA_BYTES) return;
   throw new ApiError(
     'conflict',
-    `The files have ${totalBytes} bytes, and a document takes ${MAX_MEDIA_BYTES}: stop the sandbox and copy its data folder instead.`,
+    `The files have ${totalBytes} bytes, but a document holds at most ${MAX_MEDIA_BYTES}. Stop the sandbox and copy its data folder instead.`,
   );
 }
 
@@ -81,7 +81,7 @@ function* tablePieces(copy: DatabaseSync): Generator<string> {
   }
 }
 
-/** A file that was deleted or replaced since is left out: its record came too early to know. */
+/** Leaves out files that were deleted or replaced since the copy was made. */
 async function* mediaPieces(
   files: readonly StoredFile[],
   mediaFiles: ExportParts['mediaFiles'],

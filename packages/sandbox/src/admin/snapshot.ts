@@ -23,14 +23,14 @@ export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
       handler: async (context) => {
         const { media } = query(context.req.raw, exportQuery);
         const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
-        if (context.req.method === 'HEAD') return context.body(null, 200, headers); // a stream that nobody takes would stay
+        if (context.req.method === 'HEAD') return context.body(null, 200, headers); // an unread stream would stay open
         return context.body(await exportStream(parts, media === 'true'), 200, headers);
       },
     },
     {
       method: 'POST',
       path: '/_sandbox/import',
-      says: 'Replaces everything by such a document, keys included. Files that it does not bring stay if they are the same, and are missing else.',
+      says: 'Replaces everything with such a document, keys included. A file that is not in it stays if its hash matches; else it is missing.',
       handler: async (context) => {
         const document = await jsonBody(context.req.raw, snapshotDocument, MAX_DOCUMENT_BYTES);
         return context.json({ data: await imported(parts, document) });
@@ -42,7 +42,7 @@ export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
 const exportQuery = z.strictObject({ media: z.enum(['true', 'false'], 'must be true or false').default('false') });
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
-/** Looks at everything first, then replaces everything in one moment: a refused document changes nothing. */
+/** Checks everything first, then replaces everything atomically: a refused document changes nothing. */
 async function imported(parts: SnapshotParts, document: SnapshotDocument) {
   const { records, mediaFiles, lifecycle, importer, clock, events } = parts;
   requireFittingTables(document, records.database);
@@ -50,7 +50,7 @@ async function imported(parts: SnapshotParts, document: SnapshotDocument) {
   try {
     const { files, kept, space } = await lifecycle.startNewEra(() => replaceAll(parts, document, brought));
     clock.advance(Math.max(0, latestTimeIn(records.database) - clock.nowMs()));
-    events.emit('reset', ''); // which ends the imports of before
+    events.emit('reset', ''); // aborts the imports in progress
     importer.resume();
     await space;
     return {
@@ -63,7 +63,7 @@ async function imported(parts: SnapshotParts, document: SnapshotDocument) {
   }
 }
 
-/** The media as files, by their video. @throws ApiError 422 for one that no record is about, or whose bytes are others */
+/** Writes the media to files. @returns their paths by video id. @throws ApiError 422 for one without a record, or with another hash */
 async function unpacked({ tables, media = {} }: SnapshotDocument, folder: string): Promise<Map<string, string>> {
   const records = new Map(tables['videos']?.map((row) => [row['id'], row] as const));
   const contents = Object.entries(media).map(([videoId, base64]) => ({
@@ -73,7 +73,7 @@ async function unpacked({ tables, media = {} }: SnapshotDocument, folder: string
   for (const { videoId, bytes } of contents) {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (records.get(videoId)?.['file_sha256'] !== sha256)
-      throw refusal(`media.${videoId}`, 'is not the file that the records tell of');
+      throw refusal(`media.${videoId}`, 'does not match the hash in the records');
   }
   const paths = new Map<string, string>();
   for (const { videoId, bytes } of contents) {
@@ -102,7 +102,7 @@ function replaceAll({ records, mediaFiles }: SnapshotParts, document: SnapshotDo
   return { files, kept, space: mediaFiles.replace(kept) };
 }
 
-/** As answers will: what cannot be read is found here, while the old records can still come back. @throws TypeError */
+/** Finds unreadable rows now, while the transaction can still be rolled back. @throws TypeError */
 function readEverything({ keys, channels, feeds, webhooks, videos }: SnapshotParts['records']): void {
   for (const store of [keys, channels, feeds, webhooks]) store.list();
   for (let page = 1; videos.page({}, page, 1000).videos.length > 0; page += 1);

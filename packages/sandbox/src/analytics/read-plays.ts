@@ -28,7 +28,7 @@ export interface MediaRead extends Client {
 /**
  * The plays of programs that read the media file itself: podcast apps, television players, feed readers. assumed, after the
  * IAB's podcast measurement guidelines: all reads of a video by one viewer within 24 hours are one play, and it counts from
- * its first minute on. What was read lives in memory: after a restart a viewer's play goes on, but its bytes count anew.
+ * its first minute on. What was read is kept in memory: after a restart a viewer's play continues, but its bytes count again.
  */
 export class ReadPlays {
   readonly #parts: ReadPlaysParts;
@@ -52,7 +52,7 @@ export class ReadPlays {
     this.#count({ videoId: read.videoId, viewer, startedAtMs: window.startedAtMs, ...progress });
   }
 
-  /** What was read counts no longer: after a reset the ids come back. */
+  /** Forgets what was read, because a reset reuses ids. */
   forget(): void {
     this.#windows.clear();
   }
@@ -77,7 +77,7 @@ interface ReadWindow {
   ranges: readonly ByteRange[];
 }
 
-/** Someone who reads every other byte must not fill the memory: beyond the limit only what joins known ranges is added. */
+/** Beyond the limit only what joins known ranges is added, so that a client that reads every other byte cannot fill the memory. */
 function addTo(window: ReadWindow, range: ByteRange): void {
   const ranges = withRange(window.ranges, range);
   if (ranges.length <= MAX_RANGES) window.ranges = ranges;
@@ -91,8 +91,8 @@ export interface Client {
 }
 
 /**
- * The viewer that a program is taken for when it has no cookie: its address and user agent, as podcast measurement does
- * it. assumed: the specification counts unique viewers (section 2.5) without saying who one is. Only a hash is kept.
+ * Identifies a program without a cookie by its address and user agent, as podcast measurement does. assumed: the specification counts
+ * unique viewers (section 2.5) without defining them. Only a hash is stored.
  */
 export function viewerFrom({ remoteAddress, userAgent }: Client, seed: number): string {
   return `client_${seededToken(seed, ['viewer', remoteAddress, userAgent], 20)}`;
@@ -103,7 +103,7 @@ export interface FinishedRead extends MediaRead {
   readonly target: string;
 }
 
-/** @returns what is to be told of every read of a media file */
+/** @returns a function to call after every read of a media file */
 export function countReads(services: Pick<Services, 'records' | 'clock' | 'events' | 'settings'>) {
   const { records, clock, events, settings } = services;
   const plays = new ReadPlays({ records, clock, events, seed: settings.seed });

@@ -14,7 +14,7 @@ export interface CdnParts {
   readonly mediaFiles: MediaFiles;
   readonly lifecycle: Pick<Lifecycle, 'advance'>;
   readonly pictures: Pictures;
-  /** Is told of every reading of a video's bytes, once it has ended, also when the client went away. Not of HEAD and 304. */
+  /** Called after every read of a video's bytes, also if the client disconnected. Not for HEAD and 304. */
   readonly onRead: (read: FinishedRead) => void;
   readonly onDefect: (error: unknown) => void;
 }
@@ -29,8 +29,8 @@ export interface FinishedRead extends SentBytes {
 }
 
 /**
- * Media, thumbnails and artwork below /cdn/, on the plain Node request: files of gigabytes must leave without a detour.
- * A deleted video is gone for every new request at once; a reading that has begun by then still ends (assumed).
+ * Media, thumbnails and artwork below /cdn/, on the plain Node request, so that large files are sent without web streams.
+ * assumed: every new request for a deleted video gets 404 at once; reads in progress complete.
  */
 export function createCdnListener(parts: CdnParts): RawListener {
   return async (request, response) => {
@@ -109,7 +109,7 @@ async function thumbnailOf(videoId: string, parts: CdnParts): Promise<Picture | 
   if (!media) return undefined;
   const { era } = parts.mediaFiles;
   const picture = await parts.pictures.thumbnail(videoId, media);
-  if (era !== parts.mediaFiles.era) return undefined; // what is there under this id now is another video's
+  if (era !== parts.mediaFiles.era) return undefined; // this id now belongs to another video
   if (readyMedia(videoId, parts)) return picture;
   await parts.mediaFiles.remove(videoId); // deleted while its picture was made
   return undefined;

@@ -36,11 +36,11 @@ export interface NoticePage {
   readonly heading: string;
   readonly text: string;
   readonly nonce: string;
-  /** The notice is not for long: the page asks again by itself, without scripts by loading itself anew. */
+  /** The notice is temporary: the page polls, or reloads itself where scripts are off. */
   readonly isWaiting?: boolean;
 }
 
-/** What stands in the place of a player that cannot be there. */
+/** Shown instead of a player. */
 export function noticePage({ heading, text, nonce, isWaiting = false }: NoticePage): Html {
   const body = html`<main class="notice" ${isWaiting ? raw('id="waiting"') : ''}>
       <h1>${heading}</h1>
@@ -59,7 +59,7 @@ function inlineScript(nonce: string, code: string): Html {
 
 function mediaElement({ isAudio, mediaUrl, posterUrl, playsPath, settings }: PlayerPage, title: string): Html {
   const { autoplay, muted, loop, controls } = settings;
-  // Controls are always there at first: without scripts nothing else could start the player.
+  // Controls are on at first: without scripts nothing else could start the player.
   const attributes = html`src="${mediaUrl}" aria-label="${title}" data-plays="${playsPath}"
   data-controls="${controls ? 'on' : 'off'}" controls preload="metadata" ${autoplay ? 'autoplay' : ''}
   ${muted ? 'muted' : ''} ${loop ? 'loop' : ''}`;
@@ -106,7 +106,7 @@ function shownTitle(title: string): string {
 
 const MAX_SHOWN_CHARACTERS = 300;
 
-/** Fills whatever frame the page stands in. Nothing is loaded from elsewhere. */
+/** Fills the frame of the page. Loads nothing from elsewhere. */
 const PAGE_STYLE = `
 :root { --accent: #4f8cff; color-scheme: dark; }
 * { box-sizing: border-box; }

@@ -28,19 +28,19 @@ function otherMethod(allow: string): Handler {
 
 /**
  * POST /embed/:id/plays: the player has begun. assumed: every page that plays is one view, a reload another, running again
- * in the same page none. JSON alone is taken, so that no other site's page can make plays: its browser would ask first.
+ * in the same page none. Only JSON is accepted, so that pages of other sites cannot create plays without a CORS preflight.
  */
 function openPlay(plays: EmbedPlays, seed: number): Handler {
   return async (context) => {
     await jsonBody(context.req.raw, openBody, MAX_BODY_BYTES);
     const opened = plays.open(context.req.param('id') ?? '', viewerOf(context, seed));
     if ('playId' in opened) return context.json({ play_id: opened.playId }, 201);
-    if (opened.refusal === 'not ready') throw new ApiError('conflict', 'This video is not ready to be played.');
+    if (opened.refusal === 'not ready') throw new ApiError('conflict', 'This video is not ready to play.');
     throw new ApiError('not_found', 'There is no such video.');
   };
 }
 
-/** POST /embed/:id/plays/:play: how far it came. A deleted video has no plays, so its player is told 404. */
+/** POST /embed/:id/plays/:play: progress of a play. A deleted video has no plays, so its player gets 404. */
 function reportPlay(plays: EmbedPlays): Handler {
   return async (context) => {
     const { id = '', play = '' } = context.req.param();

@@ -5,24 +5,24 @@ import type { FaultOf } from './fault-rule.ts';
 import { sendAnswer, type HeldAnswer } from './held-answer.ts';
 import type { BodyValve } from './body-valve.ts';
 
-/** What was asked for is done; nothing of its answer leaves for so long. */
+/** Carries out the request and holds back the answer for `ms`. */
 export async function sendLate({ request, response }: Exchange, answer: HeldAnswer, ms: number): Promise<void> {
   request.socket.setTimeout(0); // it is slow, not silent
   if (await pause(response, ms)) sendAnswer(response, answer);
 }
 
-/** What was asked for is done, and the connection ends without a word. */
+/** Carries out the request and closes the connection without an answer. */
 export function loseAnswer({ request }: Exchange): void {
   request.socket.destroy();
 }
 
-/** Head and so many bytes of the body leave; then nothing any more, or a reset (which may overtake what the client has not read). */
+/** Sends the head and `after_bytes` of the body, then stalls or resets the connection (a reset may discard what the client has not read yet). */
 export async function answerPartly(
   { request, response }: Exchange,
   { status, headers, body }: HeldAnswer,
   { kind, after_bytes: afterBytes }: FaultOf<'stall' | 'reset'>,
 ): Promise<void> {
-  request.socket.setTimeout(0); // until the client loses its patience, not the sandbox
+  request.socket.setTimeout(0); // until the client times out, not the sandbox
   response.writeHead(status, { ...headers, 'content-length': body.length });
   response.flushHeaders();
   const part = body.subarray(0, afterBytes);
@@ -31,7 +31,7 @@ export async function answerPartly(
   else await untilClosed(response);
 }
 
-/** The body is read at this rate. What lies in the buffers of the system between the two is on top of it. */
+/** Reads the body at this rate, plus what fits into the buffers of the operating system. */
 export function slowRead({ request }: Exchange, valve: BodyValve, bytesPerSecond: number): void {
   request.socket.setTimeout(0); // it is slow, not silent
   const atOnce = Math.max(1, Math.round((bytesPerSecond * SLICE_MS) / 1000));
@@ -45,17 +45,17 @@ export function slowRead({ request }: Exchange, valve: BodyValve, bytesPerSecond
 
 const SLICE_MS = 20;
 
-/** Nothing is read after so many bytes; the answer waits for the rest. A shorter body is not affected. */
+/** Stops reading after `after_bytes`; the answer waits for the rest. A shorter body is not affected. */
 export function stallBody(
   { request }: Exchange,
   valve: BodyValve,
   { after_bytes: afterBytes }: FaultOf<'stall'>,
 ): void {
-  request.socket.setTimeout(0); // until the client loses its patience, not the sandbox
+  request.socket.setTimeout(0); // until the client times out, not the sandbox
   valve.allow(afterBytes);
 }
 
-/** The connection is reset after so many bytes, at least one. A shorter body is not affected. */
+/** Resets the connection after `after_bytes`, at least one. A shorter body is not affected. */
 export function resetBody(
   { request }: Exchange,
   valve: BodyValve,
@@ -65,19 +65,19 @@ export function resetBody(
   valve.allow(afterBytes);
 }
 
-/** Cuts the connection with a reset, as a crashed host or a middlebox does. Below TLS there is no reset to be had: it just ends. */
+/** Resets the connection, as a crashed host or a middlebox does. Under TLS Node offers no reset, so the connection just closes. */
 export function reset({ socket }: IncomingMessage): void {
   if (socket instanceof TLSSocket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** Resolves when the connection, or the answer with it, has ended: after the client's patience, or the sandbox's end. */
+/** Resolves when the connection closes: the client gives up, or the sandbox stops. */
 async function untilClosed(response: ServerResponse): Promise<void> {
   if (response.destroyed || response.closed) return;
   await new Promise<void>((resolve) => response.once('close', resolve));
 }
 
-/** Waits on the real time, which is the client's. Ends early when the client goes. @returns whether the client is still there */
+/** Waits in real time, which is the client's. Ends early if the client disconnects. @returns whether it is still connected */
 async function pause(response: ServerResponse, ms: number): Promise<boolean> {
   if (response.destroyed) return false;
   await new Promise<void>((resolve) => {

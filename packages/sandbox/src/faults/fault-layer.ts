@@ -10,7 +10,7 @@ import { changedAnswer } from './changed-answer.ts';
 import type { FaultRule } from './fault-rule.ts';
 import { holdAnswer, sendAnswer, type HeldAnswer } from './held-answer.ts';
 
-/** Lets the planned faults happen, around everything that answers API requests and uploads; nothing else is ever hit. */
+/** Applies the faults to API requests and uploads, and to nothing else. */
 export function createFaultLayer(parts: Pick<Services, 'faults' | 'records' | 'clock' | 'journal'>): Layer {
   const { faults, records, clock, journal } = parts;
   return async (arrived, proceed) => {
@@ -33,7 +33,7 @@ function withBodyAskedFor(exchange: Exchange): Exchange {
   return { ...exchange, awaitsContinue: false };
 }
 
-/** A request that has arrived, and how it would be answered. */
+/** A request, and how it would be answered without a fault. */
 interface Intercepted {
   readonly exchange: Exchange;
   readonly valve: BodyValve;
@@ -42,7 +42,7 @@ interface Intercepted {
   readonly nowMs: number;
 }
 
-/** Answers the request as the rule wants it to go wrong; without one as it should. */
+/** Answers the request with the fault of the rule; without a rule, normally. */
 async function applyFault(rule: FaultRule | undefined, intercepted: Intercepted): Promise<void> {
   const { exchange, valve, proceed, nowMs } = intercepted;
   switch (rule?.kind) {
@@ -84,7 +84,7 @@ async function applyFault(rule: FaultRule | undefined, intercepted: Intercepted)
   }
 }
 
-/** Does what is asked for, and decides about the answer once it is whole. */
+/** Carries out the request, and hands over the complete answer. */
 async function withAnswer(
   { exchange, valve, proceed }: Intercepted,
   decide: (answer: HeldAnswer) => void | Promise<void>,

@@ -6,7 +6,7 @@ import { clipped, dayOf, zonedTime } from './text.ts';
 
 /**
  * The same videos as a Roku Search feed 2.0. Where Roku's page and its schema disagree (`shortform` and `shortForm`), this follows the
- * schema. Far below the 20 MB from which on Roku wants pages.
+ * schema. Far below the 20 MB above which Roku requires pages.
  */
 export function rokuSearchDocument(content: FeedContent): string {
   return JSON.stringify(

@@ -9,8 +9,8 @@ import type { Services } from '../services.ts';
 import { feedDocument, type Asked } from './document.ts';
 
 /**
- * The published feeds, at their addresses: for everybody, without a key, also for the scripts of other sites. A reader that asks
- * again with the ETag (or the date) of what it has gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 lets.
+ * The published feeds: public, without a key, and readable by scripts of other sites. A reader that sends the ETag or date of its copy
+ * gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 permits.
  */
 export function createFeedRoutes({ records, links }: Pick<Services, 'records' | 'links'>): Hono {
   const routes = new Hono();
@@ -30,7 +30,7 @@ export function createFeedRoutes({ records, links }: Pick<Services, 'records' | 
   });
   routes.all('/feeds/:file', (context) => {
     feedAt(context, { records, links });
-    throw new ApiError('method_not_allowed', 'A feed can only be read.', { Allow: 'GET, HEAD, OPTIONS' });
+    throw new ApiError('method_not_allowed', 'A feed is read-only.', { Allow: 'GET, HEAD, OPTIONS' });
   });
   return routes;
 }
@@ -46,7 +46,7 @@ function feedAt(context: Context, { records, links }: Pick<Services, 'records' |
   return feed;
 }
 
-/** Other parameters are let pass: whoever hands on an address likes to add some. @throws ApiError 422 */
+/** Ignores other parameters, because sites that link to a feed add their own. @throws ApiError 422 */
 function askedOf(request: Request, feed: Feed): Asked {
   return query(request, ASKED[feed.type]);
 }

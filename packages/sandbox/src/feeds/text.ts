@@ -5,12 +5,12 @@ export function withoutIllegalCharacters(text: string): string {
   return text.replaceAll(ILLEGAL_CHARACTERS, '');
 }
 
-/** A client's text as one line without white space around it; '' when nothing is left to see. */
+/** A client's text on one line, trimmed; '' if nothing visible is left. */
 export function lineOf(text: string): string {
   return withoutIllegalCharacters(text).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Cuts a text to so many characters, by code point so that no character is halved; `…` shows the cut. */
+/** Cuts a text to `maxCharacters` code points, so that no character is split; `…` marks the cut. */
 export function clipped(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const characters = Array.from(text);
@@ -40,7 +40,7 @@ function asHtml(character: string): string {
 
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\n': '<br>' };
 
-/** RFC 822 as RSS 2.0 wants it, with a year of four digits and the zone `GMT`. */
+/** RFC 822 as RSS 2.0 requires: a four-digit year and the zone `GMT`. */
 export function rssTime(atMs: number): string {
   return new Date(atMs).toUTCString();
 }

@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 import { ApiError } from './api-error.ts';
 
 /**
- * Key first, rate limit second, everything else afterwards (api-spec sections 5 and 8): a stranger learns nothing about paths,
+ * Key first, rate limit second, everything else afterwards (api-spec sections 5 and 8): a client without a key learns nothing about paths,
  * and every authenticated request counts, failed ones included.
  */
 export function requireAccess(
@@ -39,12 +39,12 @@ function requireKey(key: Grant | undefined): Grant {
 /** assumed: a key may be for reading only; what makes a key get `forbidden` is not shown (api-spec section 5, rule 8). */
 function requirePermission({ isReadOnly }: Grant, method: string): void {
   if (!isReadOnly || READING.has(method)) return;
-  throw new ApiError('forbidden', 'This API key is for reading only.');
+  throw new ApiError('forbidden', 'This API key is read-only.');
 }
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 function rateLimited(retryAfterS: number): ApiError {
-  const message = `This key has used up its requests of the last hour. Try again in ${retryAfterS} s.`;
+  const message = `This key has used all its requests of the last hour. Try again in ${retryAfterS} s.`;
   return new ApiError('rate_limited', message, { 'Retry-After': String(retryAfterS) });
 }

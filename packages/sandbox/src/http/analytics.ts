@@ -51,7 +51,7 @@ function periodAsked(asked: AskedPeriod, nowMs: number): Period {
   if (days < 1)
     throw new ApiError('invalid_request', `from: ${period.from} is after the end of the period, ${period.to}.`);
   if (days > MAX_DAYS)
-    throw new ApiError('invalid_request', `from: the period has ${days} days; at most ${MAX_DAYS} can be asked for.`);
+    throw new ApiError('invalid_request', `from: the period has ${days} days; at most ${MAX_DAYS} are allowed.`);
   return period;
 }
 

@@ -1,12 +1,12 @@
 import type { BackgroundWork } from '../background-work.ts';
 import type { PortParts } from './server.ts';
 
-/** Gets copies of a request to the API, with as much of its body as was read, and of its answer. */
+/** Receives copies of an API request, with as much of its body as was read, and of the answer. */
 export type ExchangeListener = (request: Request, response: Response) => void | Promise<void>;
 
 export type Fetch = PortParts['fetch'];
 
-/** Shows every exchange of the API to the listener. The answer does not wait for it; closing does. */
+/** Passes every API exchange to the listener. The answer does not wait for it; closing does. */
 export function showingExchanges(fetch: Fetch, onExchange: ExchangeListener, background: BackgroundWork): Fetch {
   return async (request, bindings) => {
     if (!isOfApi(request)) return fetch(request, bindings);

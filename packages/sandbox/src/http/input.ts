@@ -12,7 +12,7 @@ export async function jsonBody<T>(request: Request, schema: z.ZodType<T>, maxByt
   return checked(parsedJson(bytes), schema, 'body');
 }
 
-/** As `jsonBody`, for requests whose body has nothing but wishes: no body at all is an empty object. */
+/** As `jsonBody`, for requests with optional parameters only: no body counts as an empty object. */
 export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
   if (bytes.length === 0) return checked({}, schema, 'body');
@@ -20,7 +20,7 @@ export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): 
   return checked(parsedJson(bytes), schema, 'body');
 }
 
-/** For requests without a body (api-spec section 4.3). An empty JSON object is let pass: generic HTTP tools send one. */
+/** For requests without a body (api-spec section 4.3). An empty JSON object is accepted, because generic HTTP tools send one. */
 export async function noBody(request: Request): Promise<void> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
   if (bytes.length === 0) return;
@@ -56,12 +56,12 @@ async function limitedBody(request: Request, maxBytes: number): Promise<Buffer> 
   return Buffer.concat(chunks);
 }
 
-/** A client that goes away in the middle of its body is no failure of the server. */
+/** A client that disconnects in the middle of its body is not a server error. */
 async function* receivedChunks(request: Request): AsyncGenerator<Uint8Array> {
   try {
     yield* request.body ?? [];
   } catch {
-    throw new ApiError('bad_request', 'The body broke off.');
+    throw new ApiError('bad_request', 'The body was cut off.');
   }
 }
 
@@ -120,7 +120,7 @@ export function textField(maxCharacters: number) {
     .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed Unicode without NUL');
 }
 
-/** A text that must say something. */
+/** A text that must not be blank. */
 export function nameField(maxCharacters: number) {
   return textField(maxCharacters).refine((value) => value.trim() !== '', 'must not be empty');
 }

@@ -44,7 +44,7 @@ export class Links {
   }
 }
 
-/** The player's reads of the media file carry a mark: what it plays it reports itself, and no play must count twice. */
+/** Marks the player's reads of the media file: the player reports its plays itself, and none may count twice. */
 export function embedMediaUrl(mediaUrl: string): string {
   return `${mediaUrl}?${MARK}`;
 }

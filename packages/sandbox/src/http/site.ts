@@ -11,7 +11,7 @@ import { createApi } from './api.ts';
 import { answerElsewhere, errorResponse, ApiError } from './api-error.ts';
 import { packageFile } from '../package-files.ts';
 
-/** Everything of the service but the bytes of files: API, feeds, embeds, admin side and page; 404 everywhere else. */
+/** API, feeds, embeds, admin side and page: everything except uploads and media files. 404 everywhere else. */
 export function createSite(services: Services): Hono<{ Bindings: HttpBindings }> {
   const site = new Hono<{ Bindings: HttpBindings }>();
   site.use('/v1/*', requireAccess(services));
@@ -26,14 +26,14 @@ export function createSite(services: Services): Hono<{ Bindings: HttpBindings }>
   return site;
 }
 
-/** GET /openapi.yaml: the contract of this very version, for tools that read one. Without a key, as it says nothing of the account. */
+/** GET /openapi.yaml: the contract of this very version, for OpenAPI tools. Needs no key, because it reveals nothing of the account. */
 function createContractRoutes(): Hono {
   const routes = new Hono();
   routes.get('/openapi.yaml', async (context) =>
     context.body(await readFile(packageFile('openapi.yaml')), 200, { 'Content-Type': 'application/yaml' }),
   );
   routes.all('/openapi.yaml', () => {
-    throw new ApiError('method_not_allowed', 'The contract can only be read.', { Allow: 'GET, HEAD' });
+    throw new ApiError('method_not_allowed', 'The contract is read-only.', { Allow: 'GET, HEAD' });
   });
   return routes;
 }

@@ -18,7 +18,7 @@ export interface FfmpegRun {
   readonly outputPath: string;
 }
 
-/** Runs ffmpeg on files that nobody trusts: no shell, no network, no questions, two at a time and none for long. */
+/** Runs ffmpeg on untrusted files: no shell, no network, no prompts, two at a time, with a timeout. */
 export class Ffmpeg implements Disposable {
   readonly #program: string;
   readonly #limit = pLimit(2);
@@ -29,7 +29,7 @@ export class Ffmpeg implements Disposable {
     this.#program = program;
   }
 
-  /** @returns whether ffmpeg has written its output; false too for what does not fit, takes too long or is cut off by close */
+  /** @returns whether ffmpeg succeeded; false too after a timeout or close */
   run(work: FfmpegRun): Promise<boolean> {
     return this.#limit(async () => {
       const { signal } = this.#closing;

@@ -16,7 +16,7 @@ export interface Picture {
 }
 
 /**
- * Thumbnails and artwork, made when they are first asked for and kept in the library. With ffmpeg they are JPEG, and the
+ * Thumbnails and artwork, made on first request and kept on disk. With ffmpeg they are JPEG, and the
  * thumbnail is a frame of the video or the cover of the sound; without, they are PNG, and every thumbnail is the placeholder.
  */
 export class Pictures implements Disposable {
@@ -25,7 +25,7 @@ export class Pictures implements Disposable {
   readonly #mediaFiles: MediaFiles;
   readonly #ffmpeg: Ffmpeg | null;
   readonly #making = new Map<string, Promise<boolean>>();
-  /** By the hash of the file: ids come back when the service is reset. */
+  /** By the hash of the file, because a reset reuses ids. */
   readonly #withoutStill = new Set<string>();
 
   /** @param ffmpeg the path of the program, null = there is none */
@@ -41,7 +41,7 @@ export class Pictures implements Disposable {
     const hasStill =
       !this.#withoutStill.has(media.sha256) && (await this.#once(path, (to) => this.#still(videoId, media, to)));
     if (hasStill) return { path, isPlaceholder: false };
-    this.#withoutStill.add(media.sha256); // it is not tried again before the next start
+    this.#withoutStill.add(media.sha256); // not tried again until the next start
     const placeholder = this.#mediaFiles.artworkPath('placeholder', this.extension);
     const isThere = await this.#once(placeholder, (to) => this.#draw(placeholderDrawing(), to));
     return isThere ? { path: placeholder, isPlaceholder: true } : undefined;
@@ -58,7 +58,7 @@ export class Pictures implements Disposable {
     this.#ffmpeg?.[Symbol.dispose]();
   }
 
-  /** Makes the file unless it is there; those who ask meanwhile wait for the same work. */
+  /** Makes the file unless it exists; concurrent callers wait for the same work. */
   async #once(path: string, make: (to: string) => Promise<boolean>): Promise<boolean> {
     if (existsSync(path)) return true;
     const making = this.#making.get(path) ?? this.#make(path, make).finally(() => this.#making.delete(path));
@@ -66,13 +66,13 @@ export class Pictures implements Disposable {
     return making;
   }
 
-  /** Half a picture is never seen: it is made elsewhere and then moved to its place. */
+  /** Made elsewhere and then renamed, so that no partial picture is visible. */
   async #make(path: string, make: (to: string) => Promise<boolean>): Promise<boolean> {
     const unfinished = this.#unfinishedPath();
     const { era } = this.#mediaFiles;
     try {
       if (!(await make(unfinished)) || !existsSync(unfinished)) return false;
-      if (era === this.#mediaFiles.era) await rename(unfinished, path); // else it is of a file that is gone
+      if (era === this.#mediaFiles.era) await rename(unfinished, path); // else its video was replaced
       return true;
     } finally {
       await rm(unfinished, { force: true });

@@ -11,12 +11,12 @@ export interface Question {
   readonly body?: unknown;
 }
 
-/** The `data` of the answer. @throws ApiError its refusal */
+/** @returns the `data` of the answer. @throws ApiError when the service refuses */
 export type AskService = (question: Question) => Promise<unknown>;
 
 /**
- * Lets the page change things exactly as everybody else does: by the operations of the API, here without key and limit, and of the
- * admin side. Within the process, so that no fault hits it and the journal does not note it.
+ * Lets the page change things through the operations of the API and the admin side, as every other client does, but without key
+ * and limit. It stays within the process, so faults do not hit it and the journal does not record it.
  */
 export function askService(services: Services): AskService {
   const service = new Hono().route('/', createApi(services)).route('/', createAdminRoutes(services));

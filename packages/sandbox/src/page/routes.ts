@@ -25,8 +25,8 @@ import type { Html } from './elements.ts';
 import { enterByLink, isAdmin } from '../admin/require-admin.ts';
 
 /**
- * The page to look at: `/`, and everything else below `/_page`, so that it takes no path from the service. Rendered here, works
- * without scripts; with them it follows what happens.
+ * The web page: `/`, and everything else below `/_page`, so that it uses no path of the service. Rendered on the server, it works
+ * without scripts; with them it updates live.
  */
 export function createPageRoutes(services: Services): Hono {
   const page = new Hono();
@@ -68,7 +68,7 @@ function show(context: Context, view: ViewMaker, services: Services) {
   return showPage(context, viewPage(view(context), services));
 }
 
-/** Each answers with a redirect, so that going back or reloading does nothing twice. */
+/** Each answers with a redirect, so that going back or reloading repeats nothing. */
 function addActions(page: Hono, services: Services, shownOnce: ShownOnce): void {
   const ask = askService(services);
   const onError = () => {
@@ -87,7 +87,7 @@ function problem(error: unknown, context: Context, { onDefect }: Pick<Services, 
   if (refusal.code === 'unauthorized') return showPage(context, strangerPage(), 401);
   return showPage(
     context,
-    problemPage(TITLES[refusal.status] ?? 'That did not work', refusal.message),
+    problemPage(TITLES[refusal.status] ?? 'Something went wrong', refusal.message),
     refusal.status as ContentfulStatusCode,
   );
 }
@@ -119,7 +119,7 @@ const HEADERS = {
 
 type Guarded = Pick<Services, 'adminToken' | 'links'>;
 
-/** Who comes by the printed address is let in; all others see how to, and nothing else. @throws ApiError 401, 403 */
+/** The printed address signs the browser in. Everybody else sees only how to sign in. @throws ApiError 401, 403 */
 function requireSignIn(services: Guarded): MiddlewareHandler[] {
   return [
     enterByLink(services),

@@ -118,7 +118,7 @@ export interface PublishTime {
   readonly podcastGuid: string;
 }
 
-/** assumed: a feed has the newest 1,000 of its channel. Readers fetch a feed whole, again and again; a library belongs into the API. */
+/** assumed: a feed has the newest 1,000 of its channel. Readers fetch the whole feed repeatedly; full lists belong to the API. */
 export const MAX_ITEMS = 1000;
 
 /** The order of GET /videos. */

@@ -41,7 +41,7 @@ export class KeyStore {
     );
   }
 
-  /** Makes the key valid; one that is there already, even revoked, stays as it is. */
+  /** Adds the key; an existing one, even revoked, stays as it is. */
   add({ value, name, isReadOnly }: NewKey, nowMs: number): ApiKey {
     this.#database
       .prepare(

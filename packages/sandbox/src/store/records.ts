@@ -10,7 +10,7 @@ import { WebhookStore } from './webhooks.ts';
 
 export type Records = ReturnType<typeof openRecords>;
 
-/** All that the service remembers. @param path of the database, `:memory:` for one that ends with the process. @throws DataFolderError */
+/** All records of the service. @param path of the database, `:memory:` for one that ends with the process. @throws DataFolderError */
 export function openRecords(path: string) {
   const database = openDatabase(path);
   return {

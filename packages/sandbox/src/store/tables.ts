@@ -7,7 +7,7 @@ export interface Tables {
   readonly sequences: Readonly<Record<string, number>>;
 }
 
-/** One after the other: a table may be larger than the memory. @param table one of `tableNames` */
+/** As an iterator, because a table may be larger than the memory. @param table one of `tableNames` */
 export function rowsOf(database: DatabaseSync, table: string): NodeJS.Iterator<Row> {
   return database.prepare(`SELECT * FROM ${table}`).iterate();
 }
@@ -17,7 +17,7 @@ export function readSequences(database: DatabaseSync): Tables['sequences'] {
   return Object.fromEntries(rows.map((row) => [text(row, 'name'), Number(row['seq'])] as const));
 }
 
-/** Within a transaction: what refers to rows of another table may be taken before them. */
+/** Within a transaction. Foreign keys are checked at the commit. */
 export function eraseTables(database: DatabaseSync): void {
   database.exec('PRAGMA defer_foreign_keys = ON');
   for (const table of [...tableNames(database), 'sqlite_sequence']) database.exec(`DELETE FROM ${table}`);
@@ -55,8 +55,8 @@ export function columnNames(database: DatabaseSync, table: string): string[] {
 }
 
 /**
- * The latest time that the records tell of, ms since 1970; 0 for none. The clock must not stand before it: one that was moved forward
- * and forgets that with its process would leave requests of the future in the rate limit, for days on end.
+ * The latest time in the records, ms since 1970; 0 for none. The clock must not start before it: after a restart, a clock that had been
+ * moved forward would leave requests in the future, and the rate limit would count them for days.
  */
 export function latestTimeIn(database: DatabaseSync): number {
   const latest = TIMES.map(([table, column]) => `SELECT MAX(${column}) AS at_ms FROM ${table}`).join(' UNION ALL ');

@@ -22,14 +22,14 @@ export interface ImportParts {
 class ImportError extends Error {}
 
 /**
- * Fetches videos from their source_url (api-spec sections 1 and 2.1), a few at a time. Only from this machine, unless it
- * was allowed: the sandbox must not be a way to reach other hosts. Redirects are followed under the same rule.
+ * Fetches videos from their source_url (api-spec sections 1 and 2.1), a few at a time. Only from this machine unless
+ * configured otherwise: the sandbox must not be a way to reach other hosts. The same rule applies to redirects.
  */
 export class Importer {
   readonly #parts: ImportParts;
   readonly #limit = pLimit(AT_ONCE);
   readonly #running: BackgroundWork;
-  /** What ends each import that is under way or waiting, by its video. */
+  /** Aborts each running or waiting import, by video id. */
   readonly #stops = new Map<string, AbortController>();
   readonly #endListening: () => void;
   #isClosed = false;
@@ -40,14 +40,14 @@ export class Importer {
     this.#endListening = parts.events.listen((event) => this.#hear(event));
   }
 
-  /** Takes up what an earlier process did not finish. */
+  /** Resumes what an earlier process did not finish. */
   resume(): void {
     for (const { id, sourceUrl } of this.#parts.videos.awaitingImport())
       if (sourceUrl !== null) this.start(id, sourceUrl);
   }
 
   start(videoId: string, sourceUrl: string): void {
-    if (this.#isClosed) return; // the port is still open for a moment
+    if (this.#isClosed) return; // the port is still open briefly
     const stop = new AbortController();
     this.#stops.set(videoId, stop);
     const { era } = this.#parts.lifecycle;
@@ -56,7 +56,7 @@ export class Importer {
     this.#running.track(work.finally(isOver));
   }
 
-  /** Breaks off what is running; it stays pending, for `resume`. */
+  /** Aborts running imports; their videos stay pending for `resume`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#endListening();
@@ -64,7 +64,7 @@ export class Importer {
     await this.#running.finished();
   }
 
-  /** A source without end would fill the disk for a video that is gone, or has got its file by an upload. */
+  /** An endless source would fill the disk for a video that was deleted or has received its file by upload. */
   #hear({ type, id }: SandboxEvent): void {
     if (type === 'video.deleted' || type === 'video.processing') this.#stops.get(id)?.abort();
     if (type === 'reset') this.#stopAll();
@@ -87,7 +87,7 @@ export class Importer {
   }
 }
 
-/** When an import was asked for, and what ends it. */
+/** The era in which an import began, and the signal that aborts it. */
 interface Begun {
   readonly signal: AbortSignal;
   /** Of the lifecycle. */
@@ -105,7 +105,9 @@ interface FetchOptions extends Pick<ImportParts, 'importFrom'> {
 
 async function fetchFrom(url: URL, options: FetchOptions, redirectsLeft = MAX_REDIRECTS): Promise<IncomingMessage> {
   if (options.importFrom === 'loopback' && !isLoopbackHost(url.hostname))
-    throw new ImportError('The sandbox imports from this machine only, not from other hosts.');
+    throw new ImportError(
+      'The sandbox imports from this machine only. Start it with --import-from anywhere to allow other hosts.',
+    );
   const response = await requested(url, options.signal);
   const status = response.statusCode ?? 0;
   if (status >= 200 && status < 300) return response;
@@ -113,7 +115,7 @@ async function fetchFrom(url: URL, options: FetchOptions, redirectsLeft = MAX_RE
   const target = status >= 300 && status < 400 ? URL.parse(response.headers.location ?? '', url) : null;
   if (!target || !['http:', 'https:'].includes(target.protocol))
     throw new ImportError(`source_url answered with status ${status}.`);
-  if (redirectsLeft === 0) throw new ImportError('source_url redirects too often.');
+  if (redirectsLeft === 0) throw new ImportError('source_url redirects too many times.');
   return fetchFrom(target, options, redirectsLeft - 1);
 }
 

@@ -13,7 +13,7 @@ export interface ArrivedFile {
 
 /**
  * Streams a body to a new file in the folder, hashing on the way; the bytes are on disk when this resolves.
- * A body that breaks off leaves nothing behind. @throws what the source or the disk throws.
+ * An interrupted body leaves nothing behind. @throws what the source or the disk throws.
  */
 export async function receiveFile(source: Readable, folder: string): Promise<ArrivedFile> {
   const path = join(folder, randomUUID());

@@ -20,7 +20,7 @@ export interface PayloadParts {
 
 /**
  * The body that tells of the event. assumed: the form of Standard Webhooks, with the video as GET /videos/:id gives it, or with
- * the publish result. Undefined when what it is about is gone already.
+ * the publish result. Undefined if its subject no longer exists.
  */
 export function payloadOf({ type, id }: SandboxEvent, nowMs: number, parts: PayloadParts): string | undefined {
   const { videos, feeds } = parts.records;

@@ -5,14 +5,14 @@ import { isLoopbackHost } from '../loopback.ts';
 import type { Delivery, Webhook } from '../store/webhooks.ts';
 
 export interface PostOptions {
-  /** Where webhooks may lead: the rule of imports. */
+  /** Which hosts webhooks may use, as for imports. */
   readonly reach: 'loopback' | 'anywhere';
   /** For a whole attempt, in real time. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** What an attempt came to; `status` is null where there was no answer, `error` where it was delivered. */
+/** Result of an attempt; `status` is null without an answer, `error` is null on success. */
 export interface Outcome {
   readonly status: number | null;
   readonly error: string | null;
@@ -21,7 +21,11 @@ export interface Outcome {
 /** One attempt: any 2xx in time is a delivery (assumed), a redirect is not followed. @throws only when the signal fires */
 export async function post(delivery: Delivery, webhook: Webhook, options: PostOptions): Promise<Outcome> {
   const url = new URL(webhook.url);
-  if (!mayReach(url, options.reach)) return { status: null, error: 'The sandbox delivers to this machine only.' };
+  if (!mayReach(url, options.reach))
+    return {
+      status: null,
+      error: 'The sandbox delivers to this machine only. Start it with --import-from anywhere to allow other hosts.',
+    };
   try {
     const inTime = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
     const status = await statusOf(url, delivery.body, {
@@ -40,7 +44,7 @@ export function mayReach(url: URL, reach: PostOptions['reach']): boolean {
   return reach === 'anywhere' || isLoopbackHost(url.hostname);
 }
 
-/** The timestamp is real time, unlike all else: a receiver compares it with its own clock, which nobody can put forward. */
+/** The timestamp is real time, unlike all else: a receiver compares it with its own clock. */
 function headersOf({ id, body }: Delivery, secret: string): Record<string, string | number> {
   const timestampS = Math.floor(Date.now() / 1000);
   return {
@@ -53,7 +57,7 @@ function headersOf({ id, body }: Delivery, secret: string): Record<string, strin
   };
 }
 
-/** Its body, if any, is nobody's concern and not waited for. */
+/** Ignores the body of the answer. */
 function statusOf(
   url: URL,
   body: string,
@@ -71,8 +75,7 @@ function statusOf(
 
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'It could not be delivered.';
-  if (error.name === 'AbortError' || error.name === 'TimeoutError')
-    return `There was no answer within ${timeoutMs / 1000} s.`;
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return `No answer within ${timeoutMs / 1000} s.`;
   return `It could not be delivered: ${'code' in error ? String(error.code) : error.name}.`;
 }
 

@@ -1,9 +1,9 @@
-/** A rule that a document breaks. */
+/** A rule that a document violates. */
 export interface Finding {
   /** The rule's name, `enclosure-length` for example. */
   readonly rule: string;
   readonly message: string;
-  /** The guid or id of the item that breaks it, or `#3` for the third when it has none. */
+  /** The guid or id of the item, or `#3` for the third if it has none. */
   readonly item?: string;
 }
 

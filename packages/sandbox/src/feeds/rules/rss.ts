@@ -26,7 +26,7 @@ export function channelOf(rss: ReadElement): ReadElement | undefined {
   return childOf(rss, 'channel');
 }
 
-/** The items, each with what it is called in a finding. */
+/** The items, each with its label in findings. */
 export function itemsOf(rss: ReadElement): (readonly [ReadElement, string])[] {
   const items = channelOf(rss)?.children.filter(({ name }) => name === 'item') ?? [];
   return items.map((item, index) => [item, textOf(item, 'guid') || `#${index + 1}`] as const);

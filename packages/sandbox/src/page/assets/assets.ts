@@ -35,7 +35,7 @@ export function serveAsset(): Handler {
       'Content-Type': found.type,
       'Cache-Control': 'public, max-age=31536000, immutable',
       'X-Content-Type-Options': 'nosniff',
-      // An SVG opened by itself is a page of this origin.
+      // An SVG opened on its own is a page of this origin.
       'Content-Security-Policy': "default-src 'none'",
     });
   };

@@ -99,6 +99,6 @@ function topTable(videos: readonly TopVideo[], period: Period, { records }: Anal
 
 function noViews(): Html {
   return emptyState(
-    'No views in this time. Play a video on its embed page, or make up some plays with “Fill with samples” under Controls.',
+    'No views in this time. Play a video on its embed page, or make up some plays with “Add samples” under Controls.',
   );
 }

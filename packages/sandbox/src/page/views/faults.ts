@@ -35,7 +35,7 @@ export function faults(parts: FaultParts): (context: Context) => View {
         </section>
         <section class="card" id="planned">
           <div class="head"><h2>In force, asked in this order</h2></div>
-          ${list.length === 0 ? emptyState('None: everything works.') : faultTable(list, parts)}
+          ${list.length === 0 ? emptyState('None.') : faultTable(list, parts)}
         </section>
         ${newFault(kind)}`,
     };
@@ -140,7 +140,7 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What goes wrong where, how often it did, and for how long it will. */
+/** What goes wrong where, how often it did, and for how much longer. */
 export function faultSummary(fault: Fault, nowMs: number): Html {
   return html`${badge('on', fault.rule.kind)} ${operationOf(fault.rule)}
     <span class="muted">${hitsOf(fault)}, ${timeLeft(fault, nowMs)}</span>`;
@@ -158,7 +158,7 @@ export function timeLeft({ expiresAtMs }: Pick<Fault, 'expiresAtMs'>, nowMs: num
   return expiresAtMs === null ? 'until switched off' : `${span(expiresAtMs - nowMs)} left`;
 }
 
-/** All that the rule says beside its kind, operation and time to live, as it was given. */
+/** The rule's parameters other than kind, operation and time to live. */
 export function detailsOf({ kind: _kind, operation: _operation, ttl_ms: _ttl, ...rest }: FaultRule): string {
   return Object.entries(rest)
     .filter(([, value]) => value !== undefined)

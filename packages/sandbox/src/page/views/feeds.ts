@@ -19,7 +19,7 @@ export function feeds(parts: FeedParts): () => View {
       section: '/_page/feeds',
       changesWith: ['feed.published', 'video.deleted', 'channel.updated'],
       body: html`<section class="card" id="feeds">
-        ${list.length === 0 ? emptyState('The account has no feed: it was started without the demo data.') : feedTable(list, parts)}
+        ${list.length === 0 ? emptyState('The account has no feeds, because it was created without the demo data.') : feedTable(list, parts)}
       </section>`,
     };
   };

@@ -17,7 +17,7 @@ import { keyUsage } from './keys.ts';
 
 type OverviewParts = Pick<Services, 'records' | 'clock' | 'links' | 'requestWindow' | 'faults' | 'journal'>;
 
-/** Everything at one glance. */
+/** The state of the sandbox at a glance. */
 export function overview(parts: OverviewParts): () => View {
   return () => ({
     title: 'Overview',
@@ -71,7 +71,7 @@ function latestVideos({ records, links }: OverviewParts): Html {
 }
 
 function firstSteps(links: OverviewParts['links']): Html {
-  return html`${emptyState('No video yet. Upload one, or fill the sandbox with samples.', uploadCommand(links))}
+  return html`${emptyState('No videos yet. Upload one, or add samples.', uploadCommand(links))}
     <div class="body">${seedForm()}</div>`;
 }
 
@@ -97,7 +97,7 @@ function now(parts: OverviewParts): Html {
       <div class="row middle">
         ${time(clock.nowMs())} ${clock.isFrozen ? badge('on', 'stopped') : badge('ready', 'running')}
       </div>
-      <p class="muted">${grouped(requestWindow.limit)} requests an hour for each key</p>
+      <p class="muted">${grouped(requestWindow.limit)} requests per hour and key</p>
       ${keyUsage(parts)}
     </div>
   </section>`;
@@ -108,12 +108,12 @@ function activeFaults({ faults, clock }: OverviewParts): Html {
   return html`<section class="card" id="faults">
     <div class="head">
       <h2>Faults</h2>
-      <a href="/_page/faults">${active.length === 0 ? 'Switch some on' : 'Change'}</a>
+      <a href="/_page/faults">${active.length === 0 ? 'Add some' : 'Change'}</a>
     </div>
     <div class="body">
       ${
         active.length === 0
-          ? html`<p class="muted">None: everything works.</p>`
+          ? html`<p class="muted">None.</p>`
           : html`<ul class="findings">
               ${active.map((fault) => html`<li data-key="${fault.id}">${faultSummary(fault, clock.nowMs())}</li>`)}
             </ul>`
@@ -135,7 +135,7 @@ function latestRequests({ journal, links }: OverviewParts): Html {
     </div>
     ${
       entries.length === 0
-        ? emptyState('No request yet.', `curl ${links.origin}/v1/videos -H "Authorization: Bearer $DROPCAST_API_KEY"`)
+        ? emptyState('No requests yet.', `curl ${links.origin}/v1/videos -H "Authorization: Bearer $DROPCAST_API_KEY"`)
         : requestTable('Latest requests', entries)
     }
   </section>`;

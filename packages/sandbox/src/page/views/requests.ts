@@ -14,7 +14,7 @@ import { counted, span } from '../words.ts';
 
 type RequestParts = Pick<Services, 'journal' | 'records' | 'links'>;
 
-/** What was asked and answered, newest first. The page itself is not in it. */
+/** Requests and their answers, newest first, without those of the page itself. */
 export function requests(parts: RequestParts): (context: Context) => View {
   return (context) => {
     const wanted = query(context.req.raw, asked);
@@ -27,7 +27,7 @@ export function requests(parts: RequestParts): (context: Context) => View {
       section: '/_page/requests',
       changesWith: ['request', 'key.changed'],
       aside: html`<div class="row middle">
-        <span class="muted">${counted(found.length, 'request')}</span>${button('/_page/requests/clear', 'Forget all')}
+        <span class="muted">${counted(found.length, 'request')}</span>${button('/_page/requests/clear', 'Clear all')}
       </div>`,
       body: html`${filterForm(wanted, parts)}
         <section class="card" id="requests">
@@ -53,7 +53,7 @@ const asked = z.strictObject({
 
 type Asked = z.output<typeof asked>;
 
-/** Thumbnails, players and media are asked for in crowds, mostly by this very page. */
+/** Requests for thumbnails, players and media come in masses, mostly from this page. */
 function isShown(entry: JournalEntry, { operation, status, key, fault, files }: Asked): boolean {
   if (files === undefined && isAboutFiles(entry.path)) return false;
   if (fault !== undefined && entry.fault === null) return false;
@@ -90,15 +90,15 @@ function filterForm({ operation, status, key, fault, files }: Asked, { records }
         STATUSES.map((value) => ({ value, label: value === '0' ? 'no answer' : value })),
       ),
     )}
-    ${select('key', 'Key', key, all('All', keys))} ${check('fault', 'hit', 'Hit by a fault', fault !== undefined)}
-    ${check('files', 'too', 'Files and players too', files !== undefined)}
+    ${select('key', 'Key', key, all('All', keys))} ${check('fault', 'hit', 'With fault', fault !== undefined)}
+    ${check('files', 'too', 'Include files and players', files !== undefined)}
     <button>Show</button>
   </form>`;
 }
 
 function nothing({ links }: RequestParts): Html {
   return emptyState(
-    'No such request yet.',
+    'No matching requests yet.',
     `curl ${links.origin}/v1/videos -H "Authorization: Bearer $DROPCAST_API_KEY"`,
   );
 }

@@ -10,7 +10,7 @@ import { uploadCommand, videoTable } from '../video-table.ts';
 import { counted } from '../words.ts';
 import { channelNames } from './channels.ts';
 
-/** The library, newest first. @throws ApiError 422 for a query that the page's own forms do not make */
+/** All videos, newest first. @throws ApiError 422 for a query that the page's own forms do not make */
 export function videos({ records, links }: Pick<Services, 'records' | 'links'>): (context: Context) => View {
   return (context) => {
     const { channel, status, page } = query(context.req.raw, asked);
@@ -62,8 +62,7 @@ function nothingFound(
   { channel, status, page = 1 }: Asked,
   links: Services['links'],
 ): [text: string, command?: string] {
-  if (page > 1) return ['There are not so many pages.'];
-  if (channel !== undefined || status !== undefined)
-    return ['No video is like that. Choose another channel or status.'];
-  return ['No video yet. Upload one:', uploadCommand(links)];
+  if (page > 1) return ['There is no such page.'];
+  if (channel !== undefined || status !== undefined) return ['No video matches. Choose another channel or status.'];
+  return ['No videos yet. Upload one:', uploadCommand(links)];
 }
