@@ -22,7 +22,7 @@ test('an address that does not answer is given up after a while', async () => {
   receiver.answer = () => undefined;
   expect(await post(delivery, webhookAt(receiver.url), options)).toEqual({
     status: null,
-    error: 'There was no answer within 0.05 s.',
+    error: expect.stringContaining('0.05 s'),
   });
 });
 

@@ -21,7 +21,7 @@ export function failVideoEndpoint({
       const isFailed = lifecycle.fail(id, failure);
       const video = records.videos.find(id);
       if (!video) throw new ApiError('not_found', 'There is no such video.');
-      if (!isFailed) throw new ApiError('conflict', `This video is already ${video.status}.`);
+      if (!isFailed) throw new ApiError('conflict', `The status of this video is already ${video.status}.`);
       return context.json({ data: wholeVideo(video, links) });
     },
   };

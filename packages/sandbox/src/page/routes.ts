@@ -92,7 +92,7 @@ function problem(error: unknown, context: Context, { onDefect }: Pick<Services, 
   );
 }
 
-const TITLES: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found', 409: 'Not now' };
+const TITLES: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found', 409: 'Not possible now' };
 
 /** @returns the answer with a page, which may load nothing from elsewhere and stand in no frame. */
 function showPage(context: Context, page: Html, status: ContentfulStatusCode = 200): Response | Promise<Response> {
