@@ -1,6 +1,5 @@
-import { accessSync, constants } from 'node:fs';
 import { chromium, type BrowserContextOptions, type Page } from 'playwright-core';
-import { describe } from 'vitest';
+import { findChromium } from '../support/needs.ts';
 
 /** A real Chromium for the tests of one file. Each context is another person, with its own cookies and storage. */
 export interface TestBrowser extends AsyncDisposable {
@@ -9,38 +8,6 @@ export interface TestBrowser extends AsyncDisposable {
   /** For the end of each test: a player that goes on in a page left open slows down all tests after it. */
   closePages(): Promise<void>;
 }
-
-/**
- * Where Chromium is: `$CHROMIUM`, else where distributions put it. Undefined when there is none. In continuous integration
- * that is an error: a test that did not run must not look like one that passed.
- */
-export function findChromium(environment = process.env, places: readonly string[] = PLACES): string | undefined {
-  const found = environment['CHROMIUM'] ?? places.find(isProgram);
-  if (found === undefined && environment['CI']) throw new Error(`no Chromium at ${places.join(', ')}; set $CHROMIUM`);
-  return found;
-}
-
-const PLACES = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome-stable',
-  '/usr/bin/google-chrome',
-  '/snap/bin/chromium',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-];
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** `describe` for tests in a browser: reported as skipped where there is no Chromium, except in continuous integration. */
-export const describeInBrowser = describe.skipIf(findChromium() === undefined);
 
 export async function openBrowser(): Promise<TestBrowser> {
   const executablePath = findChromium();

@@ -2,7 +2,8 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../packages/sandbox/src/sandbox.ts';
-import { canMount, smallDisk, type SmallDisk } from '../ledger/small-disk.ts';
+import { smallDisk, type SmallDisk } from '../ledger/small-disk.ts';
+import { needs } from '../support/needs.ts';
 import { admin } from './admin/admin-side.ts';
 import { put, readSample, RunningSandbox, until } from './running-sandbox.ts';
 import { startReceiver } from './webhooks/receiver.ts';
@@ -25,8 +26,9 @@ async function fill({ path }: SmallDisk): Promise<() => Promise<void>> {
 const TEN_MINUTES_MS = 600_000;
 const FULL = { status: 507, body: { error: { code: 'insufficient_storage', message: expect.any(String) } } };
 
-test.skipIf(!canMount())(
+test(
   'a full disk is told in the given form, and everything goes on when there is room again',
+  needs('mount'),
   async () => {
     const defects: Error[] = [];
     const note = (warning: Error) => void (warning.name === 'SandboxDefect' && defects.push(warning));

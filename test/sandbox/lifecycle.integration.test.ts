@@ -10,7 +10,7 @@ import { ChannelStore } from '../../packages/sandbox/src/store/channels.ts';
 import { openDatabase } from '../../packages/sandbox/src/store/database.ts';
 import { VideoStore } from '../../packages/sandbox/src/store/videos.ts';
 import { playable } from './playable.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** A pending video `vid` and a body of it that has arrived. */
 async function arrived(folder: string, keep: (videos: VideoStore) => void = () => undefined) {
@@ -41,14 +41,14 @@ const filesIn = async (folder: string) => (await readdir(folder, { recursive: tr
 const EMPTY = ['artwork', 'incoming', 'media', 'thumbnails'];
 
 test('a video that is deleted while its file moves leaves no file behind', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const { lifecycleWith, file } = await arrived(folder.path, (videos) => void videos.remove('vid'));
   expect(await lifecycleWith(async () => playable).accept('vid', file)).toBe('video deleted');
   expect(await filesIn(folder.path)).toEqual(EMPTY);
 });
 
 test('a file whose record cannot be written is not kept: it would take the space that is missing', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const { videos, lifecycleWith, file } = await arrived(folder.path);
   vi.spyOn(videos, 'startProcessing').mockImplementation(() => {
     throw new Error('database or disk is full');
@@ -59,7 +59,7 @@ test('a file whose record cannot be written is not kept: it would take the space
 });
 
 test('a file that cannot be probed is not kept', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const { lifecycleWith, file } = await arrived(folder.path);
   const accepted = lifecycleWith(() => Promise.reject(new Error('no parser'))).accept('vid', file);
   await expect(accepted).rejects.toThrow('no parser');

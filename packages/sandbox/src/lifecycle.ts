@@ -37,6 +37,7 @@ export class Lifecycle {
   #era = 0;
   #timer: NodeJS.Timeout | undefined;
 
+  /** Sets no timer until `advance`. @param parts `processingMs`: the range of the processing time, drawn from the seed per video */
   constructor(parts: LifecycleParts) {
     this.#parts = parts;
   }

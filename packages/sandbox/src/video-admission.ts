@@ -24,6 +24,7 @@ export interface AdmissionParts {
 export class VideoAdmission {
   readonly #parts: AdmissionParts;
 
+  /** @param parts `uploadUrlTtlMs`: how long an upload address is valid, 0 and up; `seed`: determines the ids */
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
   }

@@ -9,14 +9,14 @@ import { Pictures } from '../../../packages/sandbox/src/media/pictures.ts';
 import { openRecords } from '../../../packages/sandbox/src/store/records.ts';
 import { playable } from '../playable.ts';
 import { until } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const SIZE = 5_000_000;
 
 /** The listener alone on a port, with one ready video of 5 MB, and what it reports. */
 async function serving() {
   await using cleanup = new AsyncDisposableStack();
-  const folder = cleanup.use(await temporaryFolder());
+  const folder = cleanup.use(await scratchDirectory());
   const mediaFiles = new MediaFiles(folder.path);
   await mediaFiles.open(() => true);
   const records = openRecords(':memory:');

@@ -1,17 +1,16 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../../browser/axe.ts';
-import { complaintsOf, describeInBrowser, openBrowser, type TestBrowser } from '../../browser/browser.ts';
+import { complaintsOf, openBrowser, type TestBrowser } from '../../browser/browser.ts';
 import { play, playedToTheEnd, playedUntil, playerOf, type MediaElement } from '../../browser/player.ts';
+import { needs } from '../../support/needs.ts';
+import { startServer } from '../../support/server.ts';
 import { takeScreenshot } from '../../browser/screenshot.ts';
-import { administer } from '../administer.ts';
+import { admin } from '../admin/admin-side.ts';
 import { readSample, runSandbox, until, type Json, type RunningSandbox } from '../running-sandbox.ts';
 
 const CLIP_S = 4;
 
-describeInBrowser('the embed page in Chromium', () => {
+describe('the embed page in Chromium', needs('chromium'), () => {
   let service: RunningSandbox;
   let browser: TestBrowser;
   beforeAll(async () => {
@@ -113,7 +112,7 @@ describeInBrowser('the embed page in Chromium', () => {
     await page.goto(address(id));
     await play(page, 4);
     await figuresReach(id, (found) => found.views === 1);
-    await administer(service, 'POST', '/clock/advance', { by: '1h' }); // else 4 times as fast is not believed
+    await admin(service, 'POST /clock/advance', { by: '1h' }); // else 4 times as fast is not believed
     await page.waitForRequest(reportOf(id), { timeout: 20_000 });
     const record = await figuresReach(id, (found) => found.avg_watch_time_seconds > CLIP_S);
     expect(record).toMatchObject({ views: 1, unique_viewers: 1, completion_rate: 1 });
@@ -156,9 +155,12 @@ describeInBrowser('the embed page in Chromium', () => {
 
   test('a frame on a page of another origin plays, and what it plays counts', async () => {
     const { id } = await service.upload('clip.mp4');
-    await using host = await servePage(`<title>A blog</title><iframe src="${address(id)}" allow="autoplay"></iframe>`);
+    const blog = `<title>A blog</title><iframe src="${address(id)}" allow="autoplay"></iframe>`;
+    await using host = await startServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end(blog),
+    );
     const page = await browser.newPage();
-    await page.goto(host.url);
+    await page.goto(`http://localhost:${host.port}/`); // its port makes it another origin
     await play(page.frameLocator('iframe'));
     await figuresReach(id, (record) => record.views === 1);
     expect(complaintsOf(page)).toEqual([]);
@@ -248,19 +250,4 @@ describeInBrowser('the embed page in Chromium', () => {
 
 function reportOf(videoId: string): RegExp {
   return new RegExp(`/embed/${videoId}/plays/play_`);
-}
-
-/** A page of another site: its port makes it another origin. */
-async function servePage(body: string) {
-  const server = createServer((_request, response) => response.setHeader('content-type', 'text/html').end(body));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}/`,
-    [Symbol.asyncDispose]: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
 }

@@ -6,14 +6,15 @@ import { MediaFiles } from '../../../packages/sandbox/src/store/media-files.ts';
 import { Pictures, type Picture } from '../../../packages/sandbox/src/media/pictures.ts';
 import { Prober } from '../../../packages/sandbox/src/media/prober.ts';
 import type { VideoMedia } from '../../../packages/sandbox/src/store/videos.ts';
+import { needs } from '../../support/needs.ts';
 import { readSample } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { ffmpeg, standIn, WRITES_PICTURE } from './programs.ts';
 import { turned, withCover } from './samples.ts';
 
 /** A folder with one video of these bytes, and the pictures of it. */
 async function picturesOf(bytes: Uint8Array, program: string | null) {
-  const folder = await temporaryFolder();
+  const folder = await scratchDirectory();
   const mediaFiles = new MediaFiles(folder.path);
   await mediaFiles.open(() => true);
   await writeFile(mediaFiles.pathOf('vid'), bytes);
@@ -65,7 +66,7 @@ describe('without ffmpeg', () => {
   });
 });
 
-describe.skipIf(ffmpeg === null)('with ffmpeg (skipped where it is not installed)', () => {
+describe('with ffmpeg', needs('ffmpeg'), () => {
   test.each(['clip.mp4', 'camera.mov', 'phone-vertical.mp4', 'lecture.mkv', 'broadcast.m2ts'])(
     'the thumbnail of %s is a frame of it: a JPEG of 1280x720',
     async (sample) => {
@@ -113,7 +114,7 @@ describe.skipIf(ffmpeg === null)('with ffmpeg (skipped where it is not installed
 
 describe('whatever program makes them', () => {
   test('one that was made is not made again, and who asks meanwhile waits for it', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, `sleep 0.1; ${WRITES_PICTURE}`);
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
     const pictures = await Promise.all(Array.from({ length: 20 }, made.thumbnail));
@@ -123,7 +124,7 @@ describe('whatever program makes them', () => {
   });
 
   test('one that fails is not tried again for the same file', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, `case "$*" in *png_pipe*) ${WRITES_PICTURE};; *) exit 1;; esac`);
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
     for (const _ of [1, 2, 3]) expect((await made.thumbnail())?.isPlaceholder).toBe(true);
@@ -132,7 +133,7 @@ describe('whatever program makes them', () => {
   });
 
   test('one that writes nothing leaves no picture, and nothing half', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, 'exit 0');
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
     expect(await made.thumbnail()).toBeUndefined();
@@ -142,7 +143,7 @@ describe('whatever program makes them', () => {
   });
 
   test('close ends it', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, 'exec sleep 60');
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
     const picture = made.thumbnail();
@@ -152,7 +153,7 @@ describe('whatever program makes them', () => {
   });
 
   test('it gets a careful command: no questions, files only, a given format, no path that is an option or an address', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(
       scripts.path,
       `[ -f ${scripts.path}/arguments ] || printf '%s\\n' "$@" > ${scripts.path}/arguments; exit 1`,

@@ -6,14 +6,14 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { Prober } from '../../../packages/sandbox/src/media/prober.ts';
 import type { Probe } from '../../../packages/sandbox/src/media/verdict.ts';
 import { readSample, until } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { avi, flac, plainTransportStream, turned, wav } from './samples.ts';
 
 const prober = new Prober();
 afterAll(() => prober[Symbol.asyncDispose]());
 
 async function probeBytes(bytes: Uint8Array): Promise<Probe> {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const path = join(folder.path, 'file');
   await writeFile(path, bytes);
   return await prober.probe(path); // the folder goes at the end of the block
@@ -188,7 +188,7 @@ describe('hostile bytes', () => {
   });
 
   test('of 3 GB that look like no format only the beginning is read', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     const path = join(folder.path, 'file');
     await writeFile(path, '');
     await truncate(path, 3e9);
@@ -207,7 +207,7 @@ describe('the prober', () => {
   });
 
   test('gives up a file after its time, and its late answer is never taken for that of the next', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     const path = join(folder.path, 'slow');
     await writeFile(path, Buffer.alloc(100_000_000, 'G')); // sync bytes of a transport stream and nothing else: read to the end
     await using hasty = new Prober(100); // that file takes three times as long, a real one an eighth
@@ -221,7 +221,7 @@ describe('the prober', () => {
   });
 
   test('when it is closed, what runs and what waits gets no verdict', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     const path = join(folder.path, 'slow');
     await writeFile(path, Buffer.alloc(100_000_000, 'G'));
     const closing = new Prober();

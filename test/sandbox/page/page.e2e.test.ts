@@ -1,7 +1,8 @@
 import type { Locator, Page, Request } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { violationsOf } from '../../browser/axe.ts';
-import { complaintsOf, describeInBrowser, openBrowser, type TestBrowser } from '../../browser/browser.ts';
+import { complaintsOf, openBrowser, type TestBrowser } from '../../browser/browser.ts';
+import { needs } from '../../support/needs.ts';
 import { takeScreenshot } from '../../browser/screenshot.ts';
 import { admin } from '../admin/admin-side.ts';
 import { put, readSample, runSandbox, until, type RunningSandbox } from '../running-sandbox.ts';
@@ -36,7 +37,7 @@ async function enter(options: Parameters<TestBrowser['newPage']>[0] = {}): Promi
 const at = (path: string) => new URL(path, service.sandbox.baseUrl).href;
 const isWithinTheWindow = (page: Page) => page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth');
 
-describeInBrowser('the page of the sandbox in Chromium', () => {
+describe('the page of the sandbox in Chromium', needs('chromium'), () => {
   beforeAll(async () => {
     [service, browser] = await Promise.all([runSandbox({ requestsPerHour: 1e6, samplesDir: SAMPLES }), openBrowser()]);
     await admin(service, 'POST /seed', { videos: 8, days: 30 });

@@ -2,10 +2,10 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MediaFiles } from '../../../packages/sandbox/src/store/media-files.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 test('opening removes what no record knows, thumbnails too, and keeps the rest', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const mediaFiles = new MediaFiles(folder.path);
   await mediaFiles.open(() => true);
   for (const id of ['vid_known', 'vid_gone'])
@@ -25,7 +25,7 @@ test('opening removes what no record knows, thumbnails too, and keeps the rest',
 });
 
 test('removing a video removes all there is of it, and is no error when there is nothing', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const mediaFiles = new MediaFiles(folder.path);
   await mediaFiles.open(() => true);
   for (const path of [mediaFiles.pathOf('vid'), mediaFiles.thumbnailPath('vid', 'jpg')]) await writeFile(path, 'x');

@@ -9,7 +9,7 @@ import type { Lifecycle } from '../../../packages/sandbox/src/lifecycle.ts';
 import type { VideoStore } from '../../../packages/sandbox/src/store/videos.ts';
 import { Importer } from '../../../packages/sandbox/src/uploads/import.ts';
 import { put, readSample, runSandbox, until } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 async function serving(listener: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer(listener);
@@ -83,7 +83,7 @@ describe('source_url (1, 2.1)', () => {
   test('3 a source without end is let go when its video is deleted', async () => {
     const waiting: ServerResponse[] = [];
     await using source = await serving((_request, response) => waiting.push(response));
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     await using service = await runSandbox({ dataDir: folder.path });
     const { id } = await service.create({ source_url: source.url });
     const response = await until(() => waiting[0]);

@@ -17,6 +17,7 @@ export type KeyView = ReturnType<typeof keyView>;
 export class KeyDesk {
   readonly #parts: KeyDeskParts;
 
+  /** @param parts the keys, the clock that dates their changes, and the events that announce them */
   constructor(parts: KeyDeskParts) {
     this.#parts = parts;
   }

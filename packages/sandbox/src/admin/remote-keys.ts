@@ -19,6 +19,7 @@ export class AdminError extends Error {
   /** The code of the sandbox's error; 'unreachable' without an answer, 'not a sandbox' for an answer of something else. */
   readonly code: string;
 
+  /** @param code of the sandbox's answer, `unreachable` or `not a sandbox` @param message for the user */
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
@@ -29,6 +30,7 @@ export class AdminError extends Error {
 export class RemoteKeys {
   readonly #address: AdminAddress;
 
+  /** @param address of the running sandbox; connects only when a method is called */
   constructor(address: AdminAddress) {
     this.#address = address;
   }

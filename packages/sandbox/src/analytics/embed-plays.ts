@@ -23,6 +23,7 @@ export class EmbedPlays {
   /** When plays were opened, in uptime. For older ones, and after a restart, the service's clock is used. */
   readonly #openedAtMs = new RecentMap<number>(10_000);
 
+  /** @param parts records and clock of the service, events for new plays */
   constructor(parts: EmbedPlaysParts) {
     this.#parts = parts;
     this.#uptimeMs = parts.uptimeMs ?? (() => performance.now());

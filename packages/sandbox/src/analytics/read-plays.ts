@@ -34,6 +34,7 @@ export class ReadPlays {
   readonly #parts: ReadPlaysParts;
   readonly #windows = new RecentMap<ReadWindow>(10_000);
 
+  /** @param parts records and clock of the service, events for new plays, seed for the viewers' hashes */
   constructor(parts: ReadPlaysParts) {
     this.#parts = parts;
   }

@@ -18,6 +18,7 @@ export class BodyValve {
   /** Is called when as many bytes as are allowed have passed. */
   onSpent: () => void = () => undefined;
 
+  /** @param request whose body nobody has begun to read; nothing passes until `allow` */
   constructor(request: IncomingMessage) {
     this.#request = request;
     this.#push = request.push.bind(request);

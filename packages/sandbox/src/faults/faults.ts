@@ -33,6 +33,7 @@ export class Faults {
   #faults: Mutable<Fault>[] = [];
   #lastNumber = 0;
 
+  /** @param parts clock for expiry, events for changes, seed for draws, and the channel of a video for `channel_id` */
   constructor(parts: FaultParts) {
     this.#parts = parts;
   }

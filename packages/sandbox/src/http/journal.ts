@@ -37,6 +37,7 @@ export class Journal {
   /** Bytes of the connection that earlier exchanges account for. */
   readonly #accounted = new WeakMap<Socket, Traffic>();
 
+  /** @param parts `nowMs`: the service's clock, ms since 1970; `events`: receives `request` at the end of each exchange */
   constructor(parts: { readonly nowMs: () => number; readonly events: Events }) {
     this.#parts = parts;
   }

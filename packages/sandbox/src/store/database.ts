@@ -6,6 +6,7 @@ export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
   readonly reason: 'in use' | 'another version' | 'unusable';
 
+  /** @param message names the folder and says what to do */
   constructor(reason: DataFolderError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;

@@ -15,6 +15,7 @@ export class MediaFiles {
   readonly #artwork: string;
   #era = 0;
 
+  /** Touches nothing until `open`. @param dataDir the data folder, which exists */
   constructor(dataDir: string) {
     const [incoming, media, thumbnails, artwork] = MEDIA_FOLDERS;
     this.incoming = join(dataDir, incoming);

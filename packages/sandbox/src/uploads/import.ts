@@ -34,6 +34,7 @@ export class Importer {
   readonly #endListening: () => void;
   #isClosed = false;
 
+  /** Listens to events at once; imports begin with `start` and `resume`, and `close` ends both. */
   constructor(parts: ImportParts) {
     this.#parts = parts;
     this.#running = new BackgroundWork(parts.onDefect);

@@ -36,6 +36,7 @@ export class Webhooks {
   #unsubscribers: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
+  /** Does nothing until `start`. @param parts `reach`: hosts that webhooks may use; `onDefect`: receives bugs */
   constructor(parts: WebhookParts) {
     this.#parts = parts;
     this.#running = new BackgroundWork(parts.onDefect);
