@@ -27,7 +27,7 @@ const TEN_MINUTES_MS = 600_000;
 const FULL = { status: 507, body: { error: { code: 'insufficient_storage', message: expect.any(String) } } };
 
 test(
-  'a full disk is told in the given form, and everything goes on when there is room again',
+  'a full disk is reported in the given format, and everything continues when there is room again',
   needs('mount'),
   async () => {
     const defects: Error[] = [];

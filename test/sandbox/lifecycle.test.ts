@@ -55,7 +55,7 @@ test('after close nothing moves, and no timer is left', () => {
   expect(videos.find('vid')?.status).toBe('processing');
 });
 
-test('on a full disk what is due stays due, whoever asks, and ends when there is room again', () => {
+test('on a full disk due videos stay due, and become ready when there is room again', () => {
   const { videos, lifecycle } = processing(500);
   const finish = vi.spyOn(videos, 'finishDue').mockImplementation(() => {
     throw FULL;

@@ -36,7 +36,7 @@ describe('the certificate in the folder', () => {
     expect((await stat(dirname(caPath))).mode & 0o777).toBe(0o700);
   });
 
-  test('is kept until a week before its end, then made anew with another serial number', async () => {
+  test('is kept until a week before it expires, then replaced with another serial number', async () => {
     await using folder = await scratchDirectory();
     const at = async (day: number) =>
       (await certificateIn({ folder: folder.path, host: 'localhost', nowMs: nowMs + day * DAY_MS })).cert;
@@ -47,7 +47,7 @@ describe('the certificate in the folder', () => {
     expect(await at(360)).toBe(renewed);
   });
 
-  test('is made anew for another host, and when its files are broken or do not fit together', async () => {
+  test('is replaced for another host, and when its files are broken or do not match', async () => {
     await using folder = await scratchDirectory();
     const kept = (host: string) => certificateIn({ folder: folder.path, host, nowMs });
     const first = await kept('[::1]');
@@ -100,14 +100,17 @@ describe('over TLS (5)', () => {
     await expect(node({})).rejects.toMatchObject({ stderr: expect.stringContaining('UNABLE_TO_VERIFY') });
   });
 
-  test.each(['baseUrl', 'uploadOrigin'] as const)('5.5 plain http to %s is told so and let go', async (which) => {
-    const socket = connect(Number(new URL(sandbox[which]).port), '127.0.0.1');
-    socket.end(`GET /v1/videos HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${sandbox.apiKey}\r\n\r\n`);
-    const answer = await text(socket);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'bad_request' } });
-    expect(sandbox.requests().filter(({ path }) => path === '/v1/videos')).toEqual([]);
-  });
+  test.each(['baseUrl', 'uploadOrigin'] as const)(
+    '5.5 plain http to %s gets an answer and is closed',
+    async (which) => {
+      const socket = connect(Number(new URL(sandbox[which]).port), '127.0.0.1');
+      socket.end(`GET /v1/videos HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${sandbox.apiKey}\r\n\r\n`);
+      const answer = await text(socket);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'bad_request' } });
+      expect(sandbox.requests().filter(({ path }) => path === '/v1/videos')).toEqual([]);
+    },
+  );
 
   test('noise instead of a handshake ends the connection and harms nobody', async () => {
     const socket = connect(sandbox.port, '127.0.0.1').on('error', () => undefined);

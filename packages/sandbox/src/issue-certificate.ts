@@ -11,8 +11,8 @@ export interface Issued {
 
 /**
  * Makes an authority and one server certificate from it, both with P-256 keys. OpenSSL's strict mode and Chromium refuse a
- * certificate that is its own authority. The authority's private key is dropped at once, so whoever trusts the authority
- * trusts this one certificate and nothing later.
+ * certificate that is its own authority. The authority's private key is dropped at once, so trusting the
+ * authority means trusting this one certificate and nothing later.
  *
  * @param names DNS names and IP addresses that the certificate is valid for
  * @param nowMs ms since 1970; the certificate is valid for a year from then

@@ -54,7 +54,7 @@ async function serving() {
   };
 }
 
-test('each finished reading is told once: who, what and how much; HEAD, 304 and refusals are none', async () => {
+test('each finished read is reported once: who, what and how much; HEAD, 304 and refusals are not', async () => {
   await using served = await serving();
   const headers = { 'user-agent': 'Podcasts/1.0' };
   await (await fetch(`${served.url}?via=feed`, { headers })).bytes();

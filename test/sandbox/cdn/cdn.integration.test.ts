@@ -124,7 +124,7 @@ describe('headers', () => {
     await bytesOf(get);
   });
 
-  test('who has the file is told so: 304', async () => {
+  test('a client that has the file gets 304', async () => {
     const { headers } = await fetch(mediaUrl, { method: 'HEAD' });
     const etag = headers.get('etag') ?? '';
     const since = headers.get('last-modified') ?? '';

@@ -81,7 +81,7 @@ describe('a publish', () => {
     expect(await publish('feed_podcast')).toBe(1);
   });
 
-  test('is told after it is in the records', async () => {
+  test('emits its event after the records have changed', async () => {
     addReady(1);
     await publish('feed_podcast');
     expect(told).toEqual([{ type: 'feed.published', id: 'feed_podcast' }]);

@@ -68,7 +68,7 @@ describe('source_url (1, 2.1)', () => {
     expect((await service.ended(id)).status).toBe('ready');
   });
 
-  test('an import is let go when the PUT was taken, and does the video no harm', async () => {
+  test('an import is aborted when the PUT was accepted, and does not harm the video', async () => {
     const waiting: ServerResponse[] = [];
     await using source = await serving((_request, response) => waiting.push(response));
     await using service = await runSandbox({ processingMs: { min: 300, max: 300 } });
@@ -80,7 +80,7 @@ describe('source_url (1, 2.1)', () => {
     expect((await service.ended(id)).status).toBe('ready');
   });
 
-  test('3 a source without end is let go when its video is deleted', async () => {
+  test('3 an endless source is aborted when its video is deleted', async () => {
     const waiting: ServerResponse[] = [];
     await using source = await serving((_request, response) => waiting.push(response));
     await using folder = await scratchDirectory();

@@ -109,5 +109,5 @@ function playOf(video: Video, day: number, { seed, name }: Named): Play {
 
 const HOUR_MS = 3_600_000;
 
-/** Those who come back often have low numbers. */
+/** Frequent viewers have low numbers. */
 const VIEWERS = 600;

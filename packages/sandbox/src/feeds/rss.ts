@@ -19,7 +19,7 @@ export interface RssLimits {
 
 export const ATOM = 'http://www.w3.org/2005/Atom';
 
-/** @param namespaces prefix → name, beside Atom's @param children of the channel */
+/** @param namespaces by prefix, in addition to Atom's @param children of the channel */
 export function rssDocument(
   namespaces: Readonly<Record<string, string>>,
   children: readonly (XmlElement | undefined)[],

@@ -4,7 +4,7 @@ import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 import { inTransaction } from './database.ts';
 import { mediaIn, type VideoMedia } from './videos.ts';
 
-/** assumed: 'podcast' and 'ctv' beside the 'mrss' that api-spec section 2.3 gives. */
+/** assumed: 'podcast' and 'ctv', in addition to the given 'mrss' (api-spec section 2.3). */
 export type FeedType = 'mrss' | 'podcast' | 'ctv';
 
 export interface Feed {

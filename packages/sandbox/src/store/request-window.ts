@@ -45,7 +45,7 @@ export class RequestWindow {
     });
   }
 
-  /** How many requests of the key count at present. */
+  /** Requests of the key in the current window. */
   used(keyId: number, nowMs: number): number {
     return Number(this.#count.get(keyId, nowMs - HOUR_MS)?.['total']);
   }

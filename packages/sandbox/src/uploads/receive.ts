@@ -19,7 +19,7 @@ export async function receiveFile(source: Readable, folder: string): Promise<Arr
   const path = join(folder, randomUUID());
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  // A listener beside the pipe costs no copy and no extra stream; the pipe's back-pressure pauses it too.
+  // A listener next to the pipe needs no copy and no extra stream; the pipe's back-pressure pauses it too.
   source.on('data', (chunk: Buffer) => {
     hash.update(chunk);
     sizeBytes += chunk.length;
