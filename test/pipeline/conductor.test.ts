@@ -343,6 +343,36 @@ describe('the end', () => {
   });
 });
 
+describe('the loop sleeps', () => {
+  /** How often the ledger is asked for files while so many turns of the event loop pass. */
+  async function looks(store: MemoryStore, work: () => Promise<unknown> = async () => undefined): Promise<number> {
+    const { due } = store;
+    let count = 0;
+    store.due = (...asked) => {
+      count += 1;
+      return due.apply(store, asked);
+    };
+    for (let n = 0; n < 200; n += 1) {
+      await work();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return count;
+  }
+
+  test('while another worker holds the only file', async () => {
+    const store = new MemoryStore([someFacts()]);
+    store.claimed.add('f_1');
+    open([], { store });
+    expect(await looks(store)).toBeLessThan(50);
+  });
+
+  test('while events come that change nothing', async () => {
+    const { conductor, store, until } = open(files(1));
+    await until(() => conductor.isIdle());
+    expect(await looks(store, () => conductor.apply('f_0', { type: 'FILE_GONE' }))).toBeLessThan(50);
+  });
+});
+
 describe('a ledger that takes no writes', () => {
   const full = (): Error => new LedgerUnavailableError('disk full');
 

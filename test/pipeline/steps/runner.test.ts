@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
+import { StaleRowError } from '../../../src/pipeline/file/ports.ts';
 import { createRecord } from '../../../src/pipeline/steps/create.ts';
 import type { CreateWorld } from '../../../src/pipeline/steps/create.ts';
 import { createRunner } from '../../../src/pipeline/steps/runner.ts';
@@ -151,6 +152,67 @@ describe('a step', () => {
     store.save = () => Promise.reject(full);
     await runner.run('f_1');
     expect(stuck).toEqual([full]);
+  });
+});
+
+describe('a file that another worker takes over', () => {
+  const overtaken = (other: Partial<Facts> = {}) => {
+    const opened = open([someFacts({ ...created, ...other })]);
+    const { world, store } = opened;
+    world.host.send = async () => {
+      await store.save({ ...store.row(), suspects: ['theirs'] });
+      return { ok: false, failure: failure('transient') };
+    };
+    return opened;
+  };
+
+  test('in the middle of a step is left to it, and nothing else waits for that', async () => {
+    const { runner, store, stuck, ended, failed } = overtaken({ uploadStartedAt: 2 });
+    expect(await runner.run('f_1')).toBe(false);
+    expect(store.row()).toMatchObject({ suspects: ['theirs'], attempts: 0, notBefore: null });
+    expect([stuck, ended, failed()]).toEqual([[], [], []]);
+  });
+
+  test('before an event could be written is busy', async () => {
+    const { runner, store } = open([someFacts(uploaded)]);
+    store.save = () => Promise.reject(new StaleRowError('expected revision 0, found 1'));
+    expect(await runner.apply('f_1', { type: 'GIVE_UP' })).toBe('busy');
+  });
+
+  test('before the step is not ours, and the lane need not hurry', async () => {
+    const { runner, store } = open([someFacts(created)]);
+    store.claimed.add('f_1');
+    expect(await runner.run('f_1')).toBe(false);
+    store.claimed.clear();
+    expect(await runner.run('f_1')).toBe(true);
+  });
+
+  // The service may hold a record for the token of the first.
+  test('while a create request is under way leaves its token to the other as a suspect', async () => {
+    const store = new MemoryStore([someFacts()]);
+    const renewed = Promise.withResolvers<boolean>();
+    const { claim } = store;
+    const renew = (): Promise<boolean> => {
+      renewed.resolve(false);
+      return renewed.promise;
+    };
+    store.claim = async (id) => {
+      const granted = await claim.call(store, id);
+      return granted && { ...granted, renew };
+    };
+    const { runner, world, stuck, failed } = open([], { rows: rowsOf(store, recordingEvents(), 1), store });
+    world.host.create = async () => {
+      await renewed.promise;
+      await turns();
+      return { ok: true, value: { videoId: 'vid_1', uploadUrl: 'u:vid_1', status: 'pending' } };
+    };
+    await runner.run('f_1');
+    expect(store.row()).toMatchObject({ intent: 'token', videoId: null });
+    expect([stuck, failed()]).toEqual([[], []]);
+    store.claim = claim;
+    const other = open([], { rows: rowsOf(store), store, newToken: () => 'second' });
+    await other.runner.run('f_1');
+    expect(store.row()).toMatchObject({ intent: null, suspects: ['token'], videoId: 'vid_1' });
   });
 });
 
