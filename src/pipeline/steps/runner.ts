@@ -139,6 +139,8 @@ async function conclude(
   { policy, events, ended }: RunnerWorld,
 ): Promise<void> {
   const after = decide(step, { facts: row.facts, policy }, outcome);
+  // The row may have changed all the same: without this, a lane would take the file again at once, with more requests.
+  if (!after.isExpected) throw new Error(`the step of ${step} must not end with '${outcome.type}'`);
   const failure = 'failure' in outcome ? outcome.failure : null;
   const facts = await row.write(after.facts, failure?.message);
   if (failure !== null) tell(events, facts, failure);
@@ -156,7 +158,7 @@ async function applyEvent(
     logger.warn('An event means nothing in this state', { file: before.id, event: event.type, state: stateOf(before) });
   const facts = await row.write(after.facts, noteOf(event, after.facts));
   if (facts === before) return 'ignored';
-  const { lastFailure } = facts;
+  const { lastFailure } = after.facts;
   if (lastFailure !== null && lastFailure !== before.lastFailure) {
     tell(events, facts, lastFailure);
     ended(facts, lastFailure);

@@ -130,6 +130,22 @@ describe('a step', () => {
     expect(logger.lines).toMatchObject([{ level: 'error', fields: { file: 'f_1' } }]);
   });
 
+  // The row has changed, so that alone does not tell; unheeded, the lane would create one record after another.
+  test('that ends as no step of its kind can is put into quarantine, also when it has written', async () => {
+    const { runner, store, logger } = open([someFacts()], {
+      steps: {
+        creating: async (row) => {
+          await row.write({ suspects: ['t1'] });
+          return { type: 'arrived' };
+        },
+        uploading: async () => ({ type: 'bound' }),
+      },
+    });
+    await runner.run('f_1');
+    expect(store.row()).toMatchObject({ suspects: ['t1'], notBefore: 1_030_000 });
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: { file: 'f_1' } }]);
+  });
+
   test('whose end cannot be worked out is put into quarantine too', async () => {
     const { runner, store, logger } = open([someFacts()], {
       unconfirmed: { mayRisk: () => false, record: () => undefined },
@@ -257,6 +273,15 @@ describe('an event', () => {
     expect(failed()).toMatchObject([{ code: 'gave_up' }]);
     expect(store.history.map(({ state }) => state)).toEqual(['failed', 'superseded']);
   });
+});
+
+test('a failure is told once, also by a ledger that reads each row anew', async () => {
+  const { runner, store, failed } = open([someFacts({ ...created, notBefore: 1, lastFailure: failure('transient') })]);
+  const { save } = store;
+  store.save = async (facts, note) => structuredClone(await save.call(store, facts, note));
+  await runner.apply('f_1', { type: 'GO' });
+  expect(stateOf(store.row())).toBe('awaiting upload');
+  expect(failed()).toEqual([]);
 });
 
 describe('stopping at once', () => {
