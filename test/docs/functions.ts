@@ -21,7 +21,10 @@ export function functionsOf(source: string, file: string): readonly SourceFuncti
   const found: SourceFunction[] = [];
   const names = new Map<number, string>();
   const lineAt = (offset: number): number => source.slice(0, offset).split('\n').length;
-  const add = ({ start, end, body }: Spanned & { readonly body: (Spanned & { type: string }) | null }, own?: string) => {
+  const add = (
+    { start, end, body }: Spanned & { readonly body: (Spanned & { type: string }) | null },
+    own?: string,
+  ) => {
     if (body === null) return;
     const firstLine = lineAt(start);
     found.push({

@@ -17,11 +17,14 @@ registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     const file = url.startsWith('file:') ? relative(root, fileURLToPath(url)) : '';
-    if (!/^(src|packages\/client\/src)\/.*\.ts$/.test(file)) return loaded;
-    return { ...loaded, source: recording(String(loaded.source), file) };
+    const { source } = loaded;
+    if (source == null || !/^(src|packages\/client\/src)\/.*\.ts$/.test(file)) return loaded;
+    const text = typeof source === 'string' ? source : new TextDecoder().decode(source);
+    return { ...loaded, source: recording(text, file) };
   },
 });
 
+/** The source with a call of `recordCall` at the start of each named function. */
 function recording(source: string, file: string): string {
   const edits = functionsOf(source, file)
     .filter(({ name }) => name !== '(closure)')

@@ -52,6 +52,7 @@ export async function traceOneFile(): Promise<Trace> {
     return { starting, working: (await recorded()).slice(starting.length) };
   } finally {
     daemon.kill('SIGKILL');
+    await ended;
   }
 }
 
