@@ -7,7 +7,7 @@ test('a real file takes the walk of docs/design.md: every function is called, in
   const { starting, working } = await traceOneFile();
   expect(firstNotTaken(hopsBelow('Start'), starting)).toBeNull();
   expect(firstNotTaken(hopsBelow('One file'), working)).toBeNull();
-}, 120_000);
+});
 
 /** The first hop that was not called after the one before it, or null. */
 function firstNotTaken(hops: readonly Hop[], calls: readonly string[]): Hop | null {
