@@ -136,7 +136,9 @@ head -c 100M /dev/zero > /var/lib/dropcast/filler 2>/dev/null || true`);
 umount /var/lib/dropcast && cp -a /root/state/. /var/lib/dropcast && rm -r /root/state && systemctl start dropcast`);
   });
 
-  test('power-off in the middle of an upload: after the boot the service runs, resumed, one video', async ({ task }) => {
+  test('power-off in the middle of an upload: after the boot the service runs, resumed, one video', async ({
+    task,
+  }) => {
     const { box, service } = scene();
     const file = '/srv/team/power_cut.mp4';
     await service.faults(stalling);
