@@ -7,8 +7,8 @@ import type { OxlintOverride } from 'oxlint';
  */
 const arrows: Record<string, { uses: readonly string[]; types?: readonly string[] }> = {
   log: { uses: [] },
-  routing: { uses: [] },
-  config: { uses: ['routing'] },
+  routing: { uses: ['log'] },
+  config: { uses: ['routing', 'log'] },
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
   watch: { uses: ['disk'], types: ['pipeline', 'log'] },
   host: { uses: ['pipeline'], types: ['config'] },

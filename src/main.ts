@@ -4,7 +4,7 @@ import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
 import { priorityLines } from './log/journal-stream.ts';
-import { packageFile, packageVersion } from './package-files.ts';
+import { packageVersion, sampleMedia } from './package-files.ts';
 
 /** The process edge: arguments and signals in, exit code out. Nothing below reads `process` for settings. */
 async function main(): Promise<void> {
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     process.exitCode = code;
   };
   try {
-    const installed = { version: await packageVersion(), samples: packageFile('test/media') };
+    const installed = { version: await packageVersion(), samples: sampleMedia() };
     await createProgram(shell, installed, setExitCode).parseAsync(process.argv);
   } catch (error) {
     process.exitCode = report(error);

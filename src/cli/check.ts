@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { formatProblem } from '../config/load.ts';
-import type { Problem } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import type { Problem } from '../config/problem.ts';
 import { inspectOnline } from '../host/check-online.ts';
 import type { OnlineProblem } from '../host/check-online.ts';
 import { inspectState } from '../daemon/inspect-state.ts';
@@ -38,14 +38,14 @@ export async function check(
 }
 
 /** Problems in the state directory, unless it is already reported as unusable. */
-async function stateProblems({ config, premises, problems, locate }: CheckedConfig): Promise<readonly Problem[]> {
+async function stateProblems({ config, paths, problems, locate }: CheckedConfig): Promise<readonly Problem[]> {
   const key = 'state_dir';
   const isNamed = problems.some((problem) => problem.key === key && problem.severity === 'error');
-  if (premises === null || isNamed) return [];
-  const { file, stateDir } = premises;
+  if (paths === null || isNamed) return [];
+  const { file, stateDir } = paths;
   // A broken configuration may not name the socket: by default it is there, or a link to it.
   const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
-  const found = await inspectState(premises, socket);
+  const found = await inspectState(paths, socket);
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 

@@ -1,7 +1,11 @@
 import type { Config } from '../config/config.ts';
-import { inspectSurroundings } from '../config/inspect.ts';
-import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../config/load.ts';
-import type { ConfigPlace, Loaded, Problem } from '../config/load.ts';
+import { checkDirectories } from '../config/check-directories.ts';
+import { ConfigNotFoundError, findConfig } from '../config/find.ts';
+import type { ConfigPlace } from '../config/find.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Loaded } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import type { Problem } from '../config/problem.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -11,18 +15,18 @@ export interface CheckedConfig {
   /** Null when the file itself has an error. */
   readonly config: Config | null;
   readonly problems: readonly Problem[];
-  readonly premises: Loaded['premises'];
+  readonly paths: Loaded['paths'];
   readonly locate: Loaded['locate'];
 }
 
 /** Reads the configuration and inspects the folders it names. Problems are returned, not thrown. */
 export async function readConfig(shell: Shell, option: string | undefined): Promise<CheckedConfig> {
   const place = await locateConfig(shell, option);
-  const { config, premises, problems, locate } = await loadConfig(place, shell);
+  const { config, paths, problems, locate } = await loadConfig(place, shell);
   // A misspelt key must not hide a missing folder until the next run.
-  const around = premises === null ? [] : await inspectSurroundings(premises, locate);
+  const around = paths === null ? [] : await checkDirectories(paths, locate);
   const all = [...problems, ...around].toSorted((one, other) => one.line - other.line);
-  return { file: place.file, config, problems: all, premises, locate };
+  return { file: place.file, config, problems: all, paths, locate };
 }
 
 /**

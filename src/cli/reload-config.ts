@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
-import { formatProblem } from '../config/load.ts';
-import type { Problem } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import type { Problem } from '../config/problem.ts';
 import type { Reloaded } from '../daemon/control-server.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Logger } from '../log/logger.ts';

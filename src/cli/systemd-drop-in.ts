@@ -3,8 +3,9 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { installedService } from '../config/installed-service.ts';
 import type { InstalledService } from '../config/installed-service.ts';
-import { formatProblem, loadConfig } from '../config/load.ts';
-import type { Surroundings } from '../config/load.ts';
+import type { Environment } from '../config/environment.ts';
+import { loadConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { findUser } from '../systemd/passwd.ts';
 import type { ServiceUser } from '../systemd/passwd.ts';
@@ -60,14 +61,14 @@ async function textFor(configFile: string, service: InstalledService, isRoot: bo
  * @throws {CommandError} when the configuration is wrong
  */
 export async function unitNeedsOf(configFile: string, service: InstalledService, machine: Machine): Promise<UnitNeeds> {
-  const { config, premises, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');
-  if (config !== null && premises !== null) return findUnitNeeds(config, { premises, service, machine });
+  const { config, paths, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');
+  if (config !== null && paths !== null) return findUnitNeeds(config, { paths, service, machine });
   const lines = problems.map((problem) => formatProblem(problem, '/'));
   throw new CommandError(lines.join('\n'), exitCodes.badConfig);
 }
 
-/** The surroundings as the service sees them: its directories, and its home for `~`. */
-function asService({ stateDir, runtimeDir }: InstalledService, user: ServiceUser | null): Surroundings {
+/** The environment as the service sees it: its directories, and its home for `~`. */
+function asService({ stateDir, runtimeDir }: InstalledService, user: ServiceUser | null): Environment {
   const env = { STATE_DIRECTORY: stateDir, RUNTIME_DIRECTORY: runtimeDir };
   return { env, cwd: stateDir, home: user?.home ?? stateDir };
 }

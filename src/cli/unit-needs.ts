@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import { isWithin } from '../config/paths.ts';
-import type { Premises } from '../config/premises.ts';
+import type { ConfigPaths } from '../config/paths.ts';
 import { accessCommand, groupCommand } from '../systemd/access-command.ts';
 import { accountName } from '../systemd/passwd.ts';
 import type { ServiceUser } from '../systemd/passwd.ts';
@@ -40,7 +40,7 @@ export interface Machine {
 /** Finds what the service needs from its unit to use the folders of a configuration. Changes nothing. */
 export async function findUnitNeeds(
   config: Config,
-  { premises, service, machine }: { premises: Premises; service: InstalledService; machine: Machine },
+  { paths, service, machine }: { paths: ConfigPaths; service: InstalledService; machine: Machine },
 ): Promise<UnitNeeds> {
   const { listen, socket } = config.status;
   const own = [service.stateDir, service.runtimeDir];
@@ -49,7 +49,7 @@ export async function findUnitNeeds(
     configFile: config.file,
     folders: await Promise.all(config.folders.map((folder) => folderNeeds(folder, machine))),
     written: await Promise.all([...new Set(written)].map(resolved)),
-    secretFiles: await Promise.all(premises.secretFiles.map(resolved)),
+    secretFiles: await Promise.all(paths.secretFiles.map(resolved)),
     port: listen === null || listen.port === UNIT_PORT ? null : listen.port,
     resolvers: linkLocalResolvers(machine.resolvConf),
   };

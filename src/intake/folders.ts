@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { answered } from '../config/answered.ts';
 import type { Config, FolderConfig } from '../config/config.ts';
+import { unlessHung } from '../config/file-access.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Accepted, Arrival, Intake } from './intake.ts';
@@ -187,7 +187,7 @@ export function createFolders(options: {
     const opened = some.map((folder) => open(folder, folders));
     for (const entry of opened) watched.set(entry.router.folder.path, entry);
     // One that does not answer is gone on waiting for by its first scan.
-    await Promise.all(opened.map(({ watcher }) => answered(watcher.begin())));
+    await Promise.all(opened.map(({ watcher }) => unlessHung(watcher.begin())));
     if (isClosed) return;
     inBackground('Routing held files anew', () => rerouteHeld());
     for (const entry of opened) inBackground('The first scan', () => scan(entry));

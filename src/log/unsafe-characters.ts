@@ -1,11 +1,12 @@
 /**
  * Every character that can end a line, move the cursor, switch colours or reorder text: C0 and C1 controls (ESC, NUL, CSI), line and
- * paragraph separators, bidirectional overrides and isolates, byte order marks, interlinear annotations, and lone surrogates.
+ * paragraph separators, bidirectional overrides and isolates, byte order marks, interlinear annotations, lone surrogates, and what
+ * nobody sees: soft hyphens, spaces and joiners without width.
  * Left-to-right and right-to-left marks are safe: ordinary Arabic and Hebrew names contain them.
  *
  * Global: for `replace`, not for `test`, which would remember where it stopped.
  */
-export const unsafeCharacters = /[\p{Cc}\p{Cs}\u2028\u2029\u202A-\u202E\u2066-\u2069\uFEFF\uFFF9-\uFFFB]/gu;
+export const unsafeCharacters = /[\p{Cc}\p{Cs}\u00AD\u200B\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/gu;
 
 const SHORT: Readonly<Record<string, string>> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };
 

@@ -62,11 +62,11 @@ async function survey(folders: string, more = '', isRoot = false): ReturnType<ty
     cwd: '/',
     home: '/root',
   };
-  const { config, premises, problems } = await loadConfig(await here.write('x.yaml', text), around, 'without key');
-  if (config === null || premises === null) throw new Error(problems.map(({ message }) => message).join());
+  const { config, paths, problems } = await loadConfig(await here.write('x.yaml', text), around, 'without key');
+  if (config === null || paths === null) throw new Error(problems.map(({ message }) => message).join());
   const mountinfo = `${machine.mountinfo}30 22 0:9 / ${path} rw - tmpfs tmpfs rw\n`;
   return findUnitNeeds(config, {
-    premises,
+    paths,
     service: installedService(null),
     machine: { ...machine, mountinfo, isRoot },
   });

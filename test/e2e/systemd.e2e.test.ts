@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openNotifySocket } from '../systemd/notify-socket.ts';
 import type { NotifySocket } from '../systemd/notify-socket.ts';
 import { alongside } from './alongside.ts';
-import { dropcast, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { expectUploadedOnce, refusal, startStation } from './station.ts';
 import type { Station, StationOptions } from './station.ts';
 
@@ -38,7 +39,7 @@ alongside('what systemd is told', () => {
     await socket.hears(/^STATUS=Idle · 1 done · API \d+\/1000000$/);
     const pings = (): number => socket.messages.filter((text) => text === 'WATCHDOG=1').length;
     const now = pings();
-    await until('it says twice more that it is alive', () => pings() >= now + 2, 10_000);
+    await until('it says twice more that it is alive', () => pings() >= now + 2);
   });
 
   test('why everything waits, in one line whatever the service answers', async () => {
@@ -65,7 +66,7 @@ alongside('what systemd is told', () => {
     child.kill('SIGTERM');
     await socket.hears(`STOPPING=1\n${extended}\nSTATUS=Stopping: waiting for 1 upload`);
     const stoppedAt = socket.messages.findIndex((text) => text.startsWith('STOPPING'));
-    await until('more time is asked for', () => socket.messages.indexOf(extended, stoppedAt) > stoppedAt, 15_000);
+    await until('more time is asked for', () => socket.messages.indexOf(extended, stoppedAt) > stoppedAt);
     release();
     expect(await ended).toMatchObject({ code: 0 });
     expect(socket.messages.slice(stoppedAt).join()).not.toContain('API');

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readRegularFile } from '../../config/read-regular-file.ts';
+import { readRegularFile } from '../../config/file-access.ts';
 import { hasColour } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { printJson } from '../output/json.ts';

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
-import { resolveApiKey } from '../../config/api-key.ts';
 import { parseBaseUrl } from '../../config/addresses.ts';
 import type { Secret } from '../../config/config.ts';
-import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../../config/load.ts';
-import type { ConfigPlace } from '../../config/load.ts';
-import { readRegularFile } from '../../config/read-regular-file.ts';
-import { TaggedValue } from '../../config/tagged-value.ts';
+import { readRegularFile } from '../../config/file-access.ts';
+import { ConfigNotFoundError, findConfig } from '../../config/find.ts';
+import type { ConfigPlace } from '../../config/find.ts';
+import { loadConfig } from '../../config/load.ts';
+import { formatProblem } from '../../config/problem.ts';
+import { TaggedValue } from '../../config/raw-tree.ts';
+import { resolveApiKey } from '../../config/secrets.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
@@ -63,7 +65,7 @@ async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<S
   const address = parseBaseUrl(text);
   if (!address.ok) throw new CommandError(`${from}: ${address.message}`, exitCodes.usage);
   const tag = new TaggedValue('env', KEY_VARIABLE);
-  const key = await resolveApiKey(tag, { configFile: shell.cwd, mode: 0, around: shell });
+  const key = await resolveApiKey(tag, { configFile: shell.cwd, mode: 0, environment: shell });
   if (key.secret === null) {
     const why = key.findings.map(({ message }) => message).join('; ');
     throw new CommandError(`${from} needs the API key in $${KEY_VARIABLE}: ${why}`, exitCodes.badConfig);

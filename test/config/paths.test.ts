@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { premisesOf } from '../../src/config/premises.ts';
-import { TaggedValue } from '../../src/config/tagged-value.ts';
+import { configPaths } from '../../src/config/paths.ts';
+import { TaggedValue } from '../../src/config/raw-tree.ts';
 
-const around = {
+const environment = {
   env: { STATE_DIRECTORY: '/var/lib/dropcast', LOGS_DIRECTORY: '/var/log/dropcast' },
   cwd: '/',
   home: '/home/op',
 };
 
-test('folders and state directory are read off a tree that is wrong elsewhere', () => {
+test('come from a tree that is wrong elsewhere', () => {
   const tree = {
     service: { api_key: 7, webhook_secret: new TaggedValue('file', '~/hook') },
     folders: [
@@ -18,7 +18,7 @@ test('folders and state directory are read off a tree that is wrong elsewhere', 
       { path: '/srv/b', after_ready: { move: 'done' } },
     ],
   };
-  expect(premisesOf(tree, '/etc/dropcast/dropcast.yaml', around)).toEqual({
+  expect(configPaths(tree, '/etc/dropcast/dropcast.yaml', environment)).toEqual({
     file: '/etc/dropcast/dropcast.yaml',
     stateDir: '/var/lib/dropcast',
     failureLog: '/var/log/dropcast/failures.jsonl',
@@ -31,5 +31,5 @@ test('folders and state directory are read off a tree that is wrong elsewhere', 
 });
 
 test.each([null, 'text', [], { folders: {} }])('a tree of another shape has none: %j', (tree) => {
-  expect(premisesOf(tree, '/x.yaml', around).folders).toEqual([]);
+  expect(configPaths(tree, '/x.yaml', environment).folders).toEqual([]);
 });
