@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
-import type { FileView, SettlingView } from '../daemon/view.ts';
+import type { FileView } from '../daemon/file-view.ts';
+import type { SettlingView } from '../daemon/view.ts';
 import { hasColour } from '../log/colour.ts';
 import type { Style } from '../log/colour.ts';
 import { formatBytes, formatRelative, UNKNOWN } from './output/format.ts';

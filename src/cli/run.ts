@@ -36,7 +36,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   logger.info('Ready', { config: config.file, folders: config.folders.map(({ path }) => path), pid: process.pid });
   lifecycle?.watch({
     unscanned: () => daemon.folders.unscanned(),
-    brief: () => daemon.brief(),
+    summary: () => daemon.summary(),
     uploads: () => daemon.conductor.uploads().length,
     turnedAt: () => daemon.conductor.turnedAt(),
   });

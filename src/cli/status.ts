@@ -1,6 +1,7 @@
 import type { FolderStatus } from '../intake/folders.ts';
 import { statusOf } from '../daemon/view.ts';
-import type { FileView, StatusView } from '../daemon/view.ts';
+import type { FileView } from '../daemon/file-view.ts';
+import type { StatusView } from '../daemon/view.ts';
 import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { hasColour, paint } from '../log/colour.ts';

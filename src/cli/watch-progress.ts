@@ -1,6 +1,6 @@
 import type { Daemon } from '../daemon/daemon.ts';
 import { filesOf } from '../daemon/view.ts';
-import type { FileView } from '../daemon/view.ts';
+import type { FileView } from '../daemon/file-view.ts';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { escapeControls } from '../log/unsafe-characters.ts';

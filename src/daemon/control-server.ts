@@ -6,7 +6,8 @@ import { Hono } from 'hono';
 import type { Daemon } from './daemon.ts';
 import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
-import { filesOf, foundOf, statusOf, viewOf } from './view.ts';
+import { viewOf } from './file-view.ts';
+import { filesOf, foundOf, statusOf } from './view.ts';
 
 /** Thrown when the control socket cannot be created where the configuration puts it. */
 export class ControlSocketError extends Error {

@@ -21,8 +21,8 @@ import type { Gate } from '../host/gate.ts';
 import { budgetOf, clientGateOf } from '../host/request-gate.ts';
 import { admitWebhook } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
-import { createBrief } from './brief.ts';
-import type { Brief } from './brief.ts';
+import { createSummary } from './summary.ts';
+import type { Summary } from './summary.ts';
 import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
 import { createVideoHost } from '../host/video-host.ts';
@@ -49,7 +49,7 @@ export interface Daemon extends AsyncDisposable {
   /** A webhook arrived: one that is signed makes it ask the service soon, and is not believed in anything else. */
   receive(webhook: Webhook): Admission;
   /** How it goes, in numbers: cheap. */
-  brief(): Promise<Brief>;
+  summary(): Promise<Summary>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -170,7 +170,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     folders,
     gate,
     config: () => config,
-    brief: createBrief({ ledger, events, conductor, folders, gate }),
+    summary: createSummary({ ledger, events, conductor, folders, gate }),
     reload: async (next) => {
       const before = config;
       config = next;

@@ -1,42 +1,8 @@
 import type { HistoryLine, LedgerView } from '../ledger/view.ts';
-import type { Facts, FileState } from '../pipeline/file/facts.ts';
-import { stateOf } from '../pipeline/file/facts.ts';
+import { viewOf, workStates } from './file-view.ts';
+import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
 import type { FolderStatus } from '../intake/folders.ts';
-
-/** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
-export interface FileView {
-  readonly id: string;
-  readonly state: string;
-  /** Absolute. */
-  readonly path: string;
-  readonly size: number;
-  readonly sent: number | null;
-  readonly rule: string | null;
-  readonly channel: string | null;
-  readonly title: string | null;
-  readonly description: string | null;
-  readonly tags: readonly string[];
-  readonly publish: readonly string[];
-  readonly published: Readonly<Record<string, number>>;
-  readonly video_id: string | null;
-  readonly remote_status: string | null;
-  readonly source_url: string | null;
-  readonly sha256: string | null;
-  readonly attempts: number;
-  readonly not_before: number | null;
-  readonly why: string | null;
-  readonly code: string | null;
-  readonly local: string | null;
-  readonly times: {
-    readonly discovered: number;
-    readonly created: number | null;
-    readonly upload_started: number | null;
-    readonly uploaded: number | null;
-    readonly ready: number | null;
-    readonly ended: number | null;
-  };
-}
 
 export interface SettlingView {
   readonly path: string;
@@ -85,7 +51,6 @@ export interface FilesView {
 }
 
 const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
-const workStates = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'];
 
 /** States that only the running daemon can tell from one another. */
 const liveStates = new Set(['queued', 'creating', 'awaiting upload', 'uploading']);
@@ -93,75 +58,6 @@ const mostRows = 1_000_000;
 
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
-
-/** What only the running daemon knows about a file. */
-interface Live {
-  readonly state?: string;
-  readonly sent?: number;
-  /** What it waits for, when nothing went wrong. */
-  readonly why?: string | null;
-}
-
-function fileView(facts: Facts, live?: Live): FileView {
-  return {
-    id: facts.id,
-    state: live?.state ?? stateOf(facts),
-    path: `${facts.folder}/${facts.path}`,
-    size: facts.version.size,
-    sent: live?.sent ?? null,
-    rule: facts.plan?.rule ?? null,
-    channel: facts.plan?.channel ?? null,
-    title: facts.plan?.title ?? null,
-    description: facts.plan?.description ?? null,
-    tags: facts.plan?.tags ?? [],
-    publish: facts.plan?.publish ?? [],
-    published: facts.published,
-    video_id: facts.videoId,
-    remote_status: facts.remoteStatus,
-    source_url: facts.sourceUrl === null ? null : withoutQuery(facts.sourceUrl),
-    sha256: facts.sha256,
-    attempts: facts.attempts,
-    not_before: facts.notBefore,
-    why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? null,
-    code: facts.lastFailure?.code ?? null,
-    local: facts.disposal,
-    times: {
-      discovered: facts.discoveredAt,
-      created: facts.createdAt,
-      upload_started: facts.uploadStartedAt,
-      uploaded: facts.uploadedAt,
-      ready: facts.readyAt,
-      ended: facts.endedAt,
-    },
-  };
-}
-
-/** A row with what only the running daemon knows: which files a step works on, how far it is, what the others wait for. */
-export function viewOf(daemon: Daemon | null, facts: Facts): FileView {
-  if (daemon === null) return fileView(facts);
-  const { conductor, rows } = daemon;
-  const state = stateOf(facts);
-  const isLive = rows.isHeld(facts.id);
-  if (isLive && state === 'queued') return fileView(facts, { state: 'creating', sent: 0 });
-  if (!isLive || state !== 'awaiting upload') return fileView(facts, { why: waitsFor(daemon, state) });
-  const upload = conductor.uploads().find(({ id }) => id === facts.id);
-  return fileView(facts, { state: 'uploading', sent: upload?.sentBytes ?? 0 });
-}
-
-function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null {
-  if (!workStates.includes(state)) return null;
-  const pause = conductor.pause();
-  if (pause !== null) return `paused: ${pause.why}`;
-  if (state === 'queued') {
-    const { waiting, blockedUntil } = gate.snapshot();
-    if (waiting === 0) return 'waiting for its turn';
-    const blockedMs = blockedUntil - Date.now();
-    if (blockedMs <= 0) return 'waiting for the hourly request budget';
-    return `rate limited (429); resumes in ${Math.ceil(blockedMs / 1000)} s`;
-  }
-  if (state === 'awaiting upload') return 'waiting for an upload slot';
-  return state === 'awaiting publish' ? 'waiting a few seconds to publish several at once' : null;
-}
 
 export async function statusOf(ledger: LedgerView, daemon: Daemon | null): Promise<StatusView> {
   const working = await ledger.list({ states: workStates, limit: 1_000 });
@@ -240,9 +136,4 @@ export async function foundOf(ledger: LedgerView, daemon: Daemon | null, name: s
       suspects: facts.suspects.length,
     })),
   );
-}
-
-function withoutQuery(address: string): string {
-  const [start] = address.split('?');
-  return start === address ? address : `${start ?? ''}?…`;
 }

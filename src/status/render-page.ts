@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import type { FileView, StatusView } from '../daemon/view.ts';
+import type { FileView } from '../daemon/file-view.ts';
+import type { StatusView } from '../daemon/view.ts';
 import { countLine } from './count-line.ts';
 
 /** Time between two refreshes of an open page, seconds. */

@@ -1,4 +1,4 @@
-import type { Brief } from '../daemon/brief.ts';
+import type { Summary } from '../daemon/summary.ts';
 
 /** Status until the first scan of every folder has ended. */
 export const startingText = 'Scanning the folders';
@@ -7,21 +7,21 @@ export const startingText = 'Scanning the folders';
  * The daemon in one line, for `systemctl status`: `3 uploading · 12 queued · 1 needs you · API 412/1000`. Leaves out zeros; the words are
  * those of the states.
  */
-export function statusText(brief: Brief): string {
-  const missing = part(brief.away, brief.away === 1 ? 'folder missing' : 'folders missing');
-  if (brief.waiting !== null) return [`Waiting: ${brief.waiting}`, ...missing].join(' · ');
+export function statusText(summary: Summary): string {
+  const missing = part(summary.away, summary.away === 1 ? 'folder missing' : 'folders missing');
+  if (summary.waiting !== null) return [`Waiting: ${summary.waiting}`, ...missing].join(' · ');
   const working = [
-    part(brief.uploading, 'uploading'),
-    part(brief.queued, 'queued'),
-    part(brief.processing, 'processing'),
-    part(brief.awaitingPublish, 'awaiting publish'),
-    part(brief.retrying, 'retrying'),
-    part(brief.settling, 'settling'),
+    part(summary.uploading, 'uploading'),
+    part(summary.queued, 'queued'),
+    part(summary.processing, 'processing'),
+    part(summary.awaitingPublish, 'awaiting publish'),
+    part(summary.retrying, 'retrying'),
+    part(summary.settling, 'settling'),
   ].flat();
-  const { used, limit } = brief.requests;
+  const { used, limit } = summary.requests;
   return [
-    ...(working.length > 0 ? working : ['Idle', ...part(brief.done, 'done')]),
-    ...part(brief.needsYou, brief.needsYou === 1 ? 'needs you' : 'need you'),
+    ...(working.length > 0 ? working : ['Idle', ...part(summary.done, 'done')]),
+    ...part(summary.needsYou, summary.needsYou === 1 ? 'needs you' : 'need you'),
     ...missing,
     `API ${used}/${limit}`,
   ].join(' · ');

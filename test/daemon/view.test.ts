@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { filesOf, viewOf } from '../../src/daemon/view.ts';
+import { viewOf } from '../../src/daemon/file-view.ts';
+import { filesOf } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { viewOf } from '../../src/daemon/view.ts';
+import { viewOf } from '../../src/daemon/file-view.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage, type PageSource } from '../../src/status/page.ts';
 import { someFacts } from '../pipeline/some-facts.ts';

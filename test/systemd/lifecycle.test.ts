@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Brief } from '../../src/daemon/brief.ts';
+import type { Summary } from '../../src/daemon/summary.ts';
 import { startingText, stoppingText } from '../../src/systemd/status-text.ts';
 import { createLifecycleNotifier } from '../../src/systemd/lifecycle.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
@@ -22,7 +22,7 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
   const logger = recordingLogger();
   const stopping = new AbortController();
   const daemon = { scanning: ['/srv/inbox'], uploads: 0, queued: 0, looks: 0, isBroken: false, isTurning: true };
-  const brief = async (): Promise<Brief> => {
+  const summary = async (): Promise<Summary> => {
     daemon.looks += 1;
     if (lookMs > 0) await new Promise((resolve) => setTimeout(resolve, lookMs));
     if (daemon.isBroken) throw new Error('the ledger cannot be read');
@@ -34,7 +34,7 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
   const watch = (): void =>
     lifecycle.watch({
       unscanned: () => daemon.scanning,
-      brief,
+      summary,
       uploads: () => daemon.uploads,
       turnedAt: () => (daemon.isTurning ? performance.now() : 0),
     });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Brief } from '../../src/daemon/brief.ts';
+import type { Summary } from '../../src/daemon/summary.ts';
 import { statusText, stoppingText } from '../../src/systemd/status-text.ts';
 
-const nothing: Brief = {
+const nothing: Summary = {
   uploading: 0,
   queued: 0,
   processing: 0,
@@ -16,7 +16,7 @@ const nothing: Brief = {
   requests: { used: 3, limit: 1_000 },
 };
 
-test.for<[string, Partial<Brief>]>([
+test.for<[string, Partial<Summary>]>([
   [
     '3 uploading · 12 queued · 1 needs you · API 412/1000',
     { uploading: 3, queued: 12, needsYou: 1, done: 9, requests: { used: 412, limit: 1_000 } },

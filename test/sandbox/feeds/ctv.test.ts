@@ -65,11 +65,11 @@ describe('a CTV feed', () => {
   });
 
   test('has a long description only where it says more than the short one', () => {
-    const [brief, wordy] = feedOf(
+    const [summary, wordy] = feedOf(
       { description: 'a b' },
       { videoId: 'vid_2', description: '😀'.repeat(600) },
     ).shortFormVideos;
-    expect(brief).not.toHaveProperty('longDescription');
+    expect(summary).not.toHaveProperty('longDescription');
     expect(Array.from(wordy.shortDescription)).toHaveLength(200);
     expect(Array.from(wordy.longDescription)).toHaveLength(500);
   });

@@ -5,7 +5,7 @@ import type { EventStream } from './events.ts';
 import type { Folders } from '../intake/folders.ts';
 
 /** The daemon in a few numbers, cheap enough to be asked for all the time. */
-export interface Brief {
+export interface Summary {
   readonly uploading: number;
   /** Waiting for a create request or an upload slot. */
   readonly queued: number;
@@ -29,13 +29,13 @@ export interface Brief {
  *
  * @returns asks for the numbers; rejects when the ledger cannot be read
  */
-export function createBrief(parts: {
+export function createSummary(parts: {
   readonly ledger: Pick<LedgerView, 'counts'>;
   readonly events: Pick<EventStream, 'listen'>;
   readonly conductor: Pick<Conductor, 'uploads' | 'pause'>;
   readonly folders: Pick<Folders, 'settling' | 'away'>;
   readonly gate: Pick<Gate, 'snapshot'>;
-}): () => Promise<Brief> {
+}): () => Promise<Summary> {
   const { ledger, events, conductor, folders, gate } = parts;
   let written = 0;
   events.listen(({ type }) => {

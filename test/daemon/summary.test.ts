@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBrief } from '../../src/daemon/brief.ts';
+import { createSummary } from '../../src/daemon/summary.ts';
 import { createEventStream } from '../../src/daemon/events.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
@@ -18,12 +18,12 @@ function open(counts: Record<string, number>) {
   const events = createEventStream(silentLogger);
   const conductor = { uploads: () => [upload], pause: () => null };
   const folders = { settling: () => [], away: () => 2 };
-  return { brief: createBrief({ ledger, events, conductor, folders, gate }), events, ledger };
+  return { summary: createSummary({ ledger, events, conductor, folders, gate }), events, ledger };
 }
 
 test('a file that is uploaded is in the ledger as one that waits for it, and counted once', async () => {
-  const { brief } = open({ 'awaiting upload': 3, queued: 2, failed: 1, held: 4, done: 5, skipped: 6 });
-  expect(await brief()).toMatchObject({
+  const { summary } = open({ 'awaiting upload': 3, queued: 2, failed: 1, held: 4, done: 5, skipped: 6 });
+  expect(await summary()).toMatchObject({
     uploading: 1,
     queued: 4,
     needsYou: 5,
@@ -34,13 +34,13 @@ test('a file that is uploaded is in the ledger as one that waits for it, and cou
 });
 
 test('the rows are counted again only when one was written', async () => {
-  const { brief, events, ledger } = open({ done: 1 });
-  for (let n = 0; n < 100; n += 1) await brief();
+  const { summary, events, ledger } = open({ done: 1 });
+  for (let n = 0; n < 100; n += 1) await summary();
   expect(ledger.reads).toBe(1);
   events.emit({ type: 'file', before: someFacts(), facts: someFacts(), note: null });
-  await brief();
+  await summary();
   expect(ledger.reads).toBe(2);
   events.emit({ type: 'file', before: null, facts: someFacts(), note: null });
-  for (let n = 0; n < 100; n += 1) await brief();
+  for (let n = 0; n < 100; n += 1) await summary();
   expect(ledger.reads).toBe(3);
 });

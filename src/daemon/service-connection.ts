@@ -1,0 +1,87 @@
+import { createBandwidth, createVideoClient } from '@dropcast/client';
+import type { VideoClient } from '@dropcast/client';
+import type { Config } from '../config/config.ts';
+import { uploadSource } from '../disk/accepted-file.ts';
+import { failureOfFile } from '../disk/failure.ts';
+import type { BudgetWindow } from '../host/budget-window.ts';
+import { createGate } from '../host/gate.ts';
+import type { Gate } from '../host/gate.ts';
+import { budgetOf, clientGateOf } from '../host/request-gate.ts';
+import { createVideoHost } from '../host/video-host.ts';
+import type { BudgetRow } from '../ledger/budget.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
+import { howToRenewKey } from './renew-key.ts';
+
+/** The way to the hosted service: client, request budget and bandwidth, as the configuration says. */
+export interface ServiceConnection extends AsyncDisposable {
+  readonly host: VideoHost & VideoLibrary;
+  readonly gate: Gate;
+  readonly budget: Budget;
+  /** Uses another configuration from the next request on. What is under way ends with the old key and address. */
+  change(config: Config): void;
+}
+
+/** @param world.budget where the requests of the last hour survive a restart */
+export function connectToService(
+  initial: Config,
+  world: { readonly budget: BudgetRow; readonly clock: Clock; readonly logger: Logger },
+): ServiceConnection {
+  const { clock, logger } = world;
+  let config = initial;
+  const gate = createGate({
+    store: {
+      load: async () => (await world.budget.load()) as BudgetWindow | null,
+      save: (spent) => world.budget.save(spent),
+    },
+    limit: config.service.requestsPerHour,
+    now: () => clock.now(),
+  });
+  const bandwidth = createBandwidth(config.uploads.bytesPerSecond);
+  const open = (): VideoClient =>
+    createVideoClient({
+      baseUrl: config.service.baseUrl,
+      apiKey: config.service.apiKey.reveal(),
+      sendKeyTo: config.service.sendKeyTo,
+      // The machine decides what is tried again, with the answer in the ledger.
+      maxRetries: 0,
+      requestGate: clientGateOf(gate),
+      bandwidth,
+      onResponse: (note) => logger.debug('A request ended', { ...note }),
+    });
+  let client = open();
+  const former: VideoClient[] = [];
+  return {
+    gate,
+    budget: budgetOf(gate),
+    host: createVideoHost({
+      client: () => client,
+      sourceOf: uploadSource,
+      failureOfFile,
+      stallTimeoutMs: () => config.uploads.stallTimeoutMs,
+      howToRenewKey: () => howToRenewKey(config),
+    }),
+    change: (next) => {
+      const isOther = isOtherService(config, next);
+      config = next;
+      gate.setLimit(next.service.requestsPerHour);
+      bandwidth.set(next.uploads.bytesPerSecond);
+      // The old one stays: its uploads may take hours. It ends with the daemon.
+      if (!isOther) return;
+      former.push(client);
+      client = open();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([client, ...former].map((each) => each[Symbol.asyncDispose]()));
+      await gate[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function isOtherService(one: Config, other: Config): boolean {
+  return (
+    one.service.baseUrl !== other.service.baseUrl ||
+    one.service.apiKey.reveal() !== other.service.apiKey.reveal() ||
+    one.service.sendKeyTo.join('\n') !== other.service.sendKeyTo.join('\n')
+  );
+}
