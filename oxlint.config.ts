@@ -10,7 +10,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   routing: { uses: [] },
   config: { uses: ['routing'] },
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
-  watch: { uses: [], types: ['pipeline', 'log'] },
+  watch: { uses: ['pipeline'], types: ['log'] },
   host: { uses: ['pipeline', 'disk'], types: ['config'] },
   disk: { uses: ['pipeline', 'routing', 'watch', 'host', 'ledger'], types: ['config'] },
   ledger: { uses: ['pipeline', 'log'] },

@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import type { FolderConfig } from '../config/config.ts';
 import { parseYaml } from '../config/document.ts';
 import { isWithin } from '../config/paths.ts';
-import type { FileVersion } from '../pipeline/file/facts.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isImportLink, parseImportLink } from '../routing/import-link.ts';
 import { compileFilter } from '../routing/match.ts';
 import type { Route } from '../routing/plan.ts';

@@ -18,7 +18,7 @@ import type {
   WatchSink,
 } from '../watch/sighting.ts';
 import type { Route } from '../routing/plan.ts';
-import { versionOf } from '../watch/observation.ts';
+import { versionOf } from '../pipeline/file/file-version.ts';
 import { isThere } from '../disk/local-files.ts';
 import { createRouter, folderOf } from './folder-router.ts';
 import type { FolderRouter } from './folder-router.ts';

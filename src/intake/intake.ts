@@ -1,6 +1,8 @@
 import { rearmed } from '../pipeline/file/reasons.ts';
-import { isSameVersion, newFacts, stateOf, suspectsOf } from '../pipeline/file/facts.ts';
-import type { Amendment, Facts, FileVersion } from '../pipeline/file/facts.ts';
+import { isSameVersion } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { newFacts, stateOf, suspectsOf } from '../pipeline/file/facts.ts';
+import type { Amendment, Facts } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import type { Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
 import type { Rows } from '../pipeline/file/rows.ts';

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Kysely, sql } from 'kysely';
 import type { Selectable, SelectQueryBuilder } from 'kysely';
-import type { Facts, FileState, FileVersion } from '../pipeline/file/facts.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import { StaleRowError } from '../pipeline/file/ports.ts';
 import type { AmendStore, Claims, FileStore, IntakeStore, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';

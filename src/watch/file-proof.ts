@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { FileVersion } from '../pipeline/file/facts.ts';
+import { isUntouched, versionOf } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { containerFlaw } from './container-check.ts';
-import { errnoOf, isUntouched, versionOf } from './observation.ts';
+import { errnoOf } from './observation.ts';
 
 /** What the bytes of a file at rest say. `moved`: it is not the observed one any more, look again. */
 export type FileProof =

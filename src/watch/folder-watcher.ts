@@ -1,5 +1,6 @@
 import { relative, resolve, sep } from 'node:path';
-import type { FileVersion } from '../pipeline/file/facts.ts';
+import { contentKey } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import { EventGaps } from './event-gaps.ts';
 import { openHints } from './hints.ts';
@@ -7,7 +8,7 @@ import type { OpenHints } from './hints.ts';
 import { reportMissing } from './missing-files.ts';
 import { systemClock } from './monotonic-clock.ts';
 import type { MonotonicClock } from './monotonic-clock.ts';
-import { contentKey, errnoOf } from './observation.ts';
+import { errnoOf } from './observation.ts';
 import type { Observation } from './observation.ts';
 import { OpenWriters } from './open-writers.ts';
 import { RefusedPaths } from './refused-paths.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from '../log/logger.ts';
-import { contentKey, observe } from './observation.ts';
+import { contentKey } from '../pipeline/file/file-version.ts';
+import { observe } from './observation.ts';
 import type { Settler } from './settler.ts';
 import { slots } from './slots.ts';
 

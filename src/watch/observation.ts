@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import type { BigIntStats } from 'node:fs';
-import type { FileVersion } from '../pipeline/file/facts.ts';
+import { versionOf } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 
 /** What is at a path now. `unclear`: the question failed in a way that proves nothing (EACCES, ESTALE, EIO). */
 export type Observation =
@@ -17,27 +18,6 @@ export async function observe(absolutePath: string): Promise<Observation> {
     const code = errnoOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR' ? { is: 'missing' } : { is: 'unclear', code };
   }
-}
-
-export function versionOf(stats: BigIntStats): FileVersion {
-  return {
-    dev: String(stats.dev),
-    ino: String(stats.ino),
-    birthtimeNs: String(stats.birthtimeNs),
-    size: Number(stats.size),
-    mtimeNs: String(stats.mtimeNs),
-    ctimeNs: String(stats.ctimeNs),
-  };
-}
-
-/** The rule of `isSameVersion` (pipeline/facts.ts) as a key. Joined, not concatenated: it is kept for 100,000 files. */
-export function contentKey(version: FileVersion): string {
-  return [version.size, version.mtimeNs, version.ino, version.birthtimeNs].join(':');
-}
-
-/** Equal only if nothing at all was done to the file: what has to stand still while it settles. */
-export function isUntouched(before: FileVersion, now: FileVersion): boolean {
-  return contentKey(before) === contentKey(now) && before.ctimeNs === now.ctimeNs && before.dev === now.dev;
 }
 
 /** The errno name of a failed system call, or the name of whatever else was thrown. */

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import type { FileVersion } from '../pipeline/file/facts.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { MonotonicClock } from './monotonic-clock.ts';
 import { systemClock } from './monotonic-clock.ts';
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { opendir, stat } from 'node:fs/promises';
-import { contentKey, errnoOf, observe } from './observation.ts';
+import { contentKey } from '../pipeline/file/file-version.ts';
+import { errnoOf, observe } from './observation.ts';
 import { refusedBecause } from './refused-because.ts';
 
 export type RootVerdict = { readonly isSound: true } | { readonly isSound: false; readonly why: string };

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import type { FileVersion } from '../pipeline/file/facts.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { errnoOf, kindOfSpecial, observe } from './observation.ts';
 import { isTemporaryName } from './temporary-name.ts';
 

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import type { FileVersion } from '../pipeline/file/facts.ts';
+import { contentKey, isUntouched } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import { Deadlines } from './deadlines.ts';
 import { proveFile } from './file-proof.ts';
 import type { MonotonicClock } from './monotonic-clock.ts';
 import type { Observation } from './observation.ts';
-import { contentKey, isUntouched, observe } from './observation.ts';
+import { observe } from './observation.ts';
 import type { OpenWriters } from './open-writers.ts';
 import type { CompleteFile, FileKind, SettlingFile } from './sighting.ts';
 import { slots } from './slots.ts';

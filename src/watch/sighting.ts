@@ -1,4 +1,4 @@
-import type { FileVersion } from '../pipeline/file/facts.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 
 /** `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a neighbour. */
 export type FileKind = 'media' | 'link' | 'sidecar';

@@ -1,5 +1,5 @@
-import type { FileVersion } from '../pipeline/file/facts.ts';
-import { isUntouched } from './observation.ts';
+import { isUntouched } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { FileKind } from './sighting.ts';
 
 /** A file that was seen and is not taken by the sink yet. Times are of the monotonic clock. */

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { FileVersion } from '../../src/pipeline/file/facts.ts';
+import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 
 /** A request as a real server saw it. */
 export interface Seen {

@@ -28,7 +28,7 @@ import { createRouter } from '../../src/intake/folder-router.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { openChecked } from '../../packages/client/src/upload/opened-file.ts';
 import { proveFile } from '../../src/watch/file-proof.ts';
-import { versionOf } from '../../src/watch/observation.ts';
+import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { canMount } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { openService } from '../client/open-service.ts';

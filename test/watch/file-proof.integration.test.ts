@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { proveFile } from '../../src/watch/file-proof.ts';
-import { versionOf } from '../../src/watch/observation.ts';
+import { versionOf } from '../../src/pipeline/file/file-version.ts';
 
 /** A folder with `show/clip.mp4` in it, and a link to the folder. */
 async function folderWithClip() {

@@ -20,7 +20,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { HintOptions } from '../../src/watch/hints.ts';
 import { systemClock } from '../../src/watch/monotonic-clock.ts';
-import { versionOf } from '../../src/watch/observation.ts';
+import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import type { CompleteFile } from '../../src/watch/sighting.ts';
 import { WatchedDirectory, fastClock } from './watched-directory.ts';
 

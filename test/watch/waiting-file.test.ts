@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FileVersion } from '../../src/pipeline/file/facts.ts';
+import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import { graceMs, requiredMs, startWaiting, takeSighting, whyItWaits } from '../../src/watch/waiting-file.ts';
 
 const version: FileVersion = { dev: '1', ino: '2', birthtimeNs: '3', size: 100, mtimeNs: '4', ctimeNs: '5' };

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogFields, Logger } from '../../src/log/logger.ts';
-import type { FileVersion } from '../../src/pipeline/file/facts.ts';
+import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import { watchFolder } from '../../src/watch/folder-watcher.ts';
 import type { OpenHints } from '../../src/watch/hints.ts';
 import { openHints } from '../../src/watch/hints.ts';
