@@ -7,7 +7,7 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import type { Accepted, Arrival, Intake } from './intake.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { LedgerView } from '../ledger/ledger.ts';
-import { watchFolder } from '../watch/folder-watcher.ts';
+import { watchFolder } from '../watch/watcher.ts';
 import type {
   CompleteFile,
   FolderWatcher,
@@ -16,7 +16,7 @@ import type {
   SettlingFile,
   WatchCounts,
   WatchSink,
-} from '../watch/sighting.ts';
+} from '../watch/ports.ts';
 import type { Route } from '../routing/plan.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import { isThere } from '../disk/local-files.ts';

@@ -27,7 +27,7 @@ import { createLocalFiles } from '../../src/disk/local-files.ts';
 import { createRouter } from '../../src/intake/folder-router.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { openChecked } from '../../packages/client/src/upload/opened-file.ts';
-import { proveFile } from '../../src/watch/file-proof.ts';
+import { checkBytes } from '../../src/watch/completeness.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { canMount } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
@@ -104,7 +104,7 @@ describe('between the scan and the upload the file becomes', () => {
     const expected = await there.version();
     await unlink(there.clip);
     await put(there);
-    expect(await proveFile(there.folder, 'show/clip.mp4', expected, true)).not.toMatchObject({ is: 'sound' });
+    expect(await checkBytes(there.folder, 'show/clip.mp4', expected, true)).not.toMatchObject({ is: 'sound' });
     await using host = await startHost(takeAll());
     await using opened = openService('http://127.0.0.1:1/v1');
     const sent = opened.service.upload({
@@ -269,7 +269,7 @@ describe('a hard link to a file', () => {
   test('is a file like any other, and only its own name is taken away', async () => {
     await using there = await folderAndOthers();
     await link(there.clip, join(there.others, 'original.mp4'));
-    expect(await proveFile(there.folder, 'show/clip.mp4', await there.version(), true)).toEqual({ is: 'sound' });
+    expect(await checkBytes(there.folder, 'show/clip.mp4', await there.version(), true)).toEqual({ is: 'sound' });
     expect(await local.dispose(await there.facts({ afterReady: { kind: 'delete' } }))).toMatchObject({ ok: true });
     expect(await readFile(join(there.others, 'original.mp4'), 'utf8')).toBe(film);
   });

@@ -1,4 +1,4 @@
-import type { MonotonicClock } from '../../src/watch/monotonic-clock.ts';
+import type { MonotonicClock } from '../../src/watch/clock.ts';
 
 /** A clock that only moves when told; `timers` is how many are set. */
 export class FakeClock implements MonotonicClock {
@@ -9,7 +9,7 @@ export class FakeClock implements MonotonicClock {
     return this.#timers.size;
   }
 
-  now(): number {
+  elapsed(): number {
     return this.#now;
   }
 

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogFields, Logger } from '../../src/log/logger.ts';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
-import { watchFolder } from '../../src/watch/folder-watcher.ts';
-import type { OpenHints } from '../../src/watch/hints.ts';
-import { openHints } from '../../src/watch/hints.ts';
-import type { MonotonicClock } from '../../src/watch/monotonic-clock.ts';
-import { systemClock } from '../../src/watch/monotonic-clock.ts';
-import type { CompleteFile, FolderWatcher, RootState, WatchedFolder } from '../../src/watch/sighting.ts';
+import { watchFolder } from '../../src/watch/watcher.ts';
+import type { OpenEvents } from '../../src/watch/events.ts';
+import { openEvents } from '../../src/watch/events.ts';
+import type { MonotonicClock } from '../../src/watch/clock.ts';
+import { monotonicClock } from '../../src/watch/clock.ts';
+import type { CompleteFile, FolderWatcher, RootState, WatchedFolder } from '../../src/watch/ports.ts';
 
 export interface Setup {
   readonly folder?: Partial<WatchedFolder>;
   readonly known?: readonly { readonly path: string; readonly version: FileVersion }[];
-  readonly openHints?: OpenHints;
+  readonly openEvents?: OpenEvents;
   readonly clock?: MonotonicClock;
   /** What the sink does with a file before it is noted; may reject. */
   readonly onComplete?: (file: CompleteFile) => Promise<void>;
@@ -22,8 +22,8 @@ export interface Setup {
 /** Runs `factor` times as fast as time: for waits of half a minute. */
 export function fastClock(factor: number): MonotonicClock {
   return {
-    now: () => performance.now() * factor,
-    after: (delayMs, action) => systemClock.after(delayMs / factor, action),
+    elapsed: () => performance.now() * factor,
+    after: (delayMs, action) => monotonicClock.after(delayMs / factor, action),
   };
 }
 
@@ -63,8 +63,8 @@ export class WatchedDirectory implements AsyncDisposable {
       root: (_: string, state: RootState) => void this.states.push(state),
     };
     const known = { known: () => Promise.resolve(setup.known ?? []) };
-    const clock = setup.clock ?? systemClock;
-    this.watcher = watchFolder({ folder, sink, known, clock, logger: this.#logger() }, setup.openHints ?? openHints);
+    const clock = setup.clock ?? monotonicClock;
+    this.watcher = watchFolder({ folder, sink, known, clock, logger: this.#logger() }, setup.openEvents ?? openEvents);
   }
 
   at(path: string): string {

@@ -18,10 +18,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import type { HintOptions } from '../../src/watch/hints.ts';
-import { systemClock } from '../../src/watch/monotonic-clock.ts';
+import type { EventOptions } from '../../src/watch/events.ts';
+import { monotonicClock } from '../../src/watch/clock.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
-import type { CompleteFile } from '../../src/watch/sighting.ts';
+import type { CompleteFile } from '../../src/watch/ports.ts';
 import { WatchedDirectory, fastClock } from './watched-directory.ts';
 
 const until = async (condition: () => void | Promise<void>, timeout = 10_000): Promise<void> =>
@@ -113,7 +113,7 @@ describe('a complete file', () => {
     const held = new Promise<void>((resolve) => (release = resolve));
     let calls = 0;
     const onComplete = () => ((calls += 1) === 1 ? held : Promise.resolve());
-    await using inbox = await WatchedDirectory.create({ onComplete, openHints: deaf });
+    await using inbox = await WatchedDirectory.create({ onComplete, openEvents: deaf });
     await writeFile(inbox.at('clip.mp4'), 'one');
     await inbox.watcher.start();
     await until(() => expect(calls).toBe(1));
@@ -167,24 +167,27 @@ describe('a file that is not finished', () => {
   });
 
   test('waits its full time however often it is looked at', async () => {
-    let options: HintOptions | undefined;
-    const openHints = (given: HintOptions) => {
+    let options: EventOptions | undefined;
+    const openEvents = (given: EventOptions) => {
       options = given;
       return deaf();
     };
-    await using inbox = await WatchedDirectory.create({ openHints, folder: { settleMs: 800 } });
+    await using inbox = await WatchedDirectory.create({ openEvents, folder: { settleMs: 800 } });
     await inbox.watcher.start();
     const droppedAt = performance.now();
     await writeFile(inbox.at('clip.mp4'), 'content');
     await until(() => {
-      options?.onHint('change', inbox.at('clip.mp4'));
+      options?.onEvent('change', inbox.at('clip.mp4'));
       expect(inbox.completed).toHaveLength(1);
     });
     expect(performance.now() - droppedAt).toBeGreaterThan(795);
   });
 
   test('waits although its size is final from the beginning (preallocated)', async () => {
-    await using inbox = await WatchedDirectory.create({ openHints: deaf, folder: { watch: 'polling', rescanMs: 100 } });
+    await using inbox = await WatchedDirectory.create({
+      openEvents: deaf,
+      folder: { watch: 'polling', rescanMs: 100 },
+    });
     await inbox.watcher.start();
     await using file = await open(inbox.at('clip.mp4'), 'w');
     await file.truncate(8192);
@@ -376,14 +379,14 @@ describe('nothing is lost', () => {
   });
 
   test('when the watcher hits the watch limit: it says so once and scans more often', async () => {
-    let options: HintOptions | undefined;
-    const openHints = (given: HintOptions) => {
+    let options: EventOptions | undefined;
+    const openEvents = (given: EventOptions) => {
       options = given;
       return deaf();
     };
-    await using inbox = await WatchedDirectory.create({ openHints, clock: fastClock(20) });
+    await using inbox = await WatchedDirectory.create({ openEvents, clock: fastClock(20) });
     await inbox.watcher.start();
-    for (let count = 0; count < 62; count += 1) options?.onTrouble('ENOSPC');
+    for (let count = 0; count < 62; count += 1) options?.onError('ENOSPC');
     expect(inbox.states.map((state) => state.state)).toEqual(['watching', 'degraded']);
     await inbox.watcher.rescan();
     await writeFile(inbox.at('clip.mp4'), 'content');
@@ -395,21 +398,21 @@ describe('nothing is lost', () => {
 describe('watches that are incomplete', () => {
   /** The watches that were opened, the last one last. */
   function recordHints() {
-    const opened: HintOptions[] = [];
-    const openHints = (given: HintOptions) => {
+    const opened: EventOptions[] = [];
+    const openEvents = (given: EventOptions) => {
       opened.push(given);
       return deaf();
     };
-    return { opened, openHints };
+    return { opened, openEvents };
   }
 
   test('because a directory may not be watched: it is named, and they are opened anew once it can be read', async () => {
-    const { opened, openHints } = recordHints();
-    await using inbox = await WatchedDirectory.create({ openHints, clock: fastClock(20), folder: { rescanMs: 4000 } });
+    const { opened, openEvents } = recordHints();
+    await using inbox = await WatchedDirectory.create({ openEvents, clock: fastClock(20), folder: { rescanMs: 4000 } });
     await mkdir(inbox.at('closed'));
     await inbox.watcher.start();
-    opened[0]?.onTrouble('EACCES', inbox.at('closed'));
-    opened[0]?.onTrouble('EACCES', inbox.at('another'));
+    opened[0]?.onError('EACCES', inbox.at('closed'));
+    opened[0]?.onError('EACCES', inbox.at('another'));
     opened[0]?.onCaughtUp();
     const why = expect.stringMatching(/^the directory "closed" may not be watched \(EACCES\): .* scanned more often/u);
     expect(inbox.states).toEqual([{ state: 'watching' }, { state: 'degraded', why }]);
@@ -424,14 +427,14 @@ describe('watches that are incomplete', () => {
   });
 
   test('again and again: that is said once', async () => {
-    const { opened, openHints } = recordHints();
+    const { opened, openEvents } = recordHints();
     await using inbox = await WatchedDirectory.create({
-      openHints: (given) => {
+      openEvents: (given) => {
         queueMicrotask(() => {
-          given.onTrouble('ENOSPC');
+          given.onError('ENOSPC');
           given.onCaughtUp();
         });
-        return openHints(given);
+        return openEvents(given);
       },
       clock: fastClock(20),
       folder: { rescanMs: 500 },
@@ -557,10 +560,10 @@ describe('a folder that goes away', () => {
 
   test('in the middle of every scan is not scanned more often for it', async () => {
     let opened = 0;
-    const openHints = (given: HintOptions) => {
+    const openEvents = (given: EventOptions) => {
       opened += 1;
       queueMicrotask(() => {
-        given.onTrouble('EACCES', given.root);
+        given.onError('EACCES', given.root);
         given.onCaughtUp();
       });
       return deaf();
@@ -570,7 +573,7 @@ describe('a folder that goes away', () => {
       scans += 1;
       throw new Error('the disk is broken');
     };
-    await using inbox = await WatchedDirectory.create({ openHints, folder: { accepts } });
+    await using inbox = await WatchedDirectory.create({ openEvents, folder: { accepts } });
     await writeFile(inbox.at('clip.mp4'), 'content');
     await inbox.watcher.start();
     // The scans that the watches asked for are over.
@@ -597,7 +600,7 @@ describe('a folder that goes away', () => {
     const root = base.at('inbox');
     await mkdir(root);
     await writeFile(join(root, 'a.mp4'), 'content');
-    await using inbox = await WatchedDirectory.create({ folder: { path: root }, openHints: deaf });
+    await using inbox = await WatchedDirectory.create({ folder: { path: root }, openEvents: deaf });
     await inbox.watcher.start();
     await until(() => expect(inbox.paths).toEqual(['a.mp4']));
     expect(await inbox.watcher.whyAway('gone.mp4')).toBeNull();
@@ -615,7 +618,7 @@ describe('a folder that goes away', () => {
   });
 
   test('for a moment that nobody saw, with a file taken for vanished in it: that one is offered again', async () => {
-    await using inbox = await WatchedDirectory.create({ openHints: deaf });
+    await using inbox = await WatchedDirectory.create({ openEvents: deaf });
     await writeFile(inbox.at('a.mp4'), 'content');
     await writeFile(inbox.at('b.mp4'), 'content');
     await inbox.watcher.start();
@@ -628,7 +631,7 @@ describe('a folder that goes away', () => {
   });
 
   test('is not asked for an answer any more once it is not watched', async () => {
-    await using inbox = await WatchedDirectory.create({ openHints: deaf });
+    await using inbox = await WatchedDirectory.create({ openEvents: deaf });
     await inbox.watcher.start();
     await inbox.watcher[Symbol.asyncDispose]();
     expect(await inbox.watcher.whyAway('a.mp4')).toBe('it is not watched at present');
@@ -747,11 +750,11 @@ test('a watcher that is closed offers nothing more and leaves no work behind', a
 test('closed in the middle of looking at many files, it looks no more', async () => {
   const timers = new Set<symbol>();
   const clock = {
-    now: () => performance.now(),
+    elapsed: () => performance.now(),
     after: (delayMs: number, action: () => void) => {
       const id = Symbol('timer');
       timers.add(id);
-      const cancel = systemClock.after(delayMs, () => {
+      const cancel = monotonicClock.after(delayMs, () => {
         timers.delete(id);
         action();
       });

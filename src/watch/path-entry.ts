@@ -4,45 +4,43 @@ import { versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 
 /** What is at a path now. `unclear`: the question failed in a way that proves nothing (EACCES, ESTALE, EIO). */
-export type Observation =
+export type PathEntry =
   | { readonly is: 'file'; readonly version: FileVersion }
   | { readonly is: 'directory' | 'missing' }
   | { readonly is: 'special'; readonly what: string }
   | { readonly is: 'unclear'; readonly code: string };
 
 /** Looks at a path without following a link at its end. Never throws. */
-export async function observe(absolutePath: string): Promise<Observation> {
+export async function lookAt(absolutePath: string): Promise<PathEntry> {
   try {
-    return observationOf(await lstat(absolutePath, { bigint: true }));
+    return entryOf(await lstat(absolutePath, { bigint: true }));
   } catch (error) {
     const code = errnoOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR' ? { is: 'missing' } : { is: 'unclear', code };
   }
 }
 
-/** The errno name of a failed system call, or the name of whatever else was thrown. */
-export function errnoOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  return error instanceof Error ? error.name : 'unknown';
+function entryOf(stats: BigIntStats): PathEntry {
+  if (stats.isFile()) return { is: 'file', version: versionOf(stats) };
+  if (stats.isDirectory()) return { is: 'directory' };
+  return { is: 'special', what: kindOfSpecial(stats) };
 }
 
 interface TypedEntry {
-  isFile(): boolean;
-  isDirectory(): boolean;
   isSymbolicLink(): boolean;
   isFIFO(): boolean;
   isSocket(): boolean;
 }
 
-/** What a thing that is neither file nor directory is, for a person. */
+/** What something is that is neither a file nor a directory, for a person. */
 export function kindOfSpecial(entry: TypedEntry): string {
   if (entry.isSymbolicLink()) return 'a symbolic link';
   if (entry.isFIFO()) return 'a named pipe';
   return entry.isSocket() ? 'a socket' : 'a device';
 }
 
-function observationOf(stats: BigIntStats): Observation {
-  if (stats.isFile()) return { is: 'file', version: versionOf(stats) };
-  if (stats.isDirectory()) return { is: 'directory' };
-  return { is: 'special', what: kindOfSpecial(stats) };
+/** The errno name of a failed system call, or the name of whatever else was thrown. */
+export function errnoOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.name : 'unknown';
 }
