@@ -1,4 +1,4 @@
-import type { FolderStatus } from '../intake/folders.ts';
+import type { FolderStatus } from '../intake/watched-folder.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView, StatusView } from '../daemon/view.ts';
 import { askOrRead } from './ask.ts';

@@ -125,6 +125,9 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     const { facts, failure, next } = event;
     failures.append(facts, failure, next).catch((error: unknown) => conductor.broke('failure log', error));
   });
+  events.listen((event) => {
+    if (event.type === 'folder' && event.state !== 'frozen') conductor.folderBack(event.folder);
+  });
   const intake: Intake = createIntake({
     store: ledger,
     rows,
@@ -136,12 +139,12 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   });
   const folders: Folders = createFolders({
     config,
-    intake: () => intake,
+    intake,
     ledger,
+    events,
     logger,
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
-    back: (folder) => conductor.folderBack(folder),
   });
   stack.use(folders);
   stack.use(backUpRegularly(ledger, logger));

@@ -45,7 +45,7 @@ export async function retry(daemon: Daemon, { names, states }: Wanted): Promise<
 /** What failed a moment ago may still be held by the step that writes it down: worth a second. */
 async function rearm({ conductor, folders }: Daemon, facts: Facts): Promise<string | null> {
   for (let tries = 0; tries < 20; tries += 1) {
-    const isBusy = (await folders.routeAnew(facts)) === 'busy';
+    const isBusy = (await folders.reroute(facts)) === 'busy';
     const applied = isBusy ? 'busy' : await conductor.apply(facts.id, { type: 'RETRY' });
     if (applied === 'applied') return null;
     if (applied === 'ignored') return 'its state changed just now: nothing to retry';

@@ -2,7 +2,7 @@ import type { HistoryLine, LedgerView } from '../ledger/ledger.ts';
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
-import type { FolderStatus } from '../intake/folders.ts';
+import type { FolderStatus } from '../intake/watched-folder.ts';
 
 /** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
 export interface FileView {

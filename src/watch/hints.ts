@@ -4,12 +4,12 @@ import type { MonotonicClock } from './clock.ts';
 import { EventGaps } from './event-gaps.ts';
 import type { FileEvent, OpenEvents } from './events.ts';
 import type { Inventory } from './inventory.ts';
-import type { WatchedFolder } from './ports.ts';
+import type { WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
 import { isTemporaryName } from './temporary-name.ts';
 
 export interface HintsOptions {
-  readonly folder: WatchedFolder;
+  readonly folder: WatchSettings;
   readonly inventory: Inventory;
   readonly clock: MonotonicClock;
   readonly logger: Logger;

@@ -3,7 +3,8 @@ import type { FileVersion } from '../pipeline/file/file-version.ts';
 /** `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it. */
 export type FileKind = 'media' | 'link' | 'sidecar';
 
-export interface WatchedFolder {
+/** The folder to watch, and how. */
+export interface WatchSettings {
   /** Absolute. */
   readonly path: string;
   /** A file that stays unchanged for this long is complete. */

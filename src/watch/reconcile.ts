@@ -3,7 +3,7 @@ import type { Hints } from './hints.ts';
 import type { Inventory } from './inventory.ts';
 import type { MissingFiles } from './missing-files.ts';
 import { errnoOf } from './path-entry.ts';
-import type { WatchedFolder } from './ports.ts';
+import type { WatchSettings } from './ports.ts';
 import type { RefusedPaths } from './refused-paths.ts';
 import { whyRefused } from './root-check.ts';
 import type { Root } from './root.ts';
@@ -12,7 +12,7 @@ import type { ScanSchedule } from './scan-schedule.ts';
 import type { Settler } from './settler.ts';
 
 export interface ReconcilerOptions {
-  readonly folder: WatchedFolder;
+  readonly folder: WatchSettings;
   readonly inventory: Inventory;
   readonly logger: Logger;
   readonly signal: AbortSignal;

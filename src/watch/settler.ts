@@ -11,12 +11,12 @@ import type { Inventory } from './inventory.ts';
 import type { OpenWriters } from './open-writers.ts';
 import { lookAt } from './path-entry.ts';
 import type { PathEntry } from './path-entry.ts';
-import type { CompleteFile, FileKind, SettlingFile, WatchedFolder } from './ports.ts';
+import type { CompleteFile, FileKind, SettlingFile, WatchSettings } from './ports.ts';
 import { SettlingFiles } from './settling-files.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 export interface SettlerOptions {
-  readonly folder: Pick<WatchedFolder, 'path' | 'settleMs' | 'accepts'>;
+  readonly folder: Pick<WatchSettings, 'path' | 'settleMs' | 'accepts'>;
   readonly inventory: Inventory;
   readonly clock: MonotonicClock;
   readonly logger: Logger;

@@ -17,7 +17,7 @@ import type {
   SettlingFile,
   WatchCounts,
   WatchSink,
-  WatchedFolder,
+  WatchSettings,
 } from './ports.ts';
 import { Reconciler } from './reconcile.ts';
 import { RefusedPaths } from './refused-paths.ts';
@@ -27,7 +27,7 @@ import type { ScanInterval } from './scan-schedule.ts';
 import { Settler } from './settler.ts';
 
 export interface WatchFolderOptions {
-  readonly folder: WatchedFolder;
+  readonly folder: WatchSettings;
   readonly sink: WatchSink;
   readonly known: KnownFiles;
   readonly logger: Logger;
@@ -117,7 +117,6 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
 }
 
 function report(state: RootState, { folder, sink, logger }: WatchFolderOptions): void {
-  logger[state.state === 'watching' ? 'info' : 'warn']('folder state', { folder: folder.path, ...state });
   try {
     sink.root(folder.path, state);
   } catch (error) {
@@ -125,7 +124,7 @@ function report(state: RootState, { folder, sink, logger }: WatchFolderOptions):
   }
 }
 
-function scanInterval({ watch, rescanMs }: WatchedFolder, isImpaired: boolean): ScanInterval {
+function scanInterval({ watch, rescanMs }: WatchSettings, isImpaired: boolean): ScanInterval {
   if (watch === 'polling') return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
   return isImpaired ? { ms: Math.min(rescanMs, IMPAIRED_MS), isUrgent: true } : { ms: rescanMs, isUrgent: false };
 }

@@ -8,10 +8,10 @@ import type { OpenEvents } from '../../src/watch/events.ts';
 import { openEvents } from '../../src/watch/events.ts';
 import type { MonotonicClock } from '../../src/watch/clock.ts';
 import { monotonicClock } from '../../src/watch/clock.ts';
-import type { CompleteFile, FolderWatcher, RootState, WatchedFolder } from '../../src/watch/ports.ts';
+import type { CompleteFile, FolderWatcher, RootState, WatchSettings } from '../../src/watch/ports.ts';
 
 export interface Setup {
-  readonly folder?: Partial<WatchedFolder>;
+  readonly folder?: Partial<WatchSettings>;
   readonly known?: readonly { readonly path: string; readonly version: FileVersion }[];
   readonly openEvents?: OpenEvents;
   readonly clock?: MonotonicClock;
@@ -45,7 +45,7 @@ export class WatchedDirectory implements AsyncDisposable {
   constructor(base: string, setup: Setup) {
     this.#base = base;
     this.path = setup.folder?.path ?? base;
-    const folder: WatchedFolder = {
+    const folder: WatchSettings = {
       path: this.path,
       settleMs: 300,
       rescanMs: 60_000,
