@@ -9,6 +9,11 @@ export class FakeClock implements MonotonicClock {
     return this.#timers.size;
   }
 
+  /** How long from now each timer fires, in milliseconds. */
+  delays(): number[] {
+    return Array.from(this.#timers.values(), ({ at }) => at - this.#now);
+  }
+
   elapsed(): number {
     return this.#now;
   }
