@@ -11,9 +11,9 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   config: { uses: ['routing'] },
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
   watch: { uses: ['pipeline'], types: ['log'] },
-  host: { uses: ['pipeline', 'disk'], types: ['config'] },
-  disk: { uses: ['pipeline', 'routing', 'watch', 'host', 'ledger'], types: ['config'] },
-  ledger: { uses: ['pipeline', 'log'] },
+  host: { uses: ['pipeline'], types: ['config'] },
+  disk: { uses: ['pipeline', 'routing'], types: ['config'] },
+  ledger: { uses: ['pipeline', 'disk', 'log'] },
   intake: { uses: ['config', 'routing', 'pipeline', 'watch', 'disk'], types: ['ledger', 'log'] },
   status: { uses: [], types: ['pipeline', 'host', 'daemon', 'log'] },
   daemon: { uses: ['config', 'routing', 'pipeline', 'watch', 'intake', 'host', 'disk', 'ledger'], types: ['log'] },
@@ -38,7 +38,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
 
 /** Where each third-party library may be imported: one place each. A package of our own is written with its scope. */
 const homes: Record<string, readonly string[]> = {
-  '@dropcast/client': ['host', 'disk', 'intake', 'daemon', 'cli'],
+  '@dropcast/client': ['host', 'disk', 'daemon', 'cli'],
   '@dropcast/sandbox': ['cli'],
   chokidar: ['watch'],
   got: ['packages/client'],

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { callDaemon, ControlError, NotRunningError } from '../daemon/control-client.ts';
 import { openExistingLedger } from '../ledger/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
+import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 

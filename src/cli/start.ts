@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { AlreadyRunningError } from '../daemon/instance-lock.ts';
-import { LedgerError } from '../ledger/schema.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
 import { createLogger } from '../log/create-logger.ts';
 import type { Logger } from '../log/logger.ts';
 import { SecretValues } from '../log/redaction.ts';

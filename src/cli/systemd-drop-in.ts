@@ -5,7 +5,7 @@ import { installedService } from '../config/installed-service.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import { formatProblem, loadConfig } from '../config/load.ts';
 import type { Surroundings } from '../config/load.ts';
-import { syncPath } from '../ledger/sync-path.ts';
+import { syncPath } from '../disk/sync-path.ts';
 import { findUser } from '../systemd/accounts.ts';
 import type { ServiceUser } from '../systemd/accounts.ts';
 import { dropInText } from '../systemd/drop-in.ts';

@@ -1,4 +1,4 @@
-import type { LedgerView } from '../ledger/ledger.ts';
+import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Gate } from '../host/gate.ts';
 import type { EventStream } from './events.ts';

@@ -5,15 +5,15 @@ export class NotRunningError extends Error {
   override readonly name = 'NotRunningError';
 }
 
-/** Thrown when the daemon could not do what it was asked. */
+/** Thrown when the daemon answers with an error, or not at all. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 }
 
-/** Longest wait for an answer: what the socket offers is quick. */
+/** Longest wait for an answer, in milliseconds. */
 const timeoutMs = 30_000;
 
-/** A reload ends the watchers of some folders and looks at others. systemd gives it TimeoutStartSec, 90 s if nothing else is said. */
+/** A reload closes and opens watchers. systemd allows it TimeoutStartSec, 90 s by default. */
 const reloadTimeoutMs = 85_000;
 
 /**
@@ -54,24 +54,26 @@ function exchange(
         answer.on('error', reject);
       },
     );
-    call.on('timeout', () => call.destroy(new ControlError('the daemon does not answer')));
+    call.on('timeout', () =>
+      call.destroy(new ControlError('the daemon does not answer; see `journalctl -u dropcast` for what it is doing')),
+    );
     call.on('error', (error: NodeJS.ErrnoException) => reject(translate(error, socketPath)));
     call.end(body ?? undefined);
   });
 }
 
-/** What is meant when nobody listens: no socket, one that a killed daemon left, or no directory for one. */
+/** Nobody listens: no socket, one that a killed daemon left, or no directory for one. */
 const nobody = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);
 
 function translate(error: NodeJS.ErrnoException, socketPath: string): Error {
   if (error instanceof ControlError) return error;
   if (nobody.has(error.code ?? '')) return new NotRunningError('the daemon is not running', { cause: error });
   if (error.code === 'EACCES' || error.code === 'EPERM') {
-    return new ControlError(`no permission for ${socketPath}: run this as the daemon's user, or with sudo`, {
+    return new ControlError(`permission denied for ${socketPath}: run this as the daemon's user or with sudo`, {
       cause: error,
     });
   }
-  return new ControlError(`the daemon cannot be asked at ${socketPath}: ${error.code ?? error.message}`, {
+  return new ControlError(`cannot connect to the daemon at ${socketPath}: ${error.code ?? error.message}`, {
     cause: error,
   });
 }
@@ -80,7 +82,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ControlError('the daemon gave an answer that is no JSON', { cause: error });
+    throw new ControlError('the daemon sent an answer that is not JSON', { cause: error });
   }
 }
 

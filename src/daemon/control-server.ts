@@ -8,16 +8,16 @@ import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
 import { filesOf, foundOf, statusOf, viewOf } from './view.ts';
 
-/** Thrown when the control socket cannot be made where the configuration wants it. */
+/** Thrown when the control socket cannot be created where the configuration puts it. */
 export class ControlSocketError extends Error {
   override readonly name = 'ControlSocketError';
 }
 
-/** What became of a wish to read the configuration again. */
+/** Result of a reload. */
 export interface Reloaded {
-  /** Whether it was taken over; if not, the old one stays. */
+  /** False: the new configuration has errors, and the old one stays in use. */
   readonly ok: boolean;
-  /** Errors if it was not, warnings if it was; each a line for a person. */
+  /** Errors if it failed, else warnings; one line each. */
   readonly problems: readonly string[];
   /** The file that the daemon reads. */
   readonly config: string;
@@ -26,8 +26,8 @@ export interface Reloaded {
 /**
  * The control socket: HTTP over a unix socket that only the daemon's own user may open (mode 0600).
  *
- * @param reload reads and checks the configuration again; its result says what became of it
- * @throws when the socket cannot be made
+ * @param reload reads, checks and applies the configuration
+ * @throws {ControlSocketError} the socket cannot be created
  */
 export async function serveControl(
   daemon: Daemon,
@@ -59,8 +59,8 @@ export async function serveControl(
 }
 
 /**
- * `auto` is a place in `$RUNTIME_DIRECTORY`, which systemd sets for the service but not for the shell of an operator. There it
- * is the state directory, where this link then leads on.
+ * Links the state directory to the socket. `auto` is a path in `$RUNTIME_DIRECTORY`, which systemd sets for the service but not for
+ * an operator's shell; the shell looks in the state directory and follows this link.
  */
 async function linkFromStateDir(stateDir: string, socketPath: string): Promise<() => Promise<void>> {
   const link = join(stateDir, basename(socketPath));
@@ -102,7 +102,7 @@ function createControl(daemon: Daemon, reload: () => Promise<Reloaded>): Hono {
   return app;
 }
 
-/** A socket file that nobody listens on is left from a daemon that was killed. */
+/** Removes the socket file that a killed daemon left. */
 async function removeStale(path: string): Promise<void> {
   const isAlive = await new Promise<boolean>((resolve) => {
     const socket = createConnection(path);
@@ -112,10 +112,10 @@ async function removeStale(path: string): Promise<void> {
     });
     socket.once('error', () => resolve(false));
   });
-  if (isAlive) throw new ControlSocketError(`another process listens on ${path}`);
+  if (isAlive) throw new ControlSocketError(`another process already listens on ${path}`);
   const found = await lstat(path).catch(() => null);
   if (found === null) return;
   if (!found.isSocket())
-    throw new ControlSocketError(`${path} is there already, and no socket: set status.socket to another place`);
+    throw new ControlSocketError(`${path} exists and is not a socket: set status.socket to another path`);
   await unlink(path);
 }

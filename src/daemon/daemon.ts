@@ -13,21 +13,23 @@ import type { Intake } from '../intake/intake.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
-import { createBandwidth } from '@dropcast/client';
+import { createBandwidth, createVideoClient } from '@dropcast/client';
+import type { VideoClient } from '@dropcast/client';
 import type { BudgetWindow } from '../host/budget-window.ts';
 import { createGate } from '../host/gate.ts';
 import type { Gate } from '../host/gate.ts';
-import { createVideoService } from '../host/video-service.ts';
-import type { VideoService } from '../host/video-service.ts';
+import { budgetOf, clientGateOf } from '../host/request-gate.ts';
 import { admitWebhook } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import { createBrief } from './brief.ts';
 import type { Brief } from './brief.ts';
 import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
-import { createBudget, createHosted } from '../host/video-host.ts';
+import { createVideoHost } from '../host/video-host.ts';
 import { howToRenewKey } from './renew-key.ts';
 import { lockInstance } from './instance-lock.ts';
+import { uploadSource } from '../disk/accepted-file.ts';
+import { failureOfFile } from '../disk/failure.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createEventStream } from './events.ts';
 import { logEvents } from './log-events.ts';
@@ -72,7 +74,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   await requireOwnState(config);
   const ledger = stack.use(await openLedger(config.stateDir));
   const receipts = stack.use(await openReceipts(config.stateDir));
-  const failures = stack.use(await openFailureLog(config.failureLog));
+  const failures = stack.use(await openFailureLog(config.failureLog, (error) => conductor.broke('failure log', error)));
   const gate = stack.use(
     createGate({
       store: {
@@ -83,19 +85,24 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
       now: () => clock.now(),
     }),
   );
-  const { budget, clientGate } = createBudget(gate);
-  const connect = (): VideoService =>
-    createVideoService({
-      ...config.service,
-      gate: clientGate,
-      onRequest: (note) => logger.debug('A request ended', { ...note }),
+  const bandwidth = createBandwidth(config.uploads.bytesPerSecond);
+  const connect = (): VideoClient =>
+    createVideoClient({
+      baseUrl: config.service.baseUrl,
+      apiKey: config.service.apiKey.reveal(),
+      sendKeyTo: config.service.sendKeyTo,
+      // The machine decides what is tried again, with the answer in the ledger.
+      maxRetries: 0,
+      requestGate: clientGateOf(gate),
+      bandwidth,
+      onResponse: (note) => logger.debug('A request ended', { ...note }),
     });
   let service = connect();
   stack.defer(() => service[Symbol.asyncDispose]());
-  const bandwidth = createBandwidth(config.uploads.bytesPerSecond);
-  const hosted = createHosted({
-    service: () => service,
-    bandwidth,
+  const hosted = createVideoHost({
+    client: () => service,
+    sourceOf: uploadSource,
+    failureOfFile,
     stallTimeoutMs: () => config.uploads.stallTimeoutMs,
     howToRenewKey: () => howToRenewKey(config),
   });
@@ -111,7 +118,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
       host: hosted,
       library: hosted,
       local,
-      budget,
+      budget: budgetOf(gate),
       receipts,
       events,
       clock,
@@ -121,9 +128,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     settingsOf(config),
   );
   events.listen((event) => {
-    if (event.type !== 'failure') return;
-    const { facts, failure, next } = event;
-    failures.append(facts, failure, next).catch((error: unknown) => conductor.broke('failure log', error));
+    if (event.type === 'failure') failures.append(event.facts, event.failure, event.next);
   });
   events.listen((event) => {
     if (event.type === 'folder' && event.state !== 'frozen') conductor.folderBack(event.folder);

@@ -2,8 +2,8 @@ import { statfs } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { openExistingLedger } from '../ledger/ledger.ts';
 import { receiptsPath } from '../ledger/receipts.ts';
-import { LedgerError, LedgerInUseError } from '../ledger/schema.ts';
-import { sizeOfUsableFile, stateDirectory } from '../ledger/usable.ts';
+import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
+import { sizeOfUsableFile, stateDirectory } from '../ledger/state-directory.ts';
 import { callDaemon } from './control-client.ts';
 import { strayFiles } from './state-owner.ts';
 
@@ -30,11 +30,11 @@ export async function inspectState(
 /** Enough for the ledger and its log to begin with. */
 const leastFreeBytes = 1024 * 1024;
 
-/** A daemon that is started on a full disk could not write down what it does. */
+/** On a full disk a daemon could not record what it does. */
 async function fullDisk(stateDir: string): Promise<string | null> {
   const disk = await statfs(stateDir).catch(() => null);
   if (disk === null || disk.bavail * disk.bsize >= leastFreeBytes) return null;
-  return `the disk of ${stateDirectory(stateDir)} is full: ${disk.bavail * disk.bsize} bytes are free`;
+  return `the disk of ${stateDirectory(stateDir)} is full (${disk.bavail * disk.bsize} bytes free): free some space`;
 }
 
 async function isRunning(socketPath: string): Promise<boolean> {

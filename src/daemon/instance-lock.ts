@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
-import { makeStateDirectory } from '../ledger/make-state-directory.ts';
+import { makeStateDirectory } from '../ledger/state-directory.ts';
 
-/** Thrown when another dropcast works with the same state directory. */
+/** Thrown when another dropcast uses the same state directory. */
 export class AlreadyRunningError extends Error {
   override readonly name = 'AlreadyRunningError';
 }
@@ -24,9 +24,7 @@ export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const isHeld = error.code === 'EADDRINUSE';
-      reject(
-        isHeld ? new AlreadyRunningError(`another dropcast is running with the state directory ${stateDir}`) : error,
-      );
+      reject(isHeld ? new AlreadyRunningError(`another dropcast already uses the state directory ${stateDir}`) : error);
     });
     server.listen(name, resolve);
   });
@@ -39,7 +37,7 @@ export async function lockInstance(stateDir: string): Promise<AsyncDisposable> {
   };
 }
 
-/** Whether a dropcast works with the state directory; false too where that cannot be known. */
+/** Whether a dropcast uses the state directory; false also where that cannot be known. */
 export async function isInstanceRunning(stateDir: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   const name = await nameOf(stateDir).catch(() => null);

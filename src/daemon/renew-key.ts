@@ -1,7 +1,7 @@
 import type { Config, SecretOrigin } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 
-/** What a person does for a new key to be used, as part of a sentence. */
+/** What to do so that a new key is used, as part of a sentence. */
 export function howToRenewKey({ file, service }: Config): string {
   return sentences[service.apiKeyFrom](serviceOf(file)?.name ?? 'dropcast');
 }
@@ -9,7 +9,7 @@ export function howToRenewKey({ file, service }: Config): string {
 const sentences: Readonly<Record<SecretOrigin, (unit: string) => string>> = {
   // systemd.io/CREDENTIALS: they are acquired at activation and do not change while the service runs.
   credential: (unit) =>
-    `a new key takes a restart (\`sudo systemctl restart ${unit}\`), because a credential stays as it was at the start`,
-  environment: () => 'a new key takes a restart, because the environment stays as it was at the start',
-  file: () => 'a new key is read by `dropcast reload`',
+    `after changing the key, run \`sudo systemctl restart ${unit}\`: systemd reads credentials only at the start`,
+  environment: () => 'after changing the key, restart dropcast: it reads the environment only at the start',
+  file: () => 'after changing the key, run `dropcast reload`',
 };

@@ -7,7 +7,7 @@ export interface RetryResult {
   readonly v: 1;
   readonly retried: readonly string[];
   readonly refused: readonly { readonly name: string; readonly why: string }[];
-  /** Why everything waited, if it did: the service is asked now whether that is over. */
+  /** Why everything was paused, or null. The service is asked again at once. */
   readonly waited: string | null;
 }
 
@@ -17,7 +17,7 @@ export interface Wanted {
   readonly states: readonly string[];
 }
 
-/** Re-arms files that failed, are held, skipped or wait, and has the service asked again at once. */
+/** Re-arms files that failed, are held, skipped or waiting, and probes the service at once. */
 export async function retry(daemon: Daemon, { names, states }: Wanted): Promise<RetryResult> {
   const retried: string[] = [];
   const refused: { name: string; why: string }[] = [];
@@ -32,9 +32,8 @@ export async function retry(daemon: Daemon, { names, states }: Wanted): Promise<
   for (const name of names) {
     const found = await daemon.ledger.find(name);
     const [facts] = found;
-    if (facts === undefined) refused.push({ name, why: 'no such file is known' });
-    else if (found.length > 1)
-      refused.push({ name, why: `${found.length} files are called so or have an id that begins with it` });
+    if (facts === undefined) refused.push({ name, why: 'unknown file' });
+    else if (found.length > 1) refused.push({ name, why: `${found.length} files match: use an id or a longer path` });
     else await attempt(name, facts);
   }
   const waited = daemon.conductor.pause()?.why ?? null;
@@ -42,22 +41,22 @@ export async function retry(daemon: Daemon, { names, states }: Wanted): Promise<
   return { v: 1, retried, refused, waited };
 }
 
-/** What failed a moment ago may still be held by the step that writes it down: worth a second. */
+/** The step that failed a moment ago may still hold the row: worth waiting a second. */
 async function rearm({ conductor, folders }: Daemon, facts: Facts): Promise<string | null> {
   for (let tries = 0; tries < 20; tries += 1) {
     const isBusy = (await folders.reroute(facts)) === 'busy';
     const applied = isBusy ? 'busy' : await conductor.apply(facts.id, { type: 'RETRY' });
     if (applied === 'applied') return null;
-    if (applied === 'ignored') return 'its state changed just now: nothing to retry';
+    if (applied === 'ignored') return 'its state has just changed: nothing to retry';
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return 'it is being worked on';
+  return 'busy: a step is working on it';
 }
 
 function whyNoRetry(facts: Facts): string | null {
   const state = stateOf(facts);
   if (state === 'held' && facts.plan === null)
-    return `${facts.why ?? 'held'}: change the rules or the sidecar, it goes on by itself`;
+    return `${facts.why ?? 'held'}: change the rules or the sidecar, then it goes on by itself`;
   if (['failed', 'held', 'retrying', 'skipped'].includes(state)) return null;
-  return `it is ${state}: nothing to retry`;
+  return `${state}: nothing to retry`;
 }

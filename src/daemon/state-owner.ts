@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import { userAndGroup, userName } from '../config/user-name.ts';
-import { LedgerError } from '../ledger/schema.ts';
-import { stateDirectory } from '../ledger/usable.ts';
+import { LedgerError } from '../ledger/ledger-error.ts';
+import { stateDirectory } from '../ledger/state-directory.ts';
 
 /**
  * Keeps root out of the state directory of another user: a ledger, a receipt or a copy that root leaves there is one that this
@@ -22,14 +22,14 @@ export async function requireOwnState({ stateDir, file }: Pick<Config, 'stateDir
   const instead =
     service === null ? `run it as ${name}` : `\`sudo systemctl start ${service.name}\` runs it as the service`;
   throw new LedgerError(
-    `${stateDirectory(stateDir)} belongs to ${name}, who could not use what root writes there: ${instead}`,
+    `${stateDirectory(stateDir)} belongs to ${name}, who cannot open files that root creates there: ${instead}`,
   );
 }
 
 /**
- * For root, who can use them all: which files of the state directory are another user's than the directory itself.
+ * For root, who can open them all: which files of the state directory have another owner than the directory itself.
  *
- * @returns a sentence with the command that mends it, or null
+ * @returns a sentence with the command that fixes it, or null
  */
 export async function strayFiles(stateDir: string): Promise<string | null> {
   const directory = isRoot() ? await statOrNull(stateDir) : null;
@@ -40,7 +40,7 @@ export async function strayFiles(stateDir: string): Promise<string | null> {
   const stray = names.filter((_, index) => (found[index]?.uid ?? uid) !== uid);
   if (stray.length === 0) return null;
   const command = `sudo chown -R ${await userAndGroup(uid, gid)} ${stateDir}`;
-  return `${stateDirectory(stateDir)} belongs to ${await userName(uid)}, but not all in it does: ${stray.join(', ')}; mend it with \`${command}\``;
+  return `${stateDirectory(stateDir)} belongs to ${await userName(uid)}, but these files in it do not: ${stray.join(', ')}; run \`${command}\``;
 }
 
 function isRoot(): boolean {

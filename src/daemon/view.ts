@@ -1,4 +1,4 @@
-import type { HistoryLine, LedgerView } from '../ledger/ledger.ts';
+import type { HistoryLine, LedgerView } from '../ledger/view.ts';
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
@@ -65,7 +65,7 @@ export interface StatusView {
   } | null;
   readonly folders: readonly FolderStatus[];
   readonly working: readonly FileView[];
-  /** Failed and held files: somebody has to look. */
+  /** Failed and held files: a person must look. */
   readonly needs_you: readonly FileView[];
   /** Create requests without an answer: the service may hold a record without bytes for each. */
   readonly suspects: number;
@@ -94,7 +94,7 @@ const mostRows = 1_000_000;
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
 
-/** What only the running daemon knows of a file. */
+/** What only the running daemon knows about a file. */
 interface Live {
   readonly state?: string;
   readonly sent?: number;
@@ -136,7 +136,7 @@ function fileView(facts: Facts, live?: Live): FileView {
   };
 }
 
-/** A row with what only the running daemon knows: which files a step is working on, how far it is, what the others wait for. */
+/** A row with what only the running daemon knows: which files a step works on, how far it is, what the others wait for. */
 export function viewOf(daemon: Daemon | null, facts: Facts): FileView {
   if (daemon === null) return fileView(facts);
   const { conductor, rows } = daemon;
@@ -151,14 +151,16 @@ export function viewOf(daemon: Daemon | null, facts: Facts): FileView {
 function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null {
   if (!workStates.includes(state)) return null;
   const pause = conductor.pause();
-  if (pause !== null) return `everything waits: ${pause.why}`;
+  if (pause !== null) return `paused: ${pause.why}`;
   if (state === 'queued') {
     const { waiting, blockedUntil } = gate.snapshot();
-    if (waiting === 0) return 'waits for its turn';
-    return blockedUntil > Date.now() ? 'the service limits requests (429)' : 'waits for the hourly request budget';
+    if (waiting === 0) return 'waiting for its turn';
+    const blockedMs = blockedUntil - Date.now();
+    if (blockedMs <= 0) return 'waiting for the hourly request budget';
+    return `rate limited (429); resumes in ${Math.ceil(blockedMs / 1000)} s`;
   }
-  if (state === 'awaiting upload') return 'waits for an upload slot';
-  return state === 'awaiting publish' ? 'published together with what becomes ready with it' : null;
+  if (state === 'awaiting upload') return 'waiting for an upload slot';
+  return state === 'awaiting publish' ? 'waiting a few seconds to publish several at once' : null;
 }
 
 export async function statusOf(ledger: LedgerView, daemon: Daemon | null): Promise<StatusView> {
@@ -202,7 +204,7 @@ export async function filesOf(
   const isSettlingWanted = wanted === null || filter.states.includes('settling');
   const settling = isSettlingWanted ? (daemon?.folders.settling() ?? []).slice(0, filter.limit) : [];
   const limit = filter.limit - settling.length;
-  // Which rows are being worked on the ledger does not know: of such states all are looked at, then the first are taken.
+  // The ledger does not know which rows a step works on: for such states read all rows, then take the first.
   const isLive = filter.states.some((state) => liveStates.has(state));
   const rows = await ledger.list({
     ...(wanted !== null && { states: wanted }),
@@ -227,7 +229,7 @@ function storedState(state: string): string {
 
 export const knownStates: readonly string[] = ['settling', 'creating', 'uploading', ...workStates, ...endStates];
 
-/** All that is known of the files with this name. */
+/** Everything known about the files with this name. */
 export async function foundOf(ledger: LedgerView, daemon: Daemon | null, name: string): Promise<readonly ShowView[]> {
   const found = await ledger.find(name);
   return Promise.all(

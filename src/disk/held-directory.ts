@@ -2,30 +2,31 @@ import { constants, existsSync } from 'node:fs';
 import { lstat, mkdir, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '@dropcast/client';
+import { errnoOf } from './errno.ts';
 
-/** A directory in a watched folder, held open: whatever is put at its path meanwhile, what is done here is done in it. */
+/** A directory in a watched folder, held open: work here happens in it, whatever appears at its path meanwhile. */
 export interface HeldDirectory {
   /** The path of a name in it, for one system call. It follows a link of that name if the call does. */
   at(name: string): string;
 }
 
-/** Thrown when a path of a folder cannot be gone down: a part of it is a link or no directory, or would lead out. */
+/** A path cannot be followed inside its folder: a part of it is a link or not a directory, or it leads out. */
 export class NotInFolderError extends Error {
   override readonly name = 'NotInFolderError';
 }
 
 /**
- * Goes down into a directory, name by name, through no link: whoever may write in the folder could swap one in at any
- * moment, to have a file elsewhere read or deleted. Node has no `openat`; the descriptor's own path does the same
- * (`/proc/self/fd/N/name`, proc_pid_fd(5)). Without /proc the path is only looked at on the way down: a link that is there
- * is refused as well, one that is swapped in between that look and the work is followed.
+ * Opens a directory of a folder name by name, through no link, and works in it: whoever may write in the folder could put a link
+ * there at any moment, to have a file elsewhere read or deleted. Node has no `openat`; the path of the open descriptor does the same
+ * (`/proc/self/fd/N/name`, proc_pid_fd(5)). Without /proc each part is only checked on the way: that refuses a link that is there, but
+ * follows one that appears between the check and the work.
  *
  * @param folder absolute; may itself be reached through links
- * @param directory relative to it, with `/`; empty or `.` is the folder
- * @param make creates what is missing of it
- * @param holds whether directories are held open; for tests of what is done where they cannot be
- * @throws {NotInFolderError}, what the system says, with the paths that a person knows, and what `work` throws
+ * @param directory relative to the folder, with `/`; empty or `.` is the folder itself
+ * @param make creates missing directories
+ * @param holds whether directories can be held open; tests set it to false
+ * @throws {NotInFolderError} the directory is not inside the folder
+ * @throws what the system says, with paths that a person knows, and what `work` throws
  */
 export async function inDirectory<T>(
   { folder, directory, make = false, holds = canHold() }: Way,
@@ -36,7 +37,7 @@ export async function inDirectory<T>(
     throw new NotInFolderError(`${JSON.stringify(join(folder, ...names))} leads out of its watched folder`);
   if (!holds) return work(await lookDown(folder, names, make));
   await using held = new Held(await open(folder, DIRECTORY), folder);
-  // Awaited here: it is let go of when this function returns.
+  // Awaited here, because the descriptor is closed when this function returns.
   return await held.speaking(async () => {
     for (const name of names) await held.enter(name, make);
     return work(held);
@@ -52,12 +53,12 @@ interface Way {
 
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK;
 
-/** Whether an open descriptor has a path of its own, that goes on to mean what was opened. */
+/** Whether an open descriptor has a path of its own, which keeps meaning what was opened. */
 export function canHold(): boolean {
   return process.platform === 'linux' && existsSync('/proc/self/fd');
 }
 
-/** Name by name, so that nothing is made behind a link either. */
+/** Name by name, so that nothing is created behind a link either. */
 async function lookDown(folder: string, names: readonly string[], make: boolean): Promise<HeldDirectory> {
   let path = folder;
   for (const name of names) {
@@ -88,14 +89,14 @@ class Held implements HeldDirectory, AsyncDisposable {
       this.#handle = await open(this.at(name), DIRECTORY | constants.O_NOFOLLOW);
     } catch (error) {
       // O_NOFOLLOW with O_DIRECTORY: a link is ENOTDIR as well (open(2)).
-      const code = codeOf(error);
+      const code = errnoOf(error);
       throw code === 'ENOTDIR' || code === 'ELOOP' ? strange(join(this.#path, name), error) : error;
     }
     this.#path = join(this.#path, name);
     await above.close();
   }
 
-  /** Puts the path of the directory into what the system says of the descriptor. */
+  /** Replaces the path of the descriptor with that of the directory in what the system says. */
   async speaking<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -112,9 +113,9 @@ class Held implements HeldDirectory, AsyncDisposable {
 }
 
 function strange(path: string, cause?: unknown): NotInFolderError {
-  return new NotInFolderError(`${JSON.stringify(path)} is a link, or no directory`, { cause });
+  return new NotInFolderError(`${JSON.stringify(path)} is a link or not a directory`, { cause });
 }
 
 function unlessThere(error: unknown): void {
-  if (codeOf(error) !== 'EEXIST') throw error;
+  if (errnoOf(error) !== 'EEXIST') throw error;
 }

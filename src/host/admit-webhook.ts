@@ -1,18 +1,20 @@
 import type { Secret } from '../config/config.ts';
 import { WebhookSignatureError, verifyWebhook } from '@dropcast/client';
 
-/** As it came, byte for byte. */
+/** A webhook as it arrived, byte for byte. */
 export interface Webhook {
   readonly headers: Headers;
   readonly body: Uint8Array;
 }
 
-/** `not wanted`: the configuration has no secret. */
+/** `not wanted`: the configuration has no webhook secret. */
 export type Admission = 'taken' | 'refused' | 'not wanted';
 
 /**
- * Whether a webhook may ring. What it says does not matter: one that is signed but cannot be read may ring too.
- * @param nowMs epoch milliseconds: a signature is good for five minutes around its time
+ * Whether a webhook may make dropcast ask the service soon. Its content does not matter, so a signed one that cannot be read counts too
+ * (decision 8).
+ *
+ * @param nowMs epoch milliseconds; a signature is valid for five minutes around its timestamp
  */
 export function admitWebhook({ headers, body }: Webhook, secret: Secret | null, nowMs: number): Admission {
   if (secret === null) return 'not wanted';

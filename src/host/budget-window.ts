@@ -1,16 +1,15 @@
-import { clampWait } from '@dropcast/client';
-import type { Lane } from '../pipeline/file/ports.ts';
+import type { RequestPriority } from '../pipeline/file/ports.ts';
 
 /**
- * The requests of the last hour, as counters per minute of the wall clock. One row, written before each request. Counters
- * instead of one GCRA number: a burst may use the whole hour at once, and sustained use still gets nearly all of it.
+ * The requests of the last hour, counted per minute of the wall clock: one row, written before each request. Counters instead of one
+ * GCRA number, because a burst may then use the whole hour at once, and steady use still gets nearly all of it (decision 2).
  */
 export interface BudgetWindow {
   /** [minute since the epoch, requests], oldest first, at most 61 of them. */
   readonly minutes: readonly (readonly [minute: number, count: number])[];
   /** Nothing goes out before this time (epoch milliseconds); 0 when open. */
   readonly blockedUntil: number;
-  /** After a block one request goes first, to see whether the service means it. */
+  /** After a block one request goes alone, to see whether the service still refuses. */
   readonly isProbing: boolean;
   /** Requests since the row began. */
   readonly total: number;
@@ -25,57 +24,62 @@ export type Spending =
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
-/** The minute under way and the 60 before it: together never less than the last hour, so the bound holds in every rolling one. */
+/** The current minute and the 60 before it: never less than the last hour, so the limit holds in every rolling hour. */
 const windowMinutes = 61;
 
-/** How long the first request after a block has to itself. Answers take well under a second; a 429 blocks again. */
+/** How long the first request after a block goes alone. Answers take well under a second; a 429 blocks again. */
 const probeMs = 2000;
 
-/** What the service asks to wait if its 429 does not say: api-spec.md section 8 promises the header, proxies do not. */
+/** The wait after a 429 without `Retry-After`: api-spec.md section 8 promises the header, proxies do not. */
 const defaultBlockMs = 60_000;
 
 /**
- * Takes one request from the hour if there is room for its lane.
+ * Takes one request from the hour if there is room for its priority.
  *
  * @param limit requests per hour, at least 1
- * @returns the window to go on with, in either case; `waitMs` says when asking again can help, at most 61 minutes
+ * @returns the next window, in either case; `waitMs` says when to try again, at most 61 minutes
  */
-export function spend(window: BudgetWindow, nowMs: number, lane: Lane, limit: number): Spending {
+export function spend(window: BudgetWindow, nowMs: number, priority: RequestPriority, limit: number): Spending {
   const current = atTime(window, nowMs);
-  const waitMs = Math.max(current.blockedUntil - nowMs, untilRoom(current, nowMs, ceilingOf(lane, limit)));
+  const waitMs = Math.max(current.blockedUntil - nowMs, untilRoom(current, nowMs, ceilingOf(priority, limit)));
   if (waitMs > 0) return { granted: false, window: current, waitMs };
   return { granted: true, window: counted(current, nowMs) };
 }
 
 /**
- * Shuts the gate for everybody: the service said 429.
+ * Blocks every request: the service answered 429.
  *
- * @param retryAfterMs what it asked for; a minute if it did not say; 1 s to 1 h is believed
+ * @param retryAfterMs what it asked for; a minute if undefined; believed from 1 s to 1 h
  */
 export function block(window: BudgetWindow, nowMs: number, retryAfterMs: number | undefined): BudgetWindow {
   const current = atTime(window, nowMs);
-  const until = nowMs + clampWait(retryAfterMs ?? defaultBlockMs);
+  const until = nowMs + believedWait(retryAfterMs ?? defaultBlockMs);
   return { ...current, blockedUntil: Math.max(current.blockedUntil, until), isProbing: true };
 }
 
-/** How many of an hour's requests a lane may fill. What has begun must always find room to finish (design section 7). */
-export function ceilingOf(lane: Lane, limit: number): number {
-  const shares: Record<Lane, number> = {
+/** A wait that the service asks for, as far as it is believed: 1 s to 1 h. A service that says a day is asked hourly. */
+export function believedWait(ms: number): number {
+  return Math.min(Math.max(ms, 1000), hourMs);
+}
+
+/** How many of an hour's requests a priority may use. What has begun must always find room to finish (design section 7). */
+export function ceilingOf(priority: RequestPriority, limit: number): number {
+  const shares: Record<RequestPriority, number> = {
     finish: limit,
     poll: Math.min(Math.floor(limit * 0.97), limit - 1),
     create: Math.min(Math.floor(limit * 0.93), limit - 2),
   };
-  return Math.max(1, shares[lane]);
+  return Math.max(1, shares[priority]);
 }
 
-/** Requests that count at this time. */
+/** Requests that count now. */
 export function usedOf(window: BudgetWindow): number {
   return window.minutes.reduce((sum, [, count]) => sum + count, 0);
 }
 
 /**
- * Brings a window to the present: counters that are over an hour old fall out. A clock that was set back leaves counters and
- * blocks in the future; they are moved, spacing kept, so that the newest is now: never later than they really were.
+ * Brings a window to the present: drops counters that are over an hour old. A clock that was set back leaves counters and blocks in the
+ * future; they move back together, so that the newest is now, and never later than it really was.
  */
 export function atTime(window: BudgetWindow, nowMs: number): BudgetWindow {
   const minute = minuteOf(nowMs);

@@ -1,24 +1,23 @@
 import type { Config } from '../config/config.ts';
-import { ServiceError } from '@dropcast/client';
-import { createVideoService } from './video-service.ts';
-import type { RequestGate } from './video-service.ts';
+import { createVideoClient, ServiceError } from '@dropcast/client';
 
-/** Something the service says is wrong with the configuration. */
+/** Something in the configuration that the service does not know. */
 export interface OnlineProblem {
   readonly severity: 'error' | 'warning';
   readonly key: string;
   readonly message: string;
 }
 
-/** Two requests, made by a person who waits: the budget of the daemon is not asked. */
-const openGate: RequestGate = { take: () => Promise.resolve(), throttled: () => undefined };
-
-/** Asks the service whether the key, and every channel and feed that a rule names, exist. */
+/**
+ * Asks the service whether the key, and every channel and feed that a rule names, exist. Two requests that a person waits for: they do
+ * not pass the gate of the daemon.
+ */
 export async function inspectOnline(config: Config, signal: AbortSignal): Promise<readonly OnlineProblem[]> {
-  await using service = createVideoService({ ...config.service, gate: openGate });
+  const { baseUrl, apiKey, sendKeyTo } = config.service;
+  await using client = createVideoClient({ baseUrl, apiKey: apiKey.reveal(), sendKeyTo, maxRetries: 0 });
   try {
-    const channels = await service.listChannels({ lane: 'finish', signal });
-    const feeds = await service.listFeeds({ lane: 'finish', signal });
+    const channels = await client.channels.list({ signal });
+    const feeds = await client.feeds.list({ signal });
     return config.folders.flatMap(({ rules }) =>
       rules.flatMap((rule) => [
         ...missing(channels, [rule.channel], 'channel', `${rule.key}.channel`),

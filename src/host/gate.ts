@@ -1,8 +1,7 @@
-import type { Lane } from '../pipeline/file/ports.ts';
+import type { RequestPriority } from '../pipeline/file/ports.ts';
 import { atTime, block, emptyWindow, spend, usedOf } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 import { AbortedError } from '@dropcast/client';
-import type { RequestGate } from './video-service.ts';
 
 /** Where the window survives a restart. `save` resolves when it is on disk. */
 export interface BudgetStore {
@@ -14,7 +13,7 @@ export interface GateOptions {
   readonly store: BudgetStore;
   /** Requests per hour, at least 1. */
   readonly limit: number;
-  /** Wall clock, epoch milliseconds: the only clock that goes on while the program is down. */
+  /** Wall clock, epoch milliseconds: the only clock that runs while the program does not. */
   readonly now: () => number;
   readonly signal?: AbortSignal;
 }
@@ -30,22 +29,30 @@ export interface GateSnapshot {
   readonly total: number;
 }
 
-export interface Gate extends RequestGate, AsyncDisposable {
+/** The gate that every request to the service passes: an hourly budget, the same for all uses of the key. */
+export interface Gate extends AsyncDisposable {
+  /**
+   * Resolves when the request may leave.
+   * @throws {AbortedError} the signal fired, or the gate was closed
+   * @throws what the store throws when it cannot write
+   */
+  take(priority: RequestPriority, signal?: AbortSignal): Promise<void>;
+  /** The service answered 429. @param retryAfterMs undefined if it does not say how long to wait */
+  throttled(retryAfterMs: number | undefined): void;
+  /** @param limit requests per hour, at least 1 */
   setLimit(limit: number): void;
   snapshot(): GateSnapshot;
 }
 
 /**
- * The one gate that every request to the service passes. Waiters go finish before create before poll, and in order within a
- * lane; the window is saved before a request is let go, so that a crash can only forget requests that were never made.
- *
- * `take` rejects with AbortedError when its signal or the gate's says so, and with the store's error when that cannot write.
+ * Opens the gate. Waiting requests go by priority (finish, create, poll), and in order within one; the window is saved before a request
+ * may leave, so that a crash can only lose requests that were never sent.
  */
 export function createGate(options: GateOptions): Gate {
   return new PersistedGate(options);
 }
 
-/** What the pump found: nobody waits, somebody was served, or the milliseconds until somebody can be. */
+/** What a turn of the pump found: nobody waits, one was let through, or the milliseconds until one can be. */
 type Turn = 'idle' | 'again' | number;
 
 interface Waiter {
@@ -53,15 +60,15 @@ interface Waiter {
   refuse(reason: unknown): void;
 }
 
-const lanes: readonly Lane[] = ['finish', 'create', 'poll'];
+const priorities: readonly RequestPriority[] = ['finish', 'create', 'poll'];
 
-/** A waiting gate looks again this often at least: the wall clock may have been set forward. */
+/** The longest sleep of a waiting gate: the wall clock may have been set forward. */
 const longestSleepMs = 60_000;
 
 class PersistedGate implements Gate {
   readonly #store: BudgetStore;
   readonly #now: () => number;
-  readonly #waiters: Record<Lane, Set<Waiter>> = { finish: new Set(), create: new Set(), poll: new Set() };
+  readonly #waiters: Record<RequestPriority, Set<Waiter>> = { finish: new Set(), create: new Set(), poll: new Set() };
   readonly #detach: () => void;
   #limit: number;
   #window: BudgetWindow | null = null;
@@ -79,15 +86,15 @@ class PersistedGate implements Gate {
     options.signal?.addEventListener('abort', close, { once: true });
     this.#detach = () => options.signal?.removeEventListener('abort', close);
     if (options.signal?.aborted === true) close();
-    // Loads the window, so that a snapshot tells the truth before the first request.
+    // Loads the window, so that a snapshot is right before the first request.
     else this.#wake();
   }
 
-  take(lane: Lane, signal?: AbortSignal): Promise<void> {
+  take(priority: RequestPriority, signal?: AbortSignal): Promise<void> {
     if (this.#isClosed || signal?.aborted === true) return Promise.reject(brokenOff());
     return new Promise((resolve, reject) => {
       const leave = () => {
-        this.#waiters[lane].delete(waiter);
+        this.#waiters[priority].delete(waiter);
         signal?.removeEventListener('abort', abort);
       };
       const waiter: Waiter = {
@@ -96,13 +103,13 @@ class PersistedGate implements Gate {
       };
       const abort = () => waiter.refuse(brokenOff());
       signal?.addEventListener('abort', abort, { once: true });
-      this.#waiters[lane].add(waiter);
+      this.#waiters[priority].add(waiter);
       this.#wake();
     });
   }
 
   throttled(retryAfterMs: number | undefined): void {
-    // Nothing was let go yet, so no answer can be about a request of this gate, and the stored counters must not be lost.
+    // Nothing has passed yet, so no answer can belong to a request of this gate; and the stored counters must not be lost.
     if (this.#window === null) return;
     this.#window = block(this.#window, this.#now(), retryAfterMs);
     this.#isUnsaved = true;
@@ -116,7 +123,7 @@ class PersistedGate implements Gate {
 
   snapshot(): GateSnapshot {
     const window = atTime(this.#window ?? emptyWindow, this.#now());
-    const waiting = lanes.reduce((sum, lane) => sum + this.#waiters[lane].size, 0);
+    const waiting = priorities.reduce((sum, priority) => sum + this.#waiters[priority].size, 0);
     return {
       used: usedOf(window),
       limit: this.#limit,
@@ -131,7 +138,7 @@ class PersistedGate implements Gate {
     await this.#pumping;
   }
 
-  /** Starts the pump; a running one looks at everything again before it ends. */
+  /** Starts the pump; one that runs checks everything again before it ends. */
   #wake(): void {
     clearTimeout(this.#timer);
     this.#isStale = true;
@@ -142,7 +149,7 @@ class PersistedGate implements Gate {
     let turn: Turn = 'idle';
     while (this.#isStale || turn === 'again') {
       this.#isStale = false;
-      // One turn later: whoever else asks in this turn is served by urgency, not by who was first.
+      // One turn later, so that requests of the same turn go by priority and not by who was first.
       await this.#refresh();
       turn = await this.#next();
     }
@@ -150,7 +157,7 @@ class PersistedGate implements Gate {
     if (typeof turn === 'number') this.#sleep(turn);
   }
 
-  /** Best effort: what cannot be loaded is asked for again by the next request, what cannot be written goes with it. */
+  /** Best effort: the next request loads or saves again, and gets the error. */
   async #refresh(): Promise<void> {
     try {
       this.#window ??= (await this.#store.load()) ?? emptyWindow;
@@ -158,19 +165,19 @@ class PersistedGate implements Gate {
       this.#isUnsaved = false;
       await this.#store.save(this.#window);
     } catch {
-      // Said to whoever asks next.
+      // The next request reports it.
     }
   }
 
-  /** Lets the most urgent waiter go that has room, or says how long nobody has. */
+  /** Lets the most urgent waiter with room through, or says how long nobody has room. */
   async #next(): Promise<Turn> {
     let waitMs: number | null = null;
-    for (const lane of lanes) {
-      const [waiter] = this.#waiters[lane];
+    for (const priority of priorities) {
+      const [waiter] = this.#waiters[priority];
       if (waiter === undefined) continue;
       try {
         this.#window ??= (await this.#store.load()) ?? emptyWindow;
-        const spending = spend(this.#window, this.#now(), lane, this.#limit);
+        const spending = spend(this.#window, this.#now(), priority, this.#limit);
         if (spending.granted) return await this.#letGo(waiter, spending.window);
         this.#window = spending.window;
         waitMs = Math.min(waitMs ?? spending.waitMs, spending.waitMs);
@@ -188,7 +195,7 @@ class PersistedGate implements Gate {
     try {
       await this.#store.save(window);
     } catch (error) {
-      // Nothing went out. A block that came in meanwhile stays.
+      // Nothing left. A block that came meanwhile stays.
       if (this.#window === window) this.#window = before;
       throw error;
     }
@@ -205,8 +212,8 @@ class PersistedGate implements Gate {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     this.#detach();
-    for (const lane of lanes) {
-      for (const waiter of this.#waiters[lane]) waiter.refuse(brokenOff());
+    for (const priority of priorities) {
+      for (const waiter of this.#waiters[priority]) waiter.refuse(brokenOff());
     }
   }
 }

@@ -1,138 +1,140 @@
-import type { Answer, Budget, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
+import { UnauthorizedError } from '@dropcast/client';
+import type { NewVideo, SeekableSource, Video, VideoClient } from '@dropcast/client';
+import type { Facts } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
-import { AbortedError, UnauthorizedError } from '@dropcast/client';
-import type { Bandwidth, Video } from '@dropcast/client';
-import type { Gate } from './gate.ts';
-import type { RequestGate, VideoService } from './video-service.ts';
+import type {
+  Answer,
+  CreatedRecord,
+  RemoteVideo,
+  RequestPriority,
+  VideoHost,
+  VideoLibrary,
+} from '../pipeline/file/ports.ts';
 import { toFailure } from './failure.ts';
 
-/** The largest page that may be asked for (api-spec section 8). */
-const mostPerPage = 100;
+/** What the adapter needs beside the client. */
+export interface VideoHostParts {
+  /** The client to use now: a reload may replace it. It must not repeat requests by itself (`maxRetries: 0`). */
+  client(): VideoClient;
+  /** The body of an accepted file. */
+  sourceOf(facts: Facts): SeekableSource;
+  /** Classifies what reading that body throws; null for any other error. */
+  failureOfFile(error: unknown): Failure | null;
+  /** Longest time without a byte that moves, in milliseconds. */
+  stallTimeoutMs(): number;
+  /** How a person replaces the key, as part of a sentence. */
+  howToRenewKey(): string;
+}
 
-/** A create request and a list request are both answered 404: no file's fault. */
-const wrongAddress: Failure = {
-  kind: 'suspended',
-  code: 'no_service',
-  status: 404,
-  message: 'the service answers 404 to everything: is service.base_url right?',
-};
-
-/** The hosted service behind the ports of the pipeline: errors become failures, wire words become ours. */
-export function createHosted(options: {
-  /** Asked anew for each call: a reload may have replaced it. */
-  readonly service: () => VideoService;
-  readonly bandwidth: Bandwidth;
-  readonly stallTimeoutMs: () => number;
-  /** What a person does for a new key to be used, as part of a sentence. */
-  readonly howToRenewKey: () => string;
-}): VideoHost & VideoLibrary {
-  const { service } = options;
+/**
+ * The video service as the pipeline needs it: one request per call, errors become failures, wire words become those of the domain.
+ * Each call says its priority to the request gate of the client.
+ */
+export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary {
+  const { client } = parts;
   const answer = async <T>(ask: () => Promise<T>): Promise<Answer<T>> => {
     try {
       return { ok: true, value: await ask() };
     } catch (error) {
-      const failure = toFailure(error);
-      if (!(error instanceof UnauthorizedError)) return { ok: false, failure };
-      return {
-        ok: false,
-        failure: { ...failure, message: `${failure.message.replace(/\.$/, '')}; ${options.howToRenewKey()}` },
-      };
+      return { ok: false, failure: failureOf(error, parts) };
     }
   };
-  const finish = (signal: AbortSignal) => ({ lane: 'finish' as const, signal });
   return {
     create: async (facts, token, signal) => {
-      const created = await answer(async () => {
-        const { plan } = facts;
-        if (plan === null) throw new Error(`file ${facts.id} has no plan`);
-        const created = await service().createVideo(
-          {
-            title: plan.title,
-            channelId: plan.channel,
-            tags: plan.tags,
-            ...(plan.description !== null && { description: plan.description }),
-            ...(facts.sourceUrl !== null && { sourceUrl: facts.sourceUrl }),
-          },
-          { idempotencyKey: token, signal },
-        );
-        return { videoId: created.id, uploadUrl: created.uploadUrl, status: created.status };
-      });
+      const created = await answer(() =>
+        createRecord(client(), facts, { ...asks('create', signal), idempotencyKey: token }),
+      );
       if (created.ok || created.failure.kind !== 'gone') return created;
-      const listed = await answer(() => service().listVideos({ page: 1, perPage: 1 }, { lane: 'poll', signal }));
-      if (!listed.ok && listed.failure.kind === 'gone') return { ok: false, failure: wrongAddress };
-      // Believed the second time: between the two requests a service that answered 404 to everything may have come back.
-      return { ok: false, failure: { ...created.failure, kind: facts.attempts === 0 ? 'transient' : 'permanent' } };
+      const list = client().videos.list({ perPage: 1 }, asks('poll', signal));
+      const listed = await answer(() => list.page(1));
+      return { ok: false, failure: createNotFound(created.failure, listed, facts) };
     },
-    status: (videoId, signal) => answer(async () => (await service().getVideo(videoId, finish(signal))).status),
+    status: (videoId, signal) =>
+      answer(async () => (await client().videos.get(videoId, asks('finish', signal))).status),
     send: (facts, { signal, onProgress, beforeLastPart }) =>
-      answer(async () => {
-        const { sha256 } = await service().upload({
-          url: facts.uploadUrl ?? '',
-          root: facts.folder,
-          path: `${facts.folder}/${facts.path}`,
-          expected: facts.version,
-          signal,
-          stallTimeoutMs: options.stallTimeoutMs(),
-          bandwidth: options.bandwidth,
-          onProgress,
-          beforeLastPart,
-        });
-        return { sha256 };
-      }),
+      answer(() =>
+        client().videos.send(
+          parts.sourceOf(facts),
+          { id: facts.videoId ?? '', uploadUrl: facts.uploadUrl ?? '' },
+          {
+            signal,
+            onProgress,
+            beforeLastPart,
+            stallTimeoutMs: parts.stallTimeoutMs(),
+            // The machine asks, with the answer in the ledger, before it sends again (design section 5).
+            askAfterFailure: false,
+          },
+        ),
+      ),
     remove: async (videoId, signal) => {
-      const removed = await answer(async () => {
-        await service().deleteVideo(videoId, finish(signal));
-        return null;
-      });
-      return !removed.ok && removed.failure.kind === 'gone' ? { ok: true, value: null } : removed;
+      const removed = await answer(() => client().videos.delete(videoId, asks('finish', signal)));
+      return removed.ok || removed.failure.kind === 'gone' ? { ok: true, value: null } : removed;
     },
-    amend: (videoId, amendment, signal) =>
-      answer(async () => {
-        await service().updateVideo(videoId, amendment, finish(signal));
-        return null;
-      }),
+    amend: async (videoId, amendment, signal) =>
+      withoutValue(await answer(() => client().videos.update(videoId, amendment, asks('finish', signal)))),
     list: (page, signal) =>
       answer(async () => {
-        const asked = { page, perPage: mostPerPage };
-        const { videos, perPage, total } = await service().listVideos(asked, { lane: 'poll', signal });
+        const { videos, perPage, total } = await client().videos.list({}, asks('poll', signal)).page(page);
         return { videos: videos.map(remoteOf), perPage: Math.max(perPage, videos.length, 1), total };
       }),
-    get: (videoId, signal) => answer(async () => remoteOf(await service().getVideo(videoId, { lane: 'poll', signal }))),
-    publish: (feed, signal) =>
-      answer(async () => {
-        await service().publishFeed(feed, finish(signal));
-        return null;
-      }),
+    get: (videoId, signal) => answer(async () => remoteOf(await client().videos.get(videoId, asks('poll', signal)))),
+    publish: async (feed, signal) =>
+      withoutValue(await answer(() => client().feeds.publish(feed, asks('finish', signal)))),
   };
 }
 
-function remoteOf(video: Video): { id: string; status: string; message?: string; createdAt?: number } {
+function asks(priority: RequestPriority, signal: AbortSignal): { priority: RequestPriority; signal: AbortSignal } {
+  return { priority, signal };
+}
+
+async function createRecord(
+  { videos }: VideoClient,
+  { id, plan, sourceUrl }: Facts,
+  options: { readonly signal: AbortSignal; readonly idempotencyKey: string },
+): Promise<CreatedRecord> {
+  if (plan === null) throw new Error(`file ${id} has no plan`);
+  const fields: NewVideo = {
+    title: plan.title,
+    channelId: plan.channel,
+    tags: plan.tags,
+    ...(plan.description !== null && { description: plan.description }),
+  };
+  const created = await (sourceUrl === null
+    ? videos.create(fields, options)
+    : videos.import(sourceUrl, fields, options));
+  return { videoId: created.id, uploadUrl: created.uploadUrl, status: created.status };
+}
+
+/** A create request and a list request both got 404: that is not about the file. */
+const wrongAddress: Failure = {
+  kind: 'suspended',
+  code: 'no_service',
+  status: 404,
+  message: 'the service answers 404 to everything: check service.base_url',
+};
+
+/** Counts against the file only the second time: between the two requests a service that answered 404 to everything may have come back. */
+function createNotFound(failure: Failure, listed: Answer<unknown>, { attempts }: Facts): Failure {
+  if (!listed.ok && listed.failure.kind === 'gone') return wrongAddress;
+  return { ...failure, kind: attempts === 0 ? 'transient' : 'permanent' };
+}
+
+function failureOf(error: unknown, { failureOfFile, howToRenewKey }: VideoHostParts): Failure {
+  const failure = failureOfFile(error) ?? toFailure(error);
+  if (!(error instanceof UnauthorizedError)) return failure;
+  return { ...failure, message: `${failure.message.replace(/\.$/, '')}; ${howToRenewKey()}` };
+}
+
+function withoutValue(answer: Answer<unknown>): Answer<null> {
+  return answer.ok ? { ok: true, value: null } : answer;
+}
+
+function remoteOf(video: Video): RemoteVideo {
   const createdAt = video.createdAt === undefined ? Number.NaN : Date.parse(video.createdAt);
   return {
     id: video.id,
     status: video.status,
     ...(video.message !== undefined && { message: video.message }),
     ...(Number.isFinite(createdAt) && { createdAt }),
-  };
-}
-
-/** The budget as the pipeline takes it, and as the client does: a create is paid for before its intent is written. */
-export function createBudget(gate: Gate): { readonly budget: Budget; readonly clientGate: RequestGate } {
-  return {
-    budget: {
-      take: async (lane, signal) => {
-        try {
-          await gate.take(lane, signal);
-          return true;
-        } catch (error) {
-          if (error instanceof AbortedError) return false;
-          throw error;
-        }
-      },
-    },
-    clientGate: {
-      take: (lane, signal) => (lane === 'create' ? Promise.resolve() : gate.take(lane, signal)),
-      throttled: (retryAfterMs) => gate.throttled(retryAfterMs),
-    },
   };
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { codeOf } from '@dropcast/client';
+import { errnoOf } from '../disk/errno.ts';
 import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
 
 /** A sidecar or link file, read: its text, null when there is none, or why it cannot be used. */
@@ -57,7 +57,7 @@ async function readSmall(path: string): Promise<SmallText> {
 }
 
 function unread(error: unknown): SmallText {
-  const code = codeOf(error);
+  const code = errnoOf(error);
   // A video may have the longest possible name; then no sidecar with a longer one can exist.
   const isMissing = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
   return isMissing ? null : { why: `cannot be read (${String(code)})` };

@@ -1,6 +1,6 @@
 import { answered } from '../config/answered.ts';
 import type { FolderConfig } from '../config/config.ts';
-import type { LedgerView } from '../ledger/ledger.ts';
+import type { LedgerView } from '../ledger/view.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { Facts } from '../pipeline/file/facts.ts';

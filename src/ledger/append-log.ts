@@ -2,20 +2,26 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { escapeJson } from '../log/escape.ts';
-import { syncPath } from './sync-path.ts';
-import { refusal, sizeOfUsableFile } from './usable.ts';
+import { syncPath } from '../disk/sync-path.ts';
+import { refusal } from './ledger-error.ts';
+import { sizeOfUsableFile } from './state-directory.ts';
 
 /**
- * A file of JSON lines that is only ever appended to; a line is on disk when its promise resolves. It may be shown on a terminal
- * as it is: what file names and answers could do there is escaped.
+ * A file of JSON lines that only grows. It is safe to show on a terminal: control characters in file names and answers are
+ * escaped. Closing waits for every line that was appended before.
  */
 export interface AppendLog extends AsyncDisposable {
-  append(line: Readonly<Record<string, unknown>>): Promise<void>;
+  /**
+   * Lines are written in the order of the calls.
+   * @returns when the line is on disk; rejects with the error of the file system, and the next line is tried all the same
+   */
+  append(line: Line): Promise<void>;
 }
 
+type Line = Readonly<Record<string, unknown>>;
+
 /**
- * @param path created with mode 0600 when it is missing; a last line that a crash tore is closed by a newline first
- * @returns a log whose `append` rejects with what the system says: the caller decides whether work may go on
+ * @param path created with mode 0600 when it is missing. A last line that a crash cut short is ended first
  * @throws {LedgerError} when it cannot be opened
  */
 export async function openAppendLog(path: string): Promise<AppendLog> {
@@ -31,13 +37,15 @@ export async function openAppendLog(path: string): Promise<AppendLog> {
 }
 
 /**
- * The same for lines that are few, in a file that logrotate moves away: it is opened for each of them, so nobody has to tell
- * the daemon of a rotation, and none is written to the file of before.
+ * The same for few lines in a file that logrotate moves: each line opens the file, so nobody has to tell the daemon about a
+ * rotation and no line ends up in the rotated file.
+ *
+ * @throws {LedgerError} when it cannot be opened
  */
 export async function openRotatedLog(path: string): Promise<AppendLog> {
   await (await openUsable(path)).close();
   const queue = createQueue();
-  const append = async (line: Readonly<Record<string, unknown>>): Promise<void> => {
+  const append = async (line: Line): Promise<void> => {
     await using file = await openFile(path);
     await writeLine(file, line);
   };
@@ -59,14 +67,14 @@ function openFile(path: string): Promise<FileHandle> {
   return open(path, 'a+', 0o600);
 }
 
-async function writeLine(file: FileHandle, line: Readonly<Record<string, unknown>>): Promise<void> {
+async function writeLine(file: FileHandle, line: Line): Promise<void> {
   const text = escapeJson(JSON.stringify(line));
-  // A crash or a full disk takes half a line: it must not take this one with it.
+  // A crash or a full disk may leave half a line, which must not swallow this one.
   await file.appendFile(`${(await isLastLineTorn(file)) ? '\n' : ''}${text}\n`);
   await file.datasync();
 }
 
-/** One line after the other. */
+/** Runs one piece of work after the other; one that fails does not stop the next. */
 function createQueue(): { add(work: () => Promise<void>): Promise<void>; idle(): Promise<void> } {
   let last: Promise<void> = Promise.resolve();
   return {

@@ -2,16 +2,19 @@ import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { backup } from 'node:sqlite';
 import type { DatabaseSync } from 'node:sqlite';
-import { syncPath } from './sync-path.ts';
+import { syncPath } from '../disk/sync-path.ts';
+import { errnoOf } from '../disk/errno.ts';
+import { translated } from './unavailable.ts';
 
-/** Copies kept, the newest being `ledger.1.db`. */
+/** The copies that are kept; `ledger.1.db` is the newest. */
 const ages = [1, 2, 3, 4] as const;
 
 /**
- * Copies the ledger to `backups/` through SQLite's own backup, which is whole at any moment, and shifts the older copies on;
- * nothing happens while nothing was written. A copy is on disk before it takes its name; a crash in between leaves the older ones.
+ * Copies the ledger to `backups/` with SQLite's own backup, which is consistent at any moment, and shifts the older copies.
+ * A copy is on disk before it gets its name, so a crash leaves the older ones intact.
  *
- * @returns the work; it rejects when the directory cannot be written
+ * @returns the work, which does nothing when nothing was written since the last copy. It rejects with
+ *   `LedgerUnavailableError` when the disk refuses, and with the error of the file system when `backups/` cannot be written
  */
 export function createBackups(database: DatabaseSync, stateDir: string): () => Promise<void> {
   const directory = join(stateDir, 'backups');
@@ -33,12 +36,12 @@ export function createBackups(database: DatabaseSync, stateDir: string): () => P
 export async function newestBackup(stateDir: string): Promise<string | null> {
   const directory = join(stateDir, 'backups');
   const names = new Set(await readdir(directory).catch(() => []));
-  // The first one is missing after a crash in the middle of the shift.
+  // A crash in the middle of the shift leaves no first one.
   const age = ages.find((age) => names.has(basename(nameOf(directory, age))));
   return age === undefined ? null : nameOf(directory, age);
 }
 
-/** Whole and on disk, or not at all: half a copy would lie on a disk that is full. */
+/** All of it on disk, or nothing: half a copy would stay on a full disk. */
 async function copyTo(path: string, database: DatabaseSync): Promise<void> {
   const journal = `${path}-journal`;
   const remove = async (): Promise<void> => {
@@ -51,7 +54,7 @@ async function copyTo(path: string, database: DatabaseSync): Promise<void> {
     await syncPath(path);
   } catch (error) {
     await remove();
-    throw error;
+    throw translated(error);
   }
 }
 
@@ -63,8 +66,7 @@ async function shift(directory: string, age: number): Promise<void> {
   try {
     await rename(nameOf(directory, age), nameOf(directory, age + 1));
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!isMissing) throw error;
+    if (errnoOf(error) !== 'ENOENT') throw error;
   }
 }
 

@@ -1,14 +1,16 @@
 import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { newFacts, stateOf, unbound } from '../pipeline/file/facts.ts';
+import { newFacts, unbound } from '../pipeline/file/facts.ts';
 import { receiptsSince } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
-import { factsOf, rowOf } from './row.ts';
+import { addHistory, factsOf, rowOf } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
 /**
- * Takes over what was written to `receipts.jsonl` since the last line of history: else a ledger that was put back from a
- * copy uploads again what was uploaded since. After a crash between a receipt and its row it is that one receipt.
+ * Restores what `receipts.jsonl` says since the last line of history. Without it, a ledger restored from a copy uploads again
+ * what was uploaded after the copy was made. After a crash between a receipt and its row, it is that one receipt.
+ *
+ * @throws {LedgerError} when the receipts cannot be used
  */
 export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promise<void> {
   const last = await db.selectFrom('history').select('at').orderBy('seq', 'desc').limit(1).executeTakeFirst();
@@ -18,7 +20,7 @@ export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promi
   await db.transaction().execute(async (trx) => {
     for (const receipt of newest.values()) {
       const row = await trx.selectFrom('file').selectAll().where('id', '=', receipt.id).executeTakeFirst();
-      const facts = takenOver(row === undefined ? null : factsOf(row), receipt);
+      const facts = restored(row === undefined ? null : factsOf(row), receipt);
       if (facts === null) continue;
       const values = rowOf(facts);
       await trx
@@ -26,20 +28,17 @@ export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promi
         .values(values)
         .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
         .execute();
-      await trx
-        .insertInto('history')
-        .values({ file_id: facts.id, at: Date.now(), state: stateOf(facts), note: noteOf(receipt) })
-        .execute();
+      await addHistory(trx, facts, noteOf(receipt));
     }
   });
 }
 
-/** @returns null when the row says it already */
-function takenOver(row: Facts | null, receipt: Receipt): Facts | null {
+/** The row as the receipt leaves it, or null when the row already says so. */
+function restored(row: Facts | null, receipt: Receipt): Facts | null {
   const at = Date.parse(receipt.at);
   const isSameVideo = row !== null && row.videoId === receipt.video_id;
   if (isSameVideo && (row.uploadedAt !== null || receipt.step === 'bound')) return null;
-  // An import has no address and no upload of ours.
+  // The service fetches an import by itself.
   const isUploaded = receipt.step === 'uploaded' || receipt.step === 'ready' || receipt.upload_url === null;
   const before = { ...(row ?? bare(receipt)), ...(!isSameVideo && unbound) };
   return {
@@ -47,7 +46,7 @@ function takenOver(row: Facts | null, receipt: Receipt): Facts | null {
     ...known(receipt),
     rev: before.rev + 1,
     createdAt: before.createdAt ?? at,
-    // The service is asked before anything is sent: nobody knows what was since.
+    // Makes the pipeline ask the service before it sends anything: the upload may have gone on after the receipt.
     uploadStartedAt: before.uploadStartedAt ?? at,
     ...(isUploaded && { uploadedAt: at, processingSince: at, remoteStatus: 'processing' }),
     dying: receipt.step === 'dying',
@@ -80,4 +79,4 @@ function known(receipt: Receipt) {
 }
 
 const noteOf = ({ step, video_id: videoId }: Receipt): string =>
-  `taken over from receipts.jsonl: video ${videoId ?? '?'} ${step}`;
+  `restored from receipts.jsonl: video ${videoId ?? '?'} ${step}`;

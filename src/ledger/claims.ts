@@ -1,31 +1,46 @@
-import type { Claims, FileStore } from '../pipeline/file/ports.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { Claim, Claims } from '../pipeline/file/ports.ts';
+
+/** The claims of one process, in memory. */
+export interface LocalClaims extends Claims {
+  /** Frees every file. From then on no claim can be renewed. */
+  clear(): void;
+}
 
 /**
- * Claims in memory: one process holds the SQLite ledger exclusively, so its memory knows every worker there is, and a crash frees
- * them all.
+ * Claims for a ledger that one process opens exclusively: no other process can want a file, so memory is enough, and a crash
+ * frees every claim together with the lock of the ledger. Nothing expires: `renew` answers false only after `release` or `clear`.
  *
- * @param load reads a row
+ * @param load reads the row that a claim is granted for; what it throws, `claim` throws, and the file stays free
  */
-export function createClaims(load: FileStore['load']): Claims {
-  const claimed = new Set<string>();
+export function createClaims(load: (id: string) => Promise<Facts | null>): LocalClaims {
+  const holders = new Map<string, symbol>();
   return {
     claim: async (id) => {
-      if (claimed.has(id)) return null;
-      claimed.add(id);
-      let isHeld = true;
-      const release = async (): Promise<void> => {
-        if (isHeld) claimed.delete(id);
-        isHeld = false;
+      if (holders.has(id)) return null;
+      // Before the row is read: of two that ask at the same time, one is refused.
+      const holder = Symbol(id);
+      holders.set(id, holder);
+      const release = (): void => {
+        if (holders.get(id) === holder) holders.delete(id);
       };
       try {
         const facts = await load(id);
-        if (facts !== null) return { facts, renew: async () => isHeld, release };
+        if (facts === null) release();
+        return facts === null ? null : claimOf(facts, () => holders.get(id) === holder, release);
       } catch (error) {
-        await release();
+        release();
         throw error;
       }
-      await release();
-      return null;
     },
+    clear: () => holders.clear(),
+  };
+}
+
+function claimOf(facts: Facts, isHeld: () => boolean, release: () => void): Claim {
+  return {
+    facts,
+    renew: () => Promise.resolve(isHeld()),
+    release: async () => release(),
   };
 }

@@ -3,33 +3,41 @@ import { stateOf } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import { openRotatedLog } from './append-log.ts';
 
-/** `failures.jsonl`: one line for each failure (design section 8). */
+/** `failures.jsonl`: one line per failure (design section 8). Closing waits for the lines on their way to disk. */
 export interface FailureLog extends AsyncDisposable {
-  append(facts: Facts, failure: Failure, next: string): Promise<void>;
+  /**
+   * Never throws and does not wait: it may be called by a listener. Lines keep the order of the calls.
+   * @param next what happens to the file now, in words
+   */
+  append(facts: Facts, failure: Failure, next: string): void;
 }
 
 /**
- * @param path of a file that may be rotated away at any time
- * @throws {LedgerError} when it cannot be written to
+ * @param path of a file that may be rotated at any time
+ * @param report is called once for each line that cannot be written, with the error of the file system
+ * @throws {LedgerError} when it cannot be opened
  */
-export async function openFailureLog(path: string): Promise<FailureLog> {
+export async function openFailureLog(path: string, report: (error: unknown) => void): Promise<FailureLog> {
   const log = await openRotatedLog(path);
   return {
-    append: (facts, failure, next) =>
-      log.append({
-        v: 1,
-        at: new Date().toISOString(),
-        id: facts.id,
-        file: `${facts.folder}/${facts.path}`,
-        state: stateOf(facts),
-        video_id: facts.videoId,
-        class: failure.kind,
-        status: failure.status ?? null,
-        code: failure.code,
-        message: failure.message,
-        attempt: facts.attempts,
-        next,
-      }),
+    append: (facts, failure, next) => {
+      log
+        .append({
+          v: 1,
+          at: new Date().toISOString(),
+          id: facts.id,
+          file: `${facts.folder}/${facts.path}`,
+          state: stateOf(facts),
+          video_id: facts.videoId,
+          class: failure.kind,
+          status: failure.status ?? null,
+          code: failure.code,
+          message: failure.message,
+          attempt: facts.attempts,
+          next,
+        })
+        .catch(report);
+    },
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
 }

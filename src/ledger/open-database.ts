@@ -1,32 +1,37 @@
 import { chmod, open } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { explainOpening } from './explain-opening.ts';
-import { damaged } from './lost-ledger.ts';
-import { identify, LedgerError, LedgerInUseError, migrate } from './schema.ts';
-import { sizeOfUsableFile } from './usable.ts';
+import { errnoOf } from '../disk/errno.ts';
+import { LedgerError, LedgerInUseError } from './ledger-error.ts';
+import { damaged, explainOpening } from './recovery.ts';
+import { identify, migrate } from './schema.ts';
+import { sizeOfUsableFile } from './state-directory.ts';
 
-/** How long to wait for other processes that read the ledger at this moment, and how long at most between two looks. */
-const busy = { timeoutMs: 5_000, betweenMs: 100 } as const;
+/** How long to wait for commands that have the ledger open for a moment. */
+const busyTimeoutMs = 5_000;
+
+/** The longest delay between two attempts. */
+const betweenMs = 100;
 
 /**
- * Opens the ledger with what durability needs, and reads every setting back: a binding that silently keeps
- * `synchronous=NORMAL` loses acknowledged rows at a power cut (measured: 14,183 of 30,050), and each is a duplicate video.
+ * Opens the ledger with the settings that durability needs, and reads each one back: a binding that silently keeps
+ * `synchronous=NORMAL` loses acknowledged rows in a power cut (measured: 14,183 of 30,050), and each becomes a duplicate video.
  *
- * The file itself is never opened with `fs` in this process: closing such a descriptor drops SQLite's locks.
+ * This process never opens the file with `fs`: closing such a descriptor drops SQLite's locks.
  *
- * @throws {LedgerError} when it cannot be used, is damaged, of another program or newer than this version
- * @throws {LedgerInUseError} when another process has had it for 5 s
+ * @param timeoutMs how long another process may keep it
+ * @throws {LedgerError} when it cannot be used, is damaged, belongs to another program or to a newer version
+ * @throws {LedgerInUseError} when another process keeps it for that long
  */
-export async function openDatabase(path: string): Promise<DatabaseSync> {
-  const end = performance.now() + busy.timeoutMs;
+export async function openDatabase(path: string, timeoutMs = busyTimeoutMs): Promise<DatabaseSync> {
+  const end = performance.now() + timeoutMs;
   for (;;) {
     try {
       return await openOnce(path);
     } catch (error) {
-      if (!(error instanceof LedgerInUseError) || performance.now() > end) throw error;
-      // Not SQLite's own waiting, which keeps the shared lock: two that wait so, wait for each other. Here it is let go.
-      await sleep(Math.random() * busy.betweenMs);
+      if (!(error instanceof LedgerInUseError) || performance.now() >= end) throw error;
+      // SQLite's own busy timeout keeps the shared lock, so two processes that use it wait for each other. Closing releases it.
+      await sleep(Math.random() * betweenMs);
     }
   }
 }
@@ -54,24 +59,24 @@ async function openOnce(path: string): Promise<DatabaseSync> {
   }
 }
 
-/** Private from its first byte on, and so is the `-wal` beside it, which takes over the mode: both hold signed addresses. */
+/** Private from the first byte, and so is the `-wal` beside it, which inherits the mode: both hold signed addresses. */
 async function createPrivate(path: string): Promise<void> {
   try {
     await (await open(path, 'wx', 0o600)).close();
   } catch (error) {
-    // A file that is there is not opened here: see above.
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (errnoOf(error) !== 'EEXIST') throw error;
   }
 }
 
 function require(database: DatabaseSync, name: string, value: string, expected: string | number): void {
   database.exec(`PRAGMA ${name} = ${value}`);
   const actual = Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-  if (actual !== expected) throw new LedgerError(`SQLite keeps ${name} at ${String(actual)} instead of ${value}`);
+  if (actual !== expected)
+    throw new LedgerError(`SQLite refused to set ${name} to ${value}; it stays at ${String(actual)}`);
 }
 
 async function check(database: DatabaseSync, path: string): Promise<void> {
   const found = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {})[0];
-  // Its first line names the database, which is always `main`.
+  // The first line only names the database, which is always `main`.
   if (found !== 'ok') throw await damaged(path, String(found).split('\n').at(-1) ?? '');
 }

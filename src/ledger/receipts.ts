@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Receipts } from '../pipeline/file/ports.ts';
 import { openAppendLog } from './append-log.ts';
-import { sizeOfUsableFile } from './usable.ts';
+import { sizeOfUsableFile } from './state-directory.ts';
+import { translated } from './unavailable.ts';
 
-/** A line of `receipts.jsonl`: alone enough for a row that goes on from there. */
+/** A line of `receipts.jsonl`: enough to rebuild a row and continue from there. */
 export interface Receipt {
   readonly v: 1;
   /** ISO 8601. */
@@ -26,15 +27,22 @@ export interface Receipt {
 }
 
 /**
- * `receipts.jsonl`: the only facts that neither the disk nor the service can give back (which file has which video, and
- * where its bytes go), for a ledger that is lost (design 5.9). Keep it as private as the ledger.
+ * `receipts.jsonl`: the only facts that neither the disk nor the service can restore (which file has which video, and where its
+ * bytes go), in case the ledger is lost (design 5.9). It is as private as the ledger.
  *
+ * @returns the receipts, whose `append` rejects with `LedgerUnavailableError` while the disk refuses
  * @throws {LedgerError} when it cannot be opened
  */
 export async function openReceipts(stateDir: string): Promise<Receipts & AsyncDisposable> {
   const log = await openAppendLog(receiptsPath(stateDir));
   return {
-    append: (step, facts) => log.append({ ...receiptOf(step, facts) }),
+    append: async (step, facts) => {
+      try {
+        await log.append({ ...receiptOf(step, facts) });
+      } catch (error) {
+        throw translated(error);
+      }
+    },
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };
 }
@@ -43,11 +51,11 @@ export function receiptsPath(stateDir: string): string {
   return join(stateDir, 'receipts.jsonl');
 }
 
-/** Read from the end, until what comes before is old enough: the file holds years, and every start asks. */
+/** Reading starts at the end and stops at what is old enough: the file holds years, and every start reads it. */
 const firstReadBytes = 64 * 1024;
 
 /**
- * The receipts of a time and later, oldest first. Lines that a crash tore are left out.
+ * The receipts since a time, oldest first, without lines that a crash cut short.
  *
  * @param since epoch milliseconds
  * @throws {LedgerError} when the file cannot be used
@@ -60,7 +68,7 @@ export async function receiptsSince(stateDir: string, since: number): Promise<re
     const from = Math.max(0, size - length);
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - from), position: from });
     const lines = buffer.subarray(0, bytesRead).toString().split('\n');
-    // The first line begins before what was read.
+    // The first line is cut: it begins before what was read.
     const receipts = lines.slice(from === 0 ? 0 : 1).flatMap(parse);
     const [oldest] = receipts;
     if (from === 0 || (oldest !== undefined && Date.parse(oldest.at) < since))
@@ -88,7 +96,7 @@ function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
   };
 }
 
-/** Only `receiptOf` writes these lines, so a whole one is trusted. */
+/** Only `receiptOf` writes these lines, so a complete one is trusted. */
 function parse(line: string): Receipt[] {
   try {
     return [JSON.parse(line) as Receipt];

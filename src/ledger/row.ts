@@ -1,9 +1,40 @@
-import type { Insertable, Selectable } from 'kysely';
+import { sql } from 'kysely';
+import type { Insertable, Kysely, Selectable, SelectQueryBuilder } from 'kysely';
 import { stateOf } from '../pipeline/file/facts.ts';
-import type { Facts } from '../pipeline/file/facts.ts';
-import type { FileTable } from './schema.ts';
+import type { Facts, FileState } from '../pipeline/file/facts.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { FileTable, LedgerTables } from './schema.ts';
 
-/** Facts as the table keeps them. The state is always derived, never taken over. */
+type FilesQuery = SelectQueryBuilder<LedgerTables, 'file', Selectable<FileTable>>;
+
+/** All files, as the start of a query. */
+export function filesIn(db: Kysely<LedgerTables>): FilesQuery {
+  return db.selectFrom('file').selectAll();
+}
+
+/** Behind a `+`, which keeps SQLite off the index on the state: it would read 100,000 done rows instead of a small partial index. */
+export const unindexedState = sql<FileState>`+state`;
+
+/** The newest row that a query finds, or null. */
+export async function newestFacts(query: FilesQuery): Promise<Facts | null> {
+  const row = await query.orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  return row === undefined ? null : factsOf(row);
+}
+
+/** Every row that a query finds, in its order. */
+export async function allFacts(query: FilesQuery): Promise<readonly Facts[]> {
+  return (await query.execute()).map(factsOf);
+}
+
+/** Adds a line to the history of a file, with the state it is in now. */
+export async function addHistory(db: Kysely<LedgerTables>, facts: Facts, note: string | null): Promise<void> {
+  await db
+    .insertInto('history')
+    .values({ file_id: facts.id, at: Date.now(), state: stateOf(facts), note })
+    .execute();
+}
+
+/** Facts as the table keeps them. The state is always derived from the facts, never copied. */
 export function rowOf(facts: Facts): Insertable<FileTable> {
   return {
     id: facts.id,
@@ -48,21 +79,14 @@ export function rowOf(facts: Facts): Insertable<FileTable> {
   };
 }
 
-/** The way back. Only `rowOf` writes these columns, and CHECK guards the state, so the JSON is trusted. */
+/** The inverse of `rowOf`. Only `rowOf` writes these columns, and CHECK guards the state, so the JSON is trusted. */
 export function factsOf(row: Selectable<FileTable>): Facts {
   return {
     id: row.id,
     rev: row.rev,
     folder: row.folder,
     path: row.path,
-    version: {
-      dev: row.dev,
-      ino: row.ino,
-      birthtimeNs: row.birthtime_ns,
-      size: row.size,
-      mtimeNs: row.mtime_ns,
-      ctimeNs: row.ctime_ns,
-    },
+    version: versionOf(row),
     sourceUrl: row.source_url,
     plan: parsed(row.plan) as Facts['plan'],
     onDuplicate: row.on_duplicate as Facts['onDuplicate'],
@@ -91,6 +115,20 @@ export function factsOf(row: Selectable<FileTable>): Facts {
     endedAt: row.ended_at,
     amendment: parsed(row.amendment) as Facts['amendment'],
     disposal: row.disposal as Facts['disposal'],
+  };
+}
+
+/** The version columns of a row. */
+export function versionOf(
+  row: Pick<Selectable<FileTable>, 'dev' | 'ino' | 'birthtime_ns' | 'size' | 'mtime_ns' | 'ctime_ns'>,
+): FileVersion {
+  return {
+    dev: row.dev,
+    ino: row.ino,
+    birthtimeNs: row.birthtime_ns,
+    size: row.size,
+    mtimeNs: row.mtime_ns,
+    ctimeNs: row.ctime_ns,
   };
 }
 

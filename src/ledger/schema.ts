@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GeneratedAlways } from 'kysely';
+import { LedgerError } from './ledger-error.ts';
 
-/** One row a file: `Facts` with its structured parts as JSON text, and the state derived from it, for the index. */
+/** One row per file: `Facts` with its structured parts as JSON text, and the state derived from it, for the index. */
 export interface FileTable {
   seq: GeneratedAlways<number>;
   id: string;
@@ -66,10 +67,10 @@ export interface LedgerTables {
   budget: BudgetTable;
 }
 
-/** `PRAGMA application_id`: 'drop'. A database of another program is never touched. */
-export const applicationId = 0x64726f70;
+/** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
+const applicationId = 0x64726f70;
 
-/** Each step takes the schema from its index to the next `user_version`. Never change one that was released: append. */
+/** Each step takes the schema from its index to the next `user_version`. Never change a released step: append one. */
 const migrations: readonly string[] = [
   `
   CREATE TABLE file (
@@ -136,36 +137,26 @@ const migrations: readonly string[] = [
   `,
 ];
 
-/** Thrown when the ledger or a file beside it cannot be used: one sentence that says why, and what to do. Nothing was changed. */
-export class LedgerError extends Error {
-  override readonly name: string = 'LedgerError';
-}
-
-/** Thrown when another process has the ledger open: it is fine, and not ours at the moment. */
-export class LedgerInUseError extends LedgerError {
-  override readonly name = 'LedgerInUseError';
-}
-
 /**
- * Makes sure that it is a ledger of this or an older version, or empty; before anything in it is changed.
+ * Checks, before anything is changed, that the database is empty or a ledger of this or an older version.
  *
- * @throws {LedgerError} when it is not
+ * @throws {LedgerError} when it is neither
  */
 export function identify(database: DatabaseSync, path: string): void {
   const version = readPragma(database, 'user_version');
   const tables = Number(Object.values(database.prepare('SELECT count(*) FROM sqlite_schema').get() ?? {})[0]);
   const isEmpty = version === 0 && tables === 0;
   if (!isEmpty && readPragma(database, 'application_id') !== applicationId) {
-    throw new LedgerError(`${path} is a database of another program`);
+    throw new LedgerError(`${path} is a database of another program: move it elsewhere, or set another state_dir`);
   }
   if (version > migrations.length) {
     throw new LedgerError(
-      `${path} has schema ${version}, this dropcast knows ${migrations.length}: install the newer version again`,
+      `${path} has schema ${version}, but this dropcast knows only ${migrations.length}: install the newer version again`,
     );
   }
 }
 
-/** Brings a new or older ledger to the present schema, each step in its own transaction. */
+/** Brings a new or older ledger to the current schema, each step in its own transaction. */
 export function migrate(database: DatabaseSync): void {
   const version = readPragma(database, 'user_version');
   for (let step = version; step < migrations.length; step += 1) {
@@ -175,6 +166,6 @@ export function migrate(database: DatabaseSync): void {
   }
 }
 
-export function readPragma(database: DatabaseSync, name: string): number {
+function readPragma(database: DatabaseSync, name: string): number {
   return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
 }

@@ -1,61 +1,34 @@
-import { createAlarm, createJobs } from './alarm.ts';
-import type { Events } from './events.ts';
-import { createBreaker } from './pause.ts';
-import type { Pause } from './pause.ts';
 import { backoffMs } from './file/backoff.ts';
 import type { RetryPolicy } from './file/backoff.ts';
 import { failureOfMachine, failureOfThrown, isMereWait } from './file/failure.ts';
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
-import type {
-  AmendStore,
-  Budget,
-  Clock,
-  FileStore,
-  LocalFiles,
-  PublishStore,
-  PutAwayStore,
-  Receipts,
-  VideoHost,
-  VideoLibrary,
-} from './file/ports.ts';
-import type { Rows } from './file/rows.ts';
-import { createAmend } from './rounds/amend.ts';
-import { createPublish } from './rounds/publish.ts';
-import { createPutAway } from './rounds/put-away.ts';
+import type { Budget, Clock } from './file/ports.ts';
+import { createBreaker } from './pause.ts';
+import type { Breaker, Pause } from './pause.ts';
 import { createRetries } from './rounds/retries.ts';
-import { createSweep } from './rounds/sweep.ts';
-import { createRecord } from './steps/create.ts';
-import { rememberingHashes } from './steps/duplicates.ts';
+import type { Retries } from './rounds/retries.ts';
+import { createRounds } from './rounds/rounds.ts';
+import type { Rounds, RoundSettings, RoundsWorld } from './rounds/rounds.ts';
 import { createLanes } from './steps/lanes.ts';
+import type { Lanes } from './steps/lanes.ts';
 import { createRunner } from './steps/runner.ts';
 import type { Applied, Runner } from './steps/runner.ts';
+import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
-import type { LiveUpload } from './steps/uploads.ts';
-import { uploadFile } from './steps/upload.ts';
-import type { Logger } from '../log/logger.ts';
+import type { LiveUpload, Uploads } from './steps/uploads.ts';
+import { createWakeUp } from './wake-up.ts';
 
 /** What a reload may change. */
-export interface ConductorSettings {
+export interface ConductorSettings extends RoundSettings {
   /** Uploads at the same time, from 1. */
   readonly uploads: number;
-  readonly retry: RetryPolicy;
-  readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
-  readonly publish: { readonly quietMs: number; readonly atMostMs: number };
-  readonly requestsPerHour: number;
 }
 
-export interface ConductorWorld {
-  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore;
-  readonly rows: Rows;
-  readonly host: VideoHost;
-  readonly library: VideoLibrary;
-  readonly local: LocalFiles;
+type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake';
+
+export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   readonly budget: Budget;
-  readonly receipts: Receipts;
-  readonly events: Events;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** A token for a create request that was never used before. */
   newToken(): string;
 }
@@ -97,8 +70,8 @@ const tickMs = 1_000;
 const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
 
 /**
- * Moves every file on, in one loop: releases what has waited, fills the lanes, then the rounds (sweep, publish, put away, amend).
- * While the service is away it only probes.
+ * Moves every file on, in one loop: releases what has waited, fills the lanes, starts the rounds. While the service is away it
+ * only probes.
  *
  * @param world the ports; `rows` is the one writer that intake and conductor share
  * @param initial settings until `change`
@@ -110,32 +83,28 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
 class Loop implements Conductor {
   readonly #world: ConductorWorld;
   readonly #stopping = new AbortController();
-  readonly #wakeUp = createAlarm();
-  readonly #uploads: ReturnType<typeof createUploads>;
-  readonly #breaker: ReturnType<typeof createBreaker>;
+  readonly #wakeUp = createWakeUp();
+  readonly #uploads: Uploads;
+  readonly #breaker: Breaker;
   readonly #runner: Runner;
-  readonly #lanes: ReturnType<typeof createLanes>;
-  readonly #jobs: ReturnType<typeof createJobs>;
-  readonly #rounds: ReturnType<typeof createRounds>;
-  readonly #mayCreate: () => boolean;
+  readonly #lanes: Lanes;
+  readonly #retries: Retries;
+  readonly #rounds: Rounds;
   #settings: ConductorSettings;
   #turnedAt: number;
-  #publishAt = 0;
   #running: Promise<void> = Promise.resolve();
 
   constructor(world: ConductorWorld, initial: ConductorSettings) {
-    const { clock } = world;
+    const { clock, logger } = world;
     this.#world = world;
     this.#settings = initial;
     this.#turnedAt = clock.elapsed();
     this.#uploads = createUploads(clock);
     this.#breaker = createBreaker(world);
-    const unconfirmed = createUnconfirmedCreates(clock, world.logger);
-    this.#mayCreate = () => unconfirmed.mayRisk();
-    const parts: StepParts = { unconfirmed, uploads: this.#uploads, stopping: this.#stopping.signal };
+    const unconfirmed = createUnconfirmedCreates(clock, logger);
     this.#runner = createRunner({
       ...world,
-      steps: stepsOf(world, parts),
+      steps: createSteps({ ...world, unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
       policy: policyOf(clock, () => this.#settings.retry),
       ended: (facts, failure) => {
         if (failure === null) this.#breaker.succeeded();
@@ -147,23 +116,89 @@ class Loop implements Conductor {
       ...world,
       runner: this.#runner,
       uploads: initial.uploads,
-      mayCreate: this.#mayCreate,
+      mayCreate: () => unconfirmed.mayRisk(),
       onEnd: (id) => {
         this.#uploads.ended(id);
         this.wake();
       },
     });
-    this.#jobs = createJobs(clock, (job, error) => this.broke(job, error));
-    this.#rounds = createRounds(world, {
+    this.#retries = createRetries({
+      ...world,
+      release: async (id) => {
+        await this.#runner.apply(id, { type: 'GO' });
+        this.#turn();
+      },
+      longestBackoffMs: () => this.#settings.retry.maxMs,
+    });
+    this.#rounds = createRounds({
+      ...world,
       runner: this.#runner,
       settings: () => this.#settings,
       failed: (of, failure) => this.#breaker.failed(of, failure),
-      released: () => this.#turn(),
+      broke: (round, error) => this.broke(round, error),
+      wake: () => this.wake(),
     });
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      try {
+        await this.#tick();
+        this.#turn();
+      } catch (error) {
+        this.broke('tick', error);
+        // A full disk is waited for, not restarted for.
+        if (failureOfMachine(error) !== null) this.#turn();
+      }
+      await this.#wakeUp.wait(tickMs);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    const { signal } = this.#stopping;
+    await this.#retries.run();
+    this.#rounds.startLocal(signal);
+    if (this.#breaker.pause() !== null) {
+      if (this.#breaker.isProbeDue()) this.#rounds.start('probe', () => this.#probe());
+      return;
+    }
+    await this.#lanes.pump();
+    this.#rounds.startRemote(signal);
+  }
+
+  async #probe(): Promise<void> {
+    if (!(await this.#breaker.probe(this.#stopping.signal))) return;
+    await this.#retries.releaseForService();
+    this.wake();
+  }
+
+  #turn(): void {
+    this.#turnedAt = this.#world.clock.elapsed();
+  }
+
+  #stuck(id: string, error: unknown): void {
+    this.#world.logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
+    this.#breaker.failed(id, { ...failureOfThrown(error), kind: 'suspended' });
   }
 
   start(): void {
     this.#running = this.#loop();
+  }
+
+  async stop(hurry: AbortSignal): Promise<void> {
+    this.#lanes.close();
+    this.#stopping.abort();
+    this.wake();
+    await this.#running;
+    await Promise.race([this.#lanes.drained(), aborted(hurry)]);
+    await this.#runner.abort();
+    await this.#rounds.settled();
+  }
+
+  change(settings: ConductorSettings): void {
+    this.#settings = settings;
+    this.#lanes.setConcurrency(settings.uploads);
+    this.wake();
   }
 
   wake(): void {
@@ -181,21 +216,18 @@ class Loop implements Conductor {
     return applied;
   }
 
-  turnedAt(): number {
-    return this.#turnedAt;
-  }
-
-  pause(): Pause | null {
-    return this.#breaker.pause();
-  }
-
   probeNow(): void {
     this.#breaker.probeNow();
     this.wake();
   }
 
   ring(): void {
-    this.#rounds.sweep.ring();
+    this.#rounds.ring();
+    this.wake();
+  }
+
+  folderBack(folder: string): void {
+    this.#retries.folderBack(folder);
     this.wake();
   }
 
@@ -205,9 +237,12 @@ class Loop implements Conductor {
     else this.#breaker.failed(work, failure);
   }
 
-  folderBack(folder: string): void {
-    this.#rounds.retries.folderBack(folder);
-    this.wake();
+  turnedAt(): number {
+    return this.#turnedAt;
+  }
+
+  pause(): Pause | null {
+    return this.#breaker.pause();
   }
 
   uploads(): readonly LiveUpload[] {
@@ -221,100 +256,6 @@ class Loop implements Conductor {
     if ((await store.count(...unfinished)) > 0) return false;
     return (await store.toDispose(1)).length === 0 && (await store.toAmend(1)).length === 0;
   }
-
-  change(settings: ConductorSettings): void {
-    this.#settings = settings;
-    this.#lanes.setConcurrency(settings.uploads);
-    this.wake();
-  }
-
-  async stop(hurry: AbortSignal): Promise<void> {
-    this.#lanes.close();
-    this.#stopping.abort();
-    this.wake();
-    await this.#running;
-    await Promise.race([this.#lanes.drained(), aborted(hurry)]);
-    await this.#runner.abort();
-    await this.#jobs.settled();
-  }
-
-  async #loop(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      try {
-        await this.#tick();
-        this.#turn();
-      } catch (error) {
-        this.broke('tick', error);
-        // A full disk is waited for, not restarted for.
-        if (failureOfMachine(error) !== null) this.#turn();
-      }
-      await this.#wakeUp.wait(tickMs);
-    }
-  }
-
-  /** One turn: what follows is the order in which work gets its chance. */
-  async #tick(): Promise<void> {
-    const { signal } = this.#stopping;
-    const { retries, putAway, sweep, amend } = this.#rounds;
-    await retries.run();
-    this.#jobs.start('put away', async () => {
-      if ((await putAway.run(signal)) > 0) this.wake();
-    });
-    if (this.#breaker.pause() !== null) {
-      if (this.#breaker.isProbeDue()) this.#jobs.start('probe', () => this.#probe());
-      return;
-    }
-    await this.#lanes.pump();
-    this.#jobs.start('sweep', () => sweep.run(signal));
-    this.#publishSometimes();
-    this.#jobs.start('amend', () => amend.run(signal));
-  }
-
-  /** Not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
-  #publishSometimes(): void {
-    const now = this.#world.clock.elapsed();
-    if (now < this.#publishAt) return;
-    this.#publishAt = now + tickMs;
-    this.#jobs.start('publish', () => this.#rounds.publish.run(this.#stopping.signal));
-  }
-
-  async #probe(): Promise<void> {
-    if (!(await this.#breaker.probe(this.#stopping.signal))) return;
-    await this.#rounds.retries.releaseForService();
-    this.wake();
-  }
-
-  #turn(): void {
-    this.#turnedAt = this.#world.clock.elapsed();
-  }
-
-  #stuck(id: string, error: unknown): void {
-    this.#world.logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
-    this.#breaker.failed(id, { ...failureOfThrown(error), kind: 'suspended' });
-  }
-}
-
-interface StepParts {
-  readonly unconfirmed: ReturnType<typeof createUnconfirmedCreates>;
-  readonly uploads: ReturnType<typeof createUploads>;
-  readonly stopping: AbortSignal;
-}
-
-function stepsOf(world: ConductorWorld, { unconfirmed, uploads, stopping }: StepParts) {
-  const create = {
-    ...world,
-    unconfirmed,
-    local: { ...world.local, hash: rememberingHashes(world.local.hash) },
-    // Nobody waits an hour for the budget while the daemon is asked to stop.
-    budget: {
-      take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
-    } satisfies Budget,
-  };
-  const upload = { ...world, onProgress: uploads.progressed };
-  return {
-    creating: (row, signal) => createRecord(row, signal, create),
-    uploading: (row, signal) => uploadFile(row, signal, upload),
-  } satisfies Parameters<typeof createRunner>[0]['steps'];
 }
 
 function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {
@@ -324,32 +265,6 @@ function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {
     },
     retryAt: (attempts, failure) => clock.now() + backoffMs(attempts, failure, retry(), Math.random()),
     now: () => clock.now(),
-  };
-}
-
-interface RoundParts {
-  readonly runner: Runner;
-  readonly settings: () => ConductorSettings;
-  readonly failed: ReturnType<typeof createBreaker>['failed'];
-  /** A file that waited goes on. */
-  readonly released: () => void;
-}
-
-function createRounds(world: ConductorWorld, { runner, settings, failed, released }: RoundParts) {
-  const retry = (): RetryPolicy => settings().retry;
-  return {
-    retries: createRetries({
-      ...world,
-      release: async (id) => {
-        await runner.apply(id, { type: 'GO' });
-        released();
-      },
-      longestBackoffMs: () => settings().retry.maxMs,
-    }),
-    sweep: createSweep({ ...world, runner, settings, failed }),
-    publish: createPublish({ ...world, runner, failed, timing: () => ({ ...settings().publish, retry: retry() }) }),
-    putAway: createPutAway({ ...world, retry }),
-    amend: createAmend({ ...world, retry }),
   };
 }
 

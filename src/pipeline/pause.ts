@@ -2,6 +2,7 @@ import type { Events } from './events.ts';
 import { suspensionProbeMs } from './file/backoff.ts';
 import type { Failure } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
+import { isLedgerFailure } from './file/store-errors.ts';
 
 /** Why everything waits, and when the service is asked again. Times are epoch milliseconds. */
 export interface Pause {
@@ -88,7 +89,7 @@ export interface BreakerState {
 
 export const closed: BreakerState = { pause: null, streak: [], probes: 0 };
 
-/** Code of the failure 'the watched folder is away': it holds that folder's files back, not everything. */
+/** Code of the failure 'the watched folder is missing': it holds back that folder's files, not everything. */
 export const folderAway = 'folder_away';
 
 /** So many failures of the service in a row, of at least two files, are the service's, not the files'. */
@@ -131,7 +132,7 @@ export function afterProbe(pause: Pause, failure: Failure, now: number): Breaker
  */
 export function afterWrite(state: BreakerState, now: number): BreakerState {
   const { pause } = state;
-  if (pause === null || !pause.code.startsWith('SQLITE_')) return state;
+  if (pause === null || !isLedgerFailure(pause.code)) return state;
   const soon = Math.max(now, pause.since + leastPauseMs * 2 ** Math.min(pause.probes, 5));
   return soon < pause.nextProbeAt ? { ...state, pause: { ...pause, nextProbeAt: soon } } : state;
 }

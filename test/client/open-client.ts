@@ -2,7 +2,7 @@ import { openVideoClient } from '../../packages/client/src/create-video-client.t
 import type { RequestNote, ResponseNote, VideoClientOptions } from '../../packages/client/src/client-options.ts';
 import type { VideoClient } from '../../packages/client/src/video-client.ts';
 import { throwIfAborted } from '../../packages/client/src/errors.ts';
-import { apiKey } from './open-service.ts';
+import { apiKey } from './daemon-client.ts';
 
 export interface OpenedClient extends AsyncDisposable {
   readonly client: VideoClient;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { VideoClient } from '../../packages/client/src/video-client.ts';
 import { RejectedError, UnreadableAnswerError } from '../../packages/client/src/errors.ts';
-import { apiKey } from './open-service.ts';
+import { apiKey } from './daemon-client.ts';
 import { failure, openClient } from './open-client.ts';
 import { base, mockExchanges } from './nocked.ts';
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 
 import type { VideoClient } from '../../packages/client/src/video-client.ts';
-import { apiKey } from './open-service.ts';
+import { apiKey } from './daemon-client.ts';
 import { startHost } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
 import { failure, openClient } from './open-client.ts';

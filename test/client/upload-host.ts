@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 
 /** A request as a real server saw it. */
 export interface Seen {
@@ -87,8 +85,8 @@ export function takeAll(status = 200, body = ''): Handler {
 
 export interface Folder extends Disposable {
   readonly path: string;
-  /** Writes a file and returns where and what it is. */
-  file(name: string, content: Buffer | string): { readonly path: string; readonly expected: FileVersion };
+  /** Writes a file and returns its path. */
+  file(name: string, content: Buffer | string): string;
 }
 
 export function tempFolder(): Folder {
@@ -98,20 +96,8 @@ export function tempFolder(): Folder {
     file(name, content) {
       const file = join(path, name);
       writeFileSync(file, content);
-      return { path: file, expected: versionOf(file) };
+      return file;
     },
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
-  };
-}
-
-export function versionOf(path: string): FileVersion {
-  const stat = statSync(path, { bigint: true });
-  return {
-    dev: String(stat.dev),
-    ino: String(stat.ino),
-    birthtimeNs: String(stat.birthtimeNs),
-    size: Number(stat.size),
-    mtimeNs: String(stat.mtimeNs),
-    ctimeNs: String(stat.ctimeNs),
   };
 }

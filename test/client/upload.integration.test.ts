@@ -22,7 +22,7 @@ import { startHost, takeAll, tempFolder } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
 import { content, sha256 } from './bytes.ts';
 import { failure, openClient } from './open-client.ts';
-import { losesAnswer, resets, startTinyService } from './tiny-service.ts';
+import { losesAnswer, resets, startTinyService, uploadPath } from './tiny-service.ts';
 
 const mib = 1024 * 1024;
 const fields = { title: 'T' };
@@ -50,7 +50,7 @@ describe('an upload', () => {
     await using opened = openClient(service.baseUrl);
     using folder = tempFolder();
     const bytes = content(3 * mib + 5);
-    const { path } = folder.file('clip.mp4', bytes);
+    const path = folder.file('clip.mp4', bytes);
     const told: [number, number][] = [];
     const uploaded = await opened.client.videos.upload(path, fields, {
       onCreated: ({ id }) => {
@@ -75,7 +75,7 @@ describe('an upload', () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
     using folder = tempFolder();
-    symlinkSync(folder.file('real.bin', 'abc').path, join(folder.path, 'link.mp4'));
+    symlinkSync(folder.file('real.bin', 'abc'), join(folder.path, 'link.mp4'));
     await opened.client.videos.upload(join(folder.path, 'link.mp4'), fields);
     expect(service.puts()[0]).toMatchObject({ bytes: 3, headers: { 'content-type': 'video/mp4' } });
   });
@@ -420,7 +420,7 @@ describe('a source', () => {
 
   test.each<[string, StreamSource['open'], RegExp]>([
     ['breaks', () => Readable.from(breaking()), /"clip.mp4" cannot be read: EIO/],
-    ['gives no bytes', () => Readable.from([{ an: 'object' }]), /"clip.mp4" gives something that is no bytes/],
+    ['gives no bytes', () => Readable.from([{ an: 'object' }]), /"clip.mp4" gives something other than bytes/],
     [
       'cannot be opened',
       () => {
@@ -433,7 +433,7 @@ describe('a source', () => {
       () => Promise.reject(Object.assign(new Error('no'), { code: 'EMFILE' })),
       /"clip.mp4" cannot be read: EMFILE/,
     ],
-    ['is none', () => ['abcd'] as unknown as Readable, /"clip.mp4" gives something that is no bytes/],
+    ['is none', () => ['abcd'] as unknown as Readable, /"clip.mp4" gives something other than bytes/],
   ])('that %s ends the upload', async (_, open, message) => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
@@ -445,14 +445,15 @@ describe('a source', () => {
   test('that is told to end, and does not, is not waited for', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
+    const stop = new AbortController();
     const ended = Promise.withResolvers<void>();
     const open = () => ({
       [Symbol.asyncIterator]: () => ({
-        next: () => new Promise<never>(() => {}),
+        next: () => (stop.abort(), new Promise<never>(() => {})),
         return: () => (ended.resolve(), new Promise<never>(() => {})),
       }),
     });
-    const options = { signal: AbortSignal.timeout(50) };
+    const options = { signal: stop.signal };
     const source = { name: 'clip.mp4', sizeBytes: 4, open };
     expect(await failure(opened.client.videos.upload(source, fields, options))).toBeInstanceOf(AbortedError);
     await ended.promise;
@@ -462,8 +463,10 @@ describe('a source', () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
     const late = Promise.withResolvers<Readable>();
-    const source = { name: 'clip.mp4', sizeBytes: 4, open: () => late.promise };
-    const options = { signal: AbortSignal.timeout(50) };
+    const stop = new AbortController();
+    const open = () => (stop.abort(), late.promise);
+    const source = { name: 'clip.mp4', sizeBytes: 4, open };
+    const options = { signal: stop.signal };
     expect(await failure(opened.client.videos.upload(source, fields, options))).toBeInstanceOf(AbortedError);
     const stream = new Readable({ read: () => undefined });
     const closed = new Promise((resolve) => stream.once('close', resolve));
@@ -490,12 +493,12 @@ describe('a source', () => {
     await using service = await startTinyService({ puts: [resets, takeAll()] });
     await using opened = openClient(service.baseUrl);
     using folder = tempFolder();
-    const { path } = folder.file('clip.mp4', content(2 * mib));
+    const path = folder.file('clip.mp4', content(2 * mib));
     const grows = { onCreated: () => appendFileSync(path, 'x') };
     expect(await failure(opened.client.videos.upload(path, fields, grows))).toBeInstanceOf(FileChangedError);
     expect(service.puts()).toEqual([]);
 
-    const other = folder.file('other.mp4', content(2 * mib)).path;
+    const other = folder.file('other.mp4', content(2 * mib));
     let isReplaced = false;
     const replaced = {
       onProgress: () => {
@@ -530,5 +533,54 @@ describe('the end of an upload', () => {
     await opened.client[Symbol.asyncDispose]();
     expect(await upload).toBeInstanceOf(AbortedError);
     expect(await failure(opened.client.feeds.list())).toBeInstanceOf(AbortedError);
+  });
+});
+
+describe('a program that keeps its own books', () => {
+  const own = { askAfterFailure: false } as const;
+
+  test('gets the failure of the one PUT at once, and no other request is made', async () => {
+    await using service = await startTinyService({ puts: [losesAnswer, takeAll()] });
+    await using opened = openClient(service.baseUrl);
+    using folder = tempFolder();
+    const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
+    const sent = opened.client.videos.send(folder.file('clip.mp4', content(10)), created, own);
+    expect(await failure(sent)).toMatchObject({ name: 'ConnectionError', sent: true });
+    expect(service.host.seen.map(({ method }) => method)).toEqual(['PUT']);
+    expect(opened.sleeps).toEqual([]);
+  });
+
+  test('writes the hash down before the last part leaves; if it cannot, no complete file arrives', async () => {
+    await using service = await startTinyService({ puts: [takeAll()] });
+    await using opened = openClient(service.baseUrl);
+    using folder = tempFolder();
+    const path = folder.file('clip.mp4', content(3 * mib));
+    const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
+    const hashes: string[] = [];
+    const beforeLastPart = async (hash: string): Promise<void> => {
+      hashes.push(hash);
+      throw new Error('the disk is full');
+    };
+    const sent = opened.client.videos.send(path, created, { beforeLastPart });
+    expect((await failure(sent)).message).toBe('the disk is full');
+    expect(hashes).toEqual([sha256(content(3 * mib))]);
+    expect(service.puts()).toMatchObject([{ isComplete: false }]);
+  });
+
+  test('gives a source of its own that is read by position, confirmed once and disposed of', async () => {
+    await using service = await startTinyService({ puts: [takeAll()] });
+    await using opened = openClient(service.baseUrl);
+    const bytes = content(2 * mib + 5);
+    const calls: string[] = [];
+    const openReader = async () => ({
+      read: async (position: number, into: Buffer) => void bytes.copy(into, 0, position),
+      confirm: async (hash: string) => void calls.push(hash),
+      [Symbol.asyncDispose]: async () => void calls.push('disposed'),
+    });
+    const source = { name: 'clip.mkv', sizeBytes: bytes.length, openReader };
+    const { sha256: hash } = await opened.client.videos.upload(source, fields);
+    expect(hash).toBe(sha256(bytes));
+    expect(calls).toEqual([hash, 'disposed']);
+    expect(service.puts()).toMatchObject([{ bytes: bytes.length, headers: { 'content-type': 'video/x-matroska' } }]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { filesOf, viewOf } from '../../src/daemon/view.ts';
-import type { FileFilter, LedgerView } from '../../src/ledger/ledger.ts';
+import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';
 
@@ -42,10 +42,10 @@ test('a limit counts what settles too', async () => {
 });
 
 test.for([
-  { gate: { waiting: 0, blockedUntil: 0 }, why: 'waits for its turn' },
-  { gate: { waiting: 1, blockedUntil: 0 }, why: 'waits for the hourly request budget' },
-  { gate: { waiting: 1, blockedUntil: Date.now() + 60_000 }, why: 'the service limits requests (429)' },
+  { gate: { waiting: 0, blockedUntil: 0 }, why: /turn/ },
+  { gate: { waiting: 1, blockedUntil: 0 }, why: /budget/ },
+  { gate: { waiting: 1, blockedUntil: Date.now() + 60_000 }, why: /429.* resumes in \d+ s$/ },
 ])('a queued file says: $why', ({ gate, why }) => {
   const limited = { ...daemon, gate: { snapshot: () => gate } } as unknown as Daemon;
-  expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toBe(why);
+  expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toMatch(why);
 });

@@ -95,6 +95,31 @@ describe('moving after ready', () => {
   });
 });
 
+describe('an after_ready action', () => {
+  test.each([
+    ['of a newer version', { kind: 'archive', to: 'tape' }, 'unknown_after_ready'],
+    ['that names a method of every object', { kind: 'constructor' }, 'unknown_after_ready'],
+    ['that is missing', {}, 'unknown_after_ready'],
+    ['that asks for nothing', { kind: 'keep' }, 'nothing_to_put_away'],
+  ])('%s keeps the file, and says so', async (_, action, code) => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4', { afterReady: action as Facts['afterReady'] });
+    expect(await files.checkDisposal(facts)).toMatchObject({ kind: 'permanent', code });
+    expect(await files.dispose(facts)).toMatchObject({ ok: false, failure: { kind: 'permanent', code } });
+    expect(await readdir(folder.path)).toEqual(['clip.mp4']);
+  });
+
+  test('"delete" removes the file and nothing else', async () => {
+    await using folder = await scratch();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    await writeFile(join(folder.path, 'other.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'delete' } });
+    expect(await files.dispose(facts)).toEqual({ ok: true, value: null });
+    expect(await readdir(folder.path)).toEqual(['other.mp4']);
+  });
+});
+
 test('a link file without an address is never taken for a video', async () => {
   await using folder = await scratch();
   await writeFile(join(folder.path, 'clip.url'), 'no address');

@@ -130,7 +130,7 @@ alongside('commands with a running daemon', () => {
     const done = await run('retry', inbox('news/morning/clip.mpg'), 'f_000000');
     expect(done.code).toBe(1);
     expect(done.stderr).toMatch(/clip\.mpg: it is done: nothing to retry/);
-    expect(done.stderr).toMatch(/f_000000: no such file is known/);
+    expect(done.stderr).toMatch(/f_000000: unknown file/);
     const held = await run('retry', '--json', inbox('nobody/takes-this.mpg'));
     expect(held.code).toBe(1);
     expect(jsonOf(held)).toMatchObject({
@@ -172,7 +172,7 @@ alongside('commands with a running daemon', () => {
     const second = await run('run');
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(
-      `another dropcast is running with the state directory ${station.scratch.file('state')}`,
+      `another dropcast already uses the state directory ${station.scratch.file('state')}`,
     );
     expectNoStackTrace(second);
     expect((await run('once')).code).toBe(1);

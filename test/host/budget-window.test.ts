@@ -1,24 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { block, ceilingOf, emptyWindow, spend, usedOf } from '../../src/host/budget-window.ts';
+import { believedWait, block, ceilingOf, emptyWindow, spend, usedOf } from '../../src/host/budget-window.ts';
 import type { BudgetWindow } from '../../src/host/budget-window.ts';
-import type { Lane } from '../../src/pipeline/file/ports.ts';
+import type { RequestPriority } from '../../src/pipeline/file/ports.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const start = Date.UTC(2026, 10, 20, 12, 0, 17);
-const lanes: readonly Lane[] = ['finish', 'create', 'poll'];
+const priorities: readonly RequestPriority[] = ['finish', 'create', 'poll'];
 
 /** Takes as much as it gets at one moment. */
 function drain(
   window: BudgetWindow,
   nowMs: number,
-  lane: Lane,
+  priority: RequestPriority,
   limit: number,
 ): { window: BudgetWindow; granted: number; waitMs: number } {
   for (let granted = 0; ; granted++) {
-    const spending = spend(window, nowMs, lane, limit);
+    const spending = spend(window, nowMs, priority, limit);
     window = spending.window;
     if (!spending.granted) return { window, granted, waitMs: spending.waitMs };
   }
@@ -49,17 +49,17 @@ describe('the hourly budget', () => {
     const step = fc.record({
       afterMs: fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: 0, max: 70 * 60_000 })),
       burst: fc.integer({ min: 1, max: 12 }),
-      lane: fc.constantFrom(...lanes),
+      priority: fc.constantFrom(...priorities),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 20 }), (steps, limit) => {
         const times: number[] = [];
         let window = emptyWindow;
         let now = start;
-        for (const { afterMs, burst, lane } of steps) {
+        for (const { afterMs, burst, priority } of steps) {
           now += afterMs;
           for (let i = 0; i < burst; i++) {
-            const spending = spend(window, now, lane, limit);
+            const spending = spend(window, now, priority, limit);
             window = spending.window;
             if (spending.granted) times.push(now);
           }
@@ -129,9 +129,9 @@ describe('the hourly budget', () => {
 });
 
 describe('a block', () => {
-  test('shuts every lane for as long as the service asks, then lets one request go first', () => {
+  test('blocks every priority for as long as the service asks, then lets one request go first', () => {
     const window = block(emptyWindow, start, 30_000);
-    for (const lane of lanes) expect(spend(window, start + 29_999, lane, 100).granted).toBe(false);
+    for (const priority of priorities) expect(spend(window, start + 29_999, priority, 100).granted).toBe(false);
     const probe = spend(window, start + 30_000, 'poll', 100);
     expect(probe.granted).toBe(true);
     const second = spend(probe.window, start + 30_001, 'finish', 100);
@@ -156,4 +156,8 @@ describe('a block', () => {
     const window = block(drain(emptyWindow, start, 'create', 20).window, start, 5000);
     expect(JSON.parse(JSON.stringify(window))).toEqual(window);
   });
+});
+
+test('a wait that the service asks for is believed from a second to an hour', () => {
+  expect([0, 1500, 86_400_000].map(believedWait)).toEqual([1000, 1500, 3_600_000]);
 });

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
-import { installedService } from '../../src/config/installed-service.ts';
-import { toFailure, toFileFailure } from '../../src/host/failure.ts';
-import type { InstalledService } from '../../src/config/installed-service.ts';
+import { toFailure } from '../../src/host/failure.ts';
 import { stopped } from '../../src/pipeline/file/failure.ts';
 import * as errors from '../../packages/client/src/errors.ts';
+import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 
 const facts = { status: 400, code: 'c' };
 
@@ -31,18 +30,8 @@ const table: readonly (readonly [unknown, object])[] = [
   [new errors.UploadRejectedError('m', facts), { kind: 'permanent' }],
   [new errors.UploadServerError('m', facts), { kind: 'transient', inDoubt: true }],
   [new errors.UploadStalledError('m', facts), { kind: 'transient', inDoubt: true }],
-  [new errors.FileChangedError('m', facts), { kind: 'changed' }],
-  [new errors.FileVanishedError('m', facts), { kind: 'vanished' }],
-  [new errors.FileUnreadableError('m', { code: 'EACCES' }), { kind: 'transient' }],
-  [new errors.FileUnreadableError('m', { code: 'EIO' }), { kind: 'transient' }],
-  [new errors.FileUnreadableError('m', { code: 'EMFILE' }), { kind: 'suspended' }],
-  [new errors.FileUnreadableError('m', { code: 'outside_folder' }), { kind: 'permanent' }],
-  [new errors.FileUnreadableError('m', { code: 'ESTALE' }), { kind: 'transient' }],
   [Object.assign(new Error('m'), { code: 'ENOSPC' }), { kind: 'suspended', code: 'ENOSPC' }],
-  [
-    Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
-    { kind: 'suspended', message: 'the disk of the state directory is full' },
-  ],
+  [new LedgerUnavailableError('disk full'), { kind: 'suspended', message: 'the disk of the state directory is full' }],
   [Object.assign(new Error('m'), { code: 'EAI_AGAIN' }), { kind: 'offline' }],
   [new errors.AbortedError('m'), stopped],
   // Thrown by the client library and its webhook verifier alone: the daemon has its own ways to wait and to be rung.
@@ -50,7 +39,7 @@ const table: readonly (readonly [unknown, object])[] = [
   [new errors.WaitTimeoutError('v', 1, undefined), { kind: 'bug' }],
   [new errors.WebhookSignatureError('m', { code: 'too_old' }), { kind: 'bug' }],
   [new TypeError('m'), { kind: 'bug', code: 'TypeError' }],
-  ['text', { kind: 'bug', code: 'unknown' }],
+  ['text', { kind: 'bug' }],
   [undefined, { kind: 'bug' }],
 ];
 
@@ -63,42 +52,15 @@ describe('the failure class', () => {
 
   test('is told for every class of error', () => {
     const told = new Set(table.map(([error]) => (error instanceof Error ? error.name : '')));
-    const bases = new Set(['ServiceError', 'UploadError']);
+    // Those of files are the disk's to classify.
+    const bases = new Set([
+      'ServiceError',
+      'UploadError',
+      'FileChangedError',
+      'FileUnreadableError',
+      'FileVanishedError',
+    ]);
     const classes = Object.keys(errors).filter((name) => name.endsWith('Error') && !bases.has(name));
     expect(classes.filter((name) => !told.has(name))).toEqual([]);
-  });
-});
-
-describe('a file of a watched folder', () => {
-  const refused = (code: string): Error => Object.assign(new Error(`${code}: no`), { code, syscall: 'link' });
-
-  test.each([
-    ['ENOENT', 'vanished'],
-    ['ENOTDIR', 'vanished'],
-    ['ESTALE', 'transient'],
-    ['EACCES', 'transient'],
-    ['EIO', 'transient'],
-    ['ENOSPC', 'suspended'],
-    ['EROFS', 'suspended'],
-    ['EDQUOT', 'suspended'],
-  ])('%s is %s', (code, kind) => {
-    expect(toFileFailure(refused(code))).toMatchObject({ kind, code });
-  });
-
-  test('a read-only folder is told with the way out of this very service, and of none where there is none', () => {
-    const told = (service: InstalledService | null): string => toFileFailure(refused('EROFS'), service).message;
-    expect(told(installedService(null))).toContain(
-      '`sudo dropcast systemd drop-in --install`, then `sudo systemctl restart dropcast`',
-    );
-    expect(told(installedService('news'))).toContain(
-      '`sudo dropcast systemd drop-in --install --instance news`, then `sudo systemctl restart dropcast@news`',
-    );
-    expect(told(null)).toMatch(/read-only \(EROFS\)(?!.*(?:systemctl|drop-in|sudo))/);
-  });
-
-  test('what no system call threw is told as ever', () => {
-    expect(toFileFailure(new errors.FileVanishedError('m', { code: 'ENOENT' })).kind).toBe('vanished');
-    expect(toFileFailure(new errors.AbortedError('m'))).toBe(stopped);
-    expect(toFileFailure(Object.assign(new TypeError('m'), { code: 'ERR_INVALID_ARG_TYPE' })).kind).toBe('bug');
   });
 });

@@ -5,7 +5,7 @@ import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import { AbortedError } from '../../packages/client/src/errors.ts';
 import { createGate } from '../../src/host/gate.ts';
 import type { BudgetStore } from '../../src/host/gate.ts';
-import type { Lane } from '../../src/pipeline/file/ports.ts';
+import type { RequestPriority } from '../../src/pipeline/file/ports.ts';
 
 class MemoryStore implements BudgetStore {
   saved: BudgetWindow | null = null;
@@ -25,8 +25,13 @@ function openGate({ limit = 10, store = new MemoryStore() } = {}) {
 }
 
 /** Asks and notes in which order the answers come. */
-function ask(gate: ReturnType<typeof openGate>['gate'], order: string[], lane: Lane, name: string = lane): void {
-  void gate.take(lane).then(
+function ask(
+  gate: ReturnType<typeof openGate>['gate'],
+  order: string[],
+  priority: RequestPriority,
+  name: string = priority,
+): void {
+  void gate.take(priority).then(
     () => order.push(name),
     (error: Error) => order.push(`${name}: ${error.name}`),
   );
@@ -67,17 +72,17 @@ describe('the gate', () => {
     await vi.waitFor(() => expect(gate.snapshot()).toMatchObject({ used: 7, total: 70 }));
   });
 
-  test('serves finish before create before poll, and in order within a lane', async () => {
+  test('serves finish before create before poll, and in order within one', async () => {
     const { gate } = openGate({ limit: 100 });
     const order: string[] = [];
-    for (const [lane, name] of [
+    for (const [priority, name] of [
       ['poll', 'p1'],
       ['create', 'c1'],
       ['poll', 'p2'],
       ['finish', 'f1'],
       ['create', 'c2'],
     ] as const) {
-      ask(gate, order, lane, name);
+      ask(gate, order, priority, name);
     }
     await vi.advanceTimersByTimeAsync(0);
     expect(order).toEqual(['f1', 'c1', 'c2', 'p1', 'p2']);

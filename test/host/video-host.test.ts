@@ -1,9 +1,11 @@
 import nock from 'nock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createHosted } from '../../src/host/video-host.ts';
-import { createBandwidth } from '../../packages/client/src/upload/bandwidth.ts';
+import { createVideoHost } from '../../src/host/video-host.ts';
+import { failureOfFile } from '../../src/disk/failure.ts';
+import { uploadSource } from '../../src/disk/accepted-file.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
-import { openService } from '../client/open-service.ts';
+import { openDaemonClient } from '../client/daemon-client.ts';
+import type { Opened } from '../client/daemon-client.ts';
 
 const base = 'https://video.example.com/v1';
 const nothing = { error: { code: 'not_found', message: 'nothing here' } };
@@ -17,7 +19,7 @@ test.for([
   { name: 'again, while the list is answered: the file fails', list: 200, attempts: 1, kind: 'permanent' },
   { name: 'and the list too: it is the address, everything waits', list: 404, attempts: 0, kind: 'suspended' },
 ])('404 to a create request $name', async ({ list, attempts, kind }) => {
-  await using opened = openService(base);
+  await using opened = openDaemonClient(base);
   nock(base)
     .post('/videos')
     .reply(404, nothing)
@@ -35,7 +37,7 @@ test.for([
   { said: { page: 1, total: 60 }, perPage: 100 },
   { said: { page: 1, per_page: 0, total: 60 }, perPage: 1 },
 ])('a listed page is as large as the service says: $said', async ({ said, perPage }) => {
-  await using opened = openService(base);
+  await using opened = openDaemonClient(base);
   nock(base)
     .get('/videos?page=1&per_page=100')
     .reply(200, { data: [{ id: 'vid_1', status: 'ready' }], meta: said });
@@ -44,7 +46,7 @@ test.for([
 });
 
 test('a key that the service does not take says what a new one takes', async () => {
-  await using opened = openService(base);
+  await using opened = openDaemonClient(base);
   nock(base)
     .get('/videos/vid_1')
     .reply(401, { error: { code: 'unauthorized', message: 'who are you?' } });
@@ -54,10 +56,11 @@ test('a key that the service does not take says what a new one takes', async () 
   });
 });
 
-function hostedBy({ service }: ReturnType<typeof openService>): ReturnType<typeof createHosted> {
-  return createHosted({
-    service: () => service,
-    bandwidth: createBandwidth(null),
+function hostedBy({ client }: Opened): ReturnType<typeof createVideoHost> {
+  return createVideoHost({
+    client: () => client,
+    sourceOf: uploadSource,
+    failureOfFile,
     stallTimeoutMs: () => 1_000,
     howToRenewKey: () => 'a new key takes this',
   });

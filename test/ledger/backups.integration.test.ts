@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
-import { scratchDirectory } from './scratch.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 test('copies are whole, at most four are kept, and nothing is copied while nothing was written', async () => {
   await using scratch = await scratchDirectory();

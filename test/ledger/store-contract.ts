@@ -88,6 +88,84 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
     });
   });
 
+  describe('a claim', () => {
+    test('shows the row of its moment, and keeps everybody else from the file', async () => {
+      await withRows([someFacts(), named('other')], async (store) => {
+        const saved = await store.save(someFacts({ why: 'before' }));
+        const claim = await store.claim('f_1');
+        expect(claim?.facts).toEqual(saved);
+        await store.save({ ...saved, why: 'since' });
+        expect(claim?.facts).toEqual(saved);
+        expect(await store.claim('f_1')).toBeNull();
+        expect((await store.claim('other'))?.facts.id).toBe('other');
+      });
+    });
+
+    test('of an id that nobody knows is refused, also once that file has come', async () => {
+      await withRows([], async (store) => {
+        expect(await store.claim('f_1')).toBeNull();
+        await store.insert(someFacts());
+        expect((await store.claim('f_1'))?.facts).toEqual(someFacts());
+      });
+    });
+
+    test('by several at the same time is granted to one', async () => {
+      await withRows([someFacts()], async (store) => {
+        const claims = await Promise.all(Array.from({ length: 8 }, () => store.claim('f_1')));
+        expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+      });
+    });
+
+    test('is renewed as long as it is held', async () => {
+      await withRows([someFacts()], async (store) => {
+        const claim = await store.claim('f_1');
+        expect(await claim?.renew()).toBe(true);
+        expect(await claim?.renew()).toBe(true);
+        await claim?.release();
+        expect(await claim?.renew()).toBe(false);
+      });
+    });
+
+    test('that was released is free for the next, who sees what was written meanwhile', async () => {
+      await withRows([someFacts()], async (store) => {
+        const first = await store.claim('f_1');
+        const saved = await store.save(someFacts(created));
+        await first?.release();
+        expect((await store.claim('f_1'))?.facts).toEqual(saved);
+      });
+    });
+
+    test('that was released has no power over the next one', async () => {
+      await withRows([someFacts()], async (store) => {
+        const first = await store.claim('f_1');
+        await first?.release();
+        const second = await store.claim('f_1');
+        await first?.release();
+        expect(await first?.renew()).toBe(false);
+        expect(await second?.renew()).toBe(true);
+        expect(await store.claim('f_1')).toBeNull();
+      });
+    });
+
+    test('does not replace the check of the revision', async () => {
+      await withRows([someFacts()], async (store) => {
+        const claim = await store.claim('f_1');
+        await store.save(someFacts({ why: 'newer' }));
+        await expect(store.save({ ...someFacts(), ...claim?.facts })).rejects.toThrow(StaleRowError);
+        expect((await store.load('f_1'))?.why).toBe('newer');
+      });
+    });
+
+    test('survives a write that was refused', async () => {
+      await withRows([someFacts()], async (store) => {
+        const claim = await store.claim('f_1');
+        await expect(store.save(someFacts({ rev: 7 }))).rejects.toThrow(StaleRowError);
+        expect(await claim?.renew()).toBe(true);
+        expect(await store.claim('f_1')).toBeNull();
+      });
+    });
+  });
+
   describe('rows that are due', () => {
     test('come oldest first, so many as are asked for', async () => {
       await withRows([named('c'), named('a'), named('b', created), named('d')], async (store) => {

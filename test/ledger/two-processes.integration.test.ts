@@ -1,18 +1,22 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { LedgerInUseError } from '../../src/ledger/ledger-error.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
-import { scratchDirectory } from './scratch.ts';
+import { openDatabase } from '../../src/ledger/open-database.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const ledgerModule = JSON.stringify(new URL('../../src/ledger/ledger.ts', import.meta.url).href);
 const factsModule = JSON.stringify(new URL('../pipeline/some-facts.ts', import.meta.url).href);
 
-/** Inserts files and moves each on, and says so only after each write has resolved. */
+/** Once it is told to, inserts files and moves each on. Reports each write only after it has resolved. */
 const writer = (stateDir: string, run: number): string => `
   import { writeSync } from 'node:fs';
   import { openLedger } from ${ledgerModule};
   import { created, someFacts, uploaded } from ${factsModule};
+  await new Promise((resolve) => process.stdin.once('data', resolve));
   const ledger = await openLedger(${JSON.stringify(stateDir)});
   for (let n = 0; ; n += 1) {
     const id = 'f_${run}_' + n;
@@ -26,7 +30,7 @@ const writer = (stateDir: string, run: number): string => `
   }
 `;
 
-/** Takes the ledger and keeps it. */
+/** Opens the ledger and keeps it. */
 const holder = (stateDir: string): string => `
   import { openLedger } from ${ledgerModule};
   await openLedger(${JSON.stringify(stateDir)});
@@ -34,33 +38,47 @@ const holder = (stateDir: string): string => `
   setInterval(() => {}, 1000);
 `;
 
-/** Takes the ledger for a moment, again and again, as commands do while no daemon runs. */
+/** Opens the ledger for a moment, again and again, as commands do while no daemon runs. */
 const reader = (stateDir: string): string => `
   import { openLedger } from ${ledgerModule};
   for (let n = 0; n < 10; n += 1) await (await openLedger(${JSON.stringify(stateDir)}))[Symbol.asyncDispose]();
   process.stdout.write('all read\\n');
 `;
 
-/** A process that is killed at the end at the latest. */
-class Writer implements AsyncDisposable {
+/** Another process. The end of its block kills it. */
+class Other implements AsyncDisposable {
   readonly #child: ChildProcess;
+  readonly #output: NodeJS.ReadableStream;
   readonly #ended: Promise<unknown>;
-  readonly #begun: Promise<unknown>;
-  /** What it has said. */
+  /** What it has written. */
   text = '';
 
   constructor(script: string) {
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     child.stdout.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
-    this.#begun = once(child.stdout, 'data');
+    this.#output = child.stdout;
     this.#ended = once(child, 'close');
     this.#child = child;
   }
 
-  async hasBegun(): Promise<void> {
-    await this.#begun;
+  start(): void {
+    this.#child.stdin?.write('start\n');
+  }
+
+  /** Whole lines, of which the last one may be missing. */
+  lines(): readonly string[] {
+    return this.text.split('\n').slice(0, -1);
+  }
+
+  async hasWritten(lines: number): Promise<void> {
+    let hasEnded = false;
+    while (this.lines().length < lines) {
+      if (hasEnded) throw new Error(`it ended after ${this.lines().length} of ${lines} lines`);
+      const more = once(this.#output, 'data').then(() => false);
+      hasEnded = await Promise.race([more, this.#ended.then(() => true)]);
+    }
   }
 
   async hasEnded(): Promise<void> {
@@ -74,40 +92,45 @@ class Writer implements AsyncDisposable {
 }
 
 describe('a ledger of another process', () => {
-  test('is refused while that lives, and free when it is killed', async () => {
+  test('is refused while that process lives, and free once it is killed', async () => {
     await using scratch = await scratchDirectory();
     {
-      await using other = new Writer(holder(scratch.path));
-      await other.hasBegun();
-      await expect(openLedger(scratch.path)).rejects.toThrow('is in use by another process');
+      await using other = new Other(holder(scratch.path));
+      await other.hasWritten(1);
+      await expect(openDatabase(join(scratch.path, 'ledger.db'), 0)).rejects.toThrow(LedgerInUseError);
     }
     await using ledger = await openLedger(scratch.path);
     expect(await ledger.counts()).toEqual({});
   });
 
-  test('is waited for when others only look: many at once all get their turn', async () => {
+  test('is awaited while others only read: many at once all get their turn', async () => {
     await using scratch = await scratchDirectory();
     await (await openLedger(scratch.path))[Symbol.asyncDispose]();
-    const readers = Array.from({ length: 16 }, () => new Writer(reader(scratch.path)));
+    await using stack = new AsyncDisposableStack();
+    const readers = Array.from({ length: 8 }, () => stack.use(new Other(reader(scratch.path))));
     for (const one of readers) await one.hasEnded();
     expect(readers.map(({ text }) => text)).toEqual(readers.map(() => 'all read\n'));
   });
 });
 
 describe('kill -9', () => {
-  const kills = 20;
+  const kills = 10;
 
   test(`${kills} times: nothing that was acknowledged is lost, and the ledger is sound`, async () => {
     await using scratch = await scratchDirectory();
     const acknowledged = new Map<string, number>();
+    await using stack = new AsyncDisposableStack();
+    const prepare = (run: number): Other => stack.use(new Other(writer(scratch.path, run)));
+    let next = prepare(0);
     for (let run = 0; run < kills; run += 1) {
-      const child = new Writer(writer(scratch.path, run));
-      await child.hasBegun();
-      // Somewhere in the middle of a write: each takes a millisecond or some.
-      await new Promise((resolve) => setTimeout(resolve, 5 + 7 * run));
+      const child = next;
+      // Starts while this one writes.
+      if (run + 1 < kills) next = prepare(run + 1);
+      child.start();
+      // It goes on writing: the signal arrives somewhere in the middle.
+      await child.hasWritten(1 + 4 * run);
       await child[Symbol.asyncDispose]();
-      const whole = child.text.slice(0, child.text.lastIndexOf('\n')).split('\n');
-      for (const line of whole) acknowledged.set(line.split(' ')[0] ?? '', Number(line.split(' ')[1]));
+      for (const line of child.lines()) acknowledged.set(line.split(' ')[0] ?? '', Number(line.split(' ')[1]));
     }
     // Opening it checks its integrity.
     await using ledger = await openLedger(scratch.path);

@@ -7,6 +7,7 @@ import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { logEvents } from '../../src/daemon/log-events.ts';
 import type { Events } from '../../src/pipeline/events.ts';
 import { rowsOf } from './held-rows.ts';
+import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 import { FakeHost } from './fake-host.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
@@ -343,8 +344,7 @@ describe('the end', () => {
 });
 
 describe('a ledger that takes no writes', () => {
-  const full = (): Error =>
-    Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
+  const full = (): Error => new LedgerUnavailableError('disk full');
 
   test('pauses everything when a file cannot be taken in, with the reason', async () => {
     const { conductor } = open([]);

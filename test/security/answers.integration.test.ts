@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
 import { toFailure } from '../../src/host/failure.ts';
-import { openService } from '../client/open-service.ts';
-import type { Opened } from '../client/open-service.ts';
+import { openDaemonClient } from '../client/daemon-client.ts';
+import type { Opened } from '../client/daemon-client.ts';
 import { startHost, takeAll, tempFolder } from '../client/upload-host.ts';
 
 /** A server that answers with bytes of its own, as no library would. */
@@ -37,12 +37,12 @@ const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 
 async function listingFeeds(answer: (socket: Socket) => void): Promise<unknown> {
   await using server = await startRaw(answer);
-  await using opened = openService(server.origin, { timeoutMs: 400 });
+  await using opened = openDaemonClient(server.origin, { timeoutMs: 400 });
   return await listing(opened);
 }
 
-function listing({ service }: Opened): Promise<unknown> {
-  return service.listFeeds({ lane: 'poll' }).catch((error: unknown) => error);
+function listing({ client }: Opened): Promise<unknown> {
+  return client.feeds.list().catch((error: unknown) => error);
 }
 
 describe('an answer of the service', () => {
@@ -122,16 +122,11 @@ describe('an answer of the upload address', () => {
     ['its body comes byte by byte', 'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'x', 'upload_stalled'],
   ])('is not waited for for ever when %s', { timeout: 5_000 }, async (_, beginning, piece, code) => {
     await using server = await startRaw((socket) => drip(socket, `HTTP/1.1 100 Continue\r\n\r\n${beginning}`, piece));
-    await using opened = openService('http://127.0.0.1:1');
+    await using opened = openDaemonClient('http://127.0.0.1:1');
     using folder = tempFolder();
-    const sending = opened.service.upload({
-      ...folder.file('clip.mp4', 'the film'),
-      root: folder.path,
-      url: `${server.origin}/u`,
-      signal: new AbortController().signal,
+    const sending = opened.send(folder.file('clip.mp4', 'the film'), `${server.origin}/u`, {
       stallTimeoutMs: code === 'upload_stalled' ? 300 : 60_000,
-      finalizeTimeoutMs: code === 'no_answer' ? 300 : 60_000,
-      beforeLastPart: async () => {},
+      answerTimeoutMs: code === 'no_answer' ? 300 : 60_000,
     });
     await expect(sending).rejects.toMatchObject({ name: 'UploadStalledError', code });
   });
@@ -141,16 +136,9 @@ test.each(['clip\r\nx-forged: 1.mp4', 'clip".mp4', 'clip\u0001.mp4', 'clip.\r\nm
   'a file called %j puts nothing into the head of a request',
   async (name) => {
     await using host = await startHost(takeAll());
-    await using opened = openService('http://127.0.0.1:1');
+    await using opened = openDaemonClient('http://127.0.0.1:1');
     using folder = tempFolder();
-    await opened.service.upload({
-      ...folder.file(name, 'x'),
-      root: folder.path,
-      url: `${host.origin}/u`,
-      signal: new AbortController().signal,
-      stallTimeoutMs: 5_000,
-      beforeLastPart: async () => {},
-    });
+    await opened.send(folder.file(name, 'x'), `${host.origin}/u`);
     const headers = host.seen[0]?.headers ?? {};
     expect(Object.keys(headers).toSorted()).toEqual(
       ['connection', 'content-length', 'content-type', 'expect', 'host', 'user-agent'].toSorted(),

@@ -23,21 +23,20 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 
 import type { FolderConfig } from '../../src/config/config.ts';
 import { inDirectory, NotInFolderError } from '../../src/disk/held-directory.ts';
+import { openAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
 import { createRouter } from '../../src/intake/folder-router.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { openChecked } from '../../packages/client/src/upload/opened-file.ts';
 import { checkBytes } from '../../src/watch/completeness.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { canMount } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
-import { openService } from '../client/open-service.ts';
+import { openDaemonClient } from '../client/daemon-client.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
 
 const secret = 'sk_of_the_service_4f9a7c21';
 const film = 'the film, as it was accepted';
 const local = createLocalFiles(async () => null);
-const { signal } = new AbortController();
 
 /** A watched folder with `show/clip.mp4` in it, and beside the folder what is no business of who may write in it. */
 async function folderAndOthers() {
@@ -101,43 +100,35 @@ const substitutes: readonly Substitute[] = [
 describe('between the scan and the upload the file becomes', () => {
   test.each(substitutes)('%s: nothing of it is sent, and nothing hangs', async (_, put) => {
     await using there = await folderAndOthers();
-    const expected = await there.version();
+    const facts = await there.facts();
     await unlink(there.clip);
     await put(there);
-    expect(await checkBytes(there.folder, 'show/clip.mp4', expected, true)).not.toMatchObject({ is: 'sound' });
+    expect(await checkBytes(there.folder, 'show/clip.mp4', facts.version, true)).not.toMatchObject({ is: 'sound' });
     await using host = await startHost(takeAll());
-    await using opened = openService('http://127.0.0.1:1/v1');
-    const sent = opened.service.upload({
-      url: `${host.origin}/u`,
-      root: there.folder,
-      path: there.clip,
-      expected,
-      signal,
-      stallTimeoutMs: 5_000,
-      beforeLastPart: async () => {},
+    await using opened = openDaemonClient('http://127.0.0.1:1/v1');
+    const sent = opened.send(uploadSource(facts), `${host.origin}/u`);
+    await expect(sent).rejects.toMatchObject({
+      name: expect.stringMatching(/^File(Changed|Vanished|Unreadable)Error$/),
     });
-    await expect(sent).rejects.toThrow(
-      /is no regular file any more|was replaced by another file|is away|cannot be read/,
-    );
     expect(host.seen).toEqual([]);
   });
 
   test('a socket', async () => {
     await using there = await folderAndOthers();
-    const expected = await there.version();
+    const facts = await there.facts();
     await unlink(there.clip);
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(there.clip, resolve));
-    await expect(openChecked(there.folder, there.clip, expected)).rejects.toThrow('is no regular file any more');
+    await expect(openAccepted(facts)).rejects.toMatchObject({ name: 'FileChangedError' });
     await new Promise((resolve) => server.close(resolve));
   });
 
   test('FIFOs, more than there are threads: the file system still answers', { timeout: 10_000 }, async () => {
     await using there = await folderAndOthers();
-    const expected = await there.version();
-    const pipes = Array.from({ length: 16 }, (_, n) => join(there.folder, `pipe-${n}.mp4`));
-    for (const pipe of pipes) makePipe(pipe);
-    const opened = pipes.map((pipe) => openChecked(there.folder, pipe, expected));
+    const facts = await there.facts();
+    const pipes = Array.from({ length: 16 }, (_, n) => `pipe-${n}.mp4`);
+    for (const pipe of pipes) makePipe(join(there.folder, pipe));
+    const opened = pipes.map((path) => openAccepted({ ...facts, path }));
     const outcomes = await Promise.allSettled([...opened, readFile(there.clip)]);
     expect(outcomes.map(({ status }) => status)).toEqual([...pipes.map(() => 'rejected'), 'fulfilled']);
   });
@@ -149,8 +140,9 @@ describe('a directory that becomes a link to what belongs to others', () => {
     const { swap } = there;
     await swap();
     // Even a version that was somehow learnt of the other file does not help.
-    const expected = versionOf(await stat(join(there.others, 'clip.mp4'), { bigint: true }));
-    await expect(openChecked(there.folder, there.clip, expected)).rejects.toMatchObject({ code: 'outside_folder' });
+    const version = versionOf(await stat(join(there.others, 'clip.mp4'), { bigint: true }));
+    const facts = someFacts({ folder: there.folder, path: 'show/clip.mp4', version });
+    await expect(openAccepted(facts)).rejects.toMatchObject({ code: 'outside_folder' });
   });
 
   test('during the upload: what was accepted is sent, to the last byte', async () => {
@@ -166,16 +158,8 @@ describe('a directory that becomes a link to what belongs to others', () => {
         request.resume();
       });
     });
-    await using opened = openService('http://127.0.0.1:1/v1');
-    const { sha256 } = await opened.service.upload({
-      url: `${host.origin}/u`,
-      root: there.folder,
-      path: there.clip,
-      expected: await there.version(),
-      signal,
-      stallTimeoutMs: 5_000,
-      beforeLastPart: async () => {},
-    });
+    await using opened = openDaemonClient('http://127.0.0.1:1/v1');
+    const { sha256 } = await opened.send(uploadSource(await there.facts()), `${host.origin}/u`);
     const accepted = createHash('sha256').update(await readFile(join(there.aside, 'clip.mp4')));
     expect(sha256).toBe(accepted.digest('hex'));
     expect(hash.digest('hex')).toBe(sha256);

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { createVideoClient } from '../../packages/client/src/create-video-client.ts';
 import { selfSigned } from '../client/certificate.ts';
-import { apiKey, openService } from '../client/open-service.ts';
+import { apiKey, openDaemonClient } from '../client/daemon-client.ts';
 import { listening, startHost, takeAll, tempFolder } from '../client/upload-host.ts';
 import type { Host, Seen } from '../client/upload-host.ts';
 import { startProxy } from './proxy.ts';
@@ -43,17 +43,10 @@ describe('a proxy of the environment', () => {
     });
     await using proxy = await startProxy(1);
     const proxyEnv = { HTTP_PROXY: proxy.origin, http_proxy: proxy.origin, HTTPS_PROXY: proxy.origin };
-    await using opened = openService(host.origin, { proxyEnv });
+    await using opened = openDaemonClient(host.origin, { proxyEnv });
     using folder = tempFolder();
-    expect(await opened.service.listFeeds({ lane: 'poll' })).toEqual([]);
-    await opened.service.upload({
-      ...folder.file('clip.mp4', 'x'),
-      root: folder.path,
-      url: `${host.origin}/u`,
-      signal: new AbortController().signal,
-      stallTimeoutMs: 5_000,
-      beforeLastPart: async () => {},
-    });
+    expect(await opened.client.feeds.list()).toEqual([]);
+    await opened.send(folder.file('clip.mp4', 'x'), `${host.origin}/u`);
     expect(host.seen.map(({ method }) => method)).toEqual(['GET', 'PUT']);
     expect(proxy.asked).toEqual([]);
   });
@@ -81,17 +74,11 @@ describe('NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment', () => {
 test('an upload host that is the same but for the port does not see the key', async () => {
   await using service = await startHost(takeAll());
   await using upload = await startHost(takeAll());
-  await using opened = openService(`${service.origin}/v1`, { sendKeyTo: ['https://127.0.0.1'] });
+  await using opened = openDaemonClient(`${service.origin}/v1`, { sendKeyTo: ['https://127.0.0.1'] });
   using folder = tempFolder();
-  await opened.service.upload({
-    ...folder.file('clip.mp4', 'x'),
-    root: folder.path,
-    // The path says what it likes: the origin counts.
-    url: `${upload.origin}/${service.origin}/v1?to=${service.origin}`,
-    signal: new AbortController().signal,
-    stallTimeoutMs: 5_000,
-    beforeLastPart: async () => {},
-  });
+  // The path says what it likes: the origin counts.
+  const url = `${upload.origin}/${service.origin}/v1?to=${service.origin}`;
+  await opened.send(folder.file('clip.mp4', 'x'), url);
   expect(upload.seen.map(({ headers }) => headers.authorization)).toEqual([undefined]);
   expect(JSON.stringify(upload.seen)).not.toContain(apiKey);
 });

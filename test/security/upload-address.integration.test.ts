@@ -4,27 +4,19 @@ import { describe, expect, test } from 'vitest';
 import { toFailure } from '../../src/host/failure.ts';
 import { freshConnections } from '../../packages/client/src/transport/connection.ts';
 import { UploadRejectedError } from '../../packages/client/src/errors.ts';
-import { uploadFile } from '../../packages/client/src/upload/upload.ts';
+import { putBody } from '../../packages/client/src/upload/put-body.ts';
+import type { UploadWorld } from '../../packages/client/src/upload/put-body.ts';
+import { seekableOf } from '../../packages/client/src/upload/upload-source.ts';
 import { createUploadTargets } from '../../packages/client/src/upload/upload-targets.ts';
 import type { Resolve } from '../../packages/client/src/upload/upload-targets.ts';
 import { selfSigned } from '../client/certificate.ts';
-import { apiKey, openService } from '../client/open-service.ts';
+import { apiKey, openDaemonClient } from '../client/daemon-client.ts';
 import { listening, startHost, takeAll, tempFolder } from '../client/upload-host.ts';
 import type { Folder, Host, Seen } from '../client/upload-host.ts';
 import { startProxy } from './proxy.ts';
 
 /** From the block for documentation (RFC 5737): an address of the internet that nobody has. */
 const publicService = 'https://203.0.113.7/v1';
-
-const sending = {
-  signal: new AbortController().signal,
-  stallTimeoutMs: 5_000,
-  beforeLastPart: async () => {},
-};
-
-function uploadFrom(folder: Folder, url: string) {
-  return { ...sending, ...folder.file('clip.mp4', 'the film'), root: folder.path, url };
-}
 
 async function startTlsHost(): Promise<Host> {
   const seen: Seen[] = [];
@@ -51,10 +43,12 @@ describe('an upload address of a service on the internet', () => {
   ].flat();
   test.each(thisMachine)('%s, which is this machine, is refused without a connection', async (origin) => {
     await using host = await startHost(takeAll());
-    await using opened = openService(publicService);
+    await using opened = openDaemonClient(publicService);
     using folder = tempFolder();
     const { port } = new URL(host.origin);
-    const error = await refusal(opened.service.upload(uploadFrom(folder, `${origin}:${port}/u/tok_5f0c1be2aa77`)));
+    const error = await refusal(
+      opened.send(folder.file('clip.mp4', 'the film'), `${origin}:${port}/u/tok_5f0c1be2aa77`),
+    );
     expect(error).toBeInstanceOf(UploadRejectedError);
     expect(error).toMatchObject({ code: 'unsafe_upload_address' });
     expect(error.message).not.toContain('tok_5f0c1be2aa77');
@@ -73,9 +67,9 @@ describe('an upload address of a service on the internet', () => {
     'https://[fe80::1]/',
     'https://[fd00::1]/',
   ])('%s, the metadata of a cloud or a private network, is refused', async (url) => {
-    await using opened = openService(publicService);
+    await using opened = openDaemonClient(publicService);
     using folder = tempFolder();
-    expect(await refusal(opened.service.upload(uploadFrom(folder, url)))).toMatchObject({
+    expect(await refusal(opened.send(folder.file('clip.mp4', 'the film'), url))).toMatchObject({
       code: 'unsafe_upload_address',
     });
   });
@@ -96,9 +90,9 @@ describe('an upload address of a service on the internet', () => {
     'https://exa mple.com/',
     '',
   ])('%j is no address that a file may be sent to', async (url) => {
-    await using opened = openService(publicService);
+    await using opened = openDaemonClient(publicService);
     using folder = tempFolder();
-    const error = await refusal(opened.service.upload(uploadFrom(folder, url)));
+    const error = await refusal(opened.send(folder.file('clip.mp4', 'the film'), url));
     expect(error).toMatchObject({ name: 'UploadRejectedError', code: 'unsafe_upload_address' });
     expect(error.message).not.toMatch(/passwd|pass@|alert|docker/);
   });
@@ -108,10 +102,10 @@ describe('the metadata of a cloud', () => {
   test.each(['http://127.0.0.1:1/v1', 'https://10.0.0.5/v1', publicService])(
     'is no place for uploads of the service at %s either',
     async (service) => {
-      await using opened = openService(service);
+      await using opened = openDaemonClient(service);
       using folder = tempFolder();
       const error = await refusal(
-        opened.service.upload(uploadFrom(folder, 'https://169.254.169.254/latest/meta-data')),
+        opened.send(folder.file('clip.mp4', 'the film'), 'https://169.254.169.254/latest/meta-data'),
       );
       expect(error).toMatchObject({ code: 'unsafe_upload_address' });
     },
@@ -132,12 +126,19 @@ describe('an upload address with a name', () => {
 
   function send(folder: Folder, url: string, resolve: Resolve, { service = publicService, proxyEnv = {} } = {}) {
     const named = new Set([new URL(service).origin]);
-    return uploadFile(uploadFrom(folder, url), {
+    return put(folder, url, {
       agent: freshConnections(proxyEnv, selfSigned.cert),
       userAgent: 'dropcast',
       targets: createUploadTargets({ baseUrl: service, named, resolve }),
       keyFor: () => null,
     });
+  }
+
+  async function put(folder: Folder, url: string, world: UploadWorld, signal = new AbortController().signal) {
+    const { name, sizeBytes, openReader } = await seekableOf(folder.file('clip.mp4', 'the film'));
+    await using reader = await openReader();
+    const options = { url, name, signal, stallTimeoutMs: 5_000, beforeLastPart: async () => {} };
+    return await putBody({ reader, sizeBytes }, options, world);
   }
 
   test.each([
@@ -165,7 +166,7 @@ describe('an upload address with a name', () => {
     const stop = AbortSignal.timeout(300);
     const targets = createUploadTargets({ baseUrl: publicService, named: new Set(), resolve });
     const world = { agent: freshConnections({}, selfSigned.cert), userAgent: 'x', targets, keyFor: () => null };
-    await refusal(uploadFile({ ...uploadFrom(folder, `https://rebind.example:${port}/u`), signal: stop }, world));
+    await refusal(put(folder, `https://rebind.example:${port}/u`, world, stop));
     expect(resolve.asked).toEqual(['rebind.example']);
     expect(host.sockets.size + host.seen.length).toBe(0);
   });
@@ -211,16 +212,18 @@ describe('an upload address with a name', () => {
 describe('a service that is near', () => {
   test('on this machine: its uploads may be there too', async () => {
     await using host = await startHost(takeAll());
-    await using opened = openService('http://127.0.0.1:1/v1');
+    await using opened = openDaemonClient('http://127.0.0.1:1/v1');
     using folder = tempFolder();
-    await expect(opened.service.upload(uploadFrom(folder, `${host.origin}/u`))).resolves.toMatchObject({ bytes: 8 });
+    await expect(opened.send(folder.file('clip.mp4', 'the film'), `${host.origin}/u`)).resolves.toMatchObject({
+      sizeBytes: 8,
+    });
   });
 
   test('on a private network: its uploads may not be on this machine', async () => {
     await using host = await startHost(takeAll());
-    await using opened = openService('https://10.0.0.5/v1');
+    await using opened = openDaemonClient('https://10.0.0.5/v1');
     using folder = tempFolder();
-    expect(await refusal(opened.service.upload(uploadFrom(folder, `${host.origin}/u`)))).toMatchObject({
+    expect(await refusal(opened.send(folder.file('clip.mp4', 'the film'), `${host.origin}/u`))).toMatchObject({
       code: 'unsafe_upload_address',
     });
     expect(host.seen).toEqual([]);
@@ -229,9 +232,9 @@ describe('a service that is near', () => {
 
 test('an origin that a person has named to see the key may be anywhere', async () => {
   await using host = await startHost(takeAll());
-  await using opened = openService(publicService, { sendKeyTo: [host.origin] });
+  await using opened = openDaemonClient(publicService, { sendKeyTo: [host.origin] });
   using folder = tempFolder();
-  await opened.service.upload(uploadFrom(folder, `${host.origin}/u`));
+  await opened.send(folder.file('clip.mp4', 'the film'), `${host.origin}/u`);
   expect(host.seen.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${apiKey}`]);
 });
 
@@ -241,9 +244,9 @@ test.each([301, 302, 303, 307, 308])('a redirect by %i is never followed, by no 
     request.resume();
     response.writeHead(status, { location: `${other.origin}/steal` }).end();
   });
-  await using opened = openService('http://127.0.0.1:1/v1', { sendKeyTo: [host.origin, other.origin] });
+  await using opened = openDaemonClient('http://127.0.0.1:1/v1', { sendKeyTo: [host.origin, other.origin] });
   using folder = tempFolder();
-  const error = await refusal(opened.service.upload(uploadFrom(folder, `${host.origin}/u`)));
+  const error = await refusal(opened.send(folder.file('clip.mp4', 'the film'), `${host.origin}/u`));
   expect(error).toMatchObject({ name: 'RedirectError', status });
   expect(other.sockets.size + other.seen.length).toBe(0);
 });

@@ -240,7 +240,7 @@ describe('the watcher is closed', () => {
     const clock = new FakeClock();
     const events = manualEvents();
     let accepted = 0;
-    let closed: PromiseLike<void> | null = null;
+    const closing: PromiseLike<void>[] = [];
     await using inbox = await WatchedDirectory.create({
       clock,
       openEvents: events.open,
@@ -248,13 +248,13 @@ describe('the watcher is closed', () => {
         path: folder.path,
         accepts: (path) => {
           accepted += 1;
-          closed ??= inbox.watcher[Symbol.asyncDispose]();
+          if (closing.length === 0) closing.push(inbox.watcher[Symbol.asyncDispose]());
           return isMedia(path);
         },
       },
     });
     await inbox.watcher.start();
-    await closed;
+    await Promise.all(closing);
     const seen = accepted;
     clock.advance(3_600_000);
     await turns();

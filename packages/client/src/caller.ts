@@ -1,12 +1,13 @@
+import { RateLimitedError, throwIfAborted } from './errors.ts';
 import { requestIdOf } from './transport/answer.ts';
-import type { BodySource } from './upload/body-source.ts';
 import type { ApiRequest } from './wire/requests.ts';
 import { originOf, secretsOfAddress } from './transport/scrub.ts';
 import type { Scrub } from './transport/scrub.ts';
 import type { Ending, Transport } from './transport/transport.ts';
-import type { SendOptions, Uploaded } from './upload/upload.ts';
+import type { Body, PutOptions, Uploaded } from './upload/put-body.ts';
 import type { RequestNote } from './client-options.ts';
 import type { Hooks } from './hooks.ts';
+import type { RequestGate } from './request-gate.ts';
 import { waitBeforeRetry } from './retry.ts';
 import type { RetryFacts } from './retry.ts';
 import { requireRetries, requireTimeout } from './settings.ts';
@@ -17,19 +18,20 @@ import type { RequestOptions } from './video-client.ts';
 export interface CallerParts {
   readonly settings: Pick<ClientSettings, 'maxRetries' | 'maxRetryAfterMs'>;
   readonly hooks: Hooks;
+  readonly gate: RequestGate | undefined;
   readonly surroundings: Surroundings;
 }
 
 export interface AskingOptions extends RequestOptions {
-  /** What the other side might echo beside the key. */
+  /** What the other side might echo, beside the key. */
   readonly secrets?: readonly string[];
-  /** In place of that of the client. */
+  /** Replaces that of the client. */
   readonly maxRetryAfterMs?: number;
-  /** Told of every failure, before it is decided what becomes of it. */
+  /** Called with every failure, before the decision whether to try again. */
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** Puts requests to the service, again where that is safe, and tells the hooks of each. */
+/** Sends requests to the service, again where that is safe, through the gate and past the hooks. */
 export class Caller {
   readonly #transport: Transport;
   readonly #parts: CallerParts;
@@ -40,7 +42,7 @@ export class Caller {
   }
 
   /**
-   * What the service answers, after as many attempts as the request allows.
+   * Returns what the service answers, after as many attempts as the request allows.
    * @throws {TypeError} for options out of their range
    * @throws {ServiceError} the failure of the last attempt
    */
@@ -60,15 +62,15 @@ export class Caller {
     }
   }
 
-  /** One PUT to an upload address, never repeated. @throws as `sendBody` */
-  async put(source: BodySource, options: SendOptions, attempt: number): Promise<Uploaded> {
+  /** One PUT to an upload address, never repeated. @throws as `putBody` */
+  async put(body: Body, options: PutOptions, attempt: number): Promise<Uploaded> {
     const note = { operation: 'upload file', method: 'PUT', path: `${originOf(options.url)}/…`, attempt };
     const scrub = this.scrub(secretsOfAddress(options.url));
     const startedAt = performance.now();
     let answered: Pick<Ending, 'status' | 'requestId'> = {};
     this.#parts.hooks.request(note);
     try {
-      return await this.#transport.send(source, {
+      return await this.#transport.put(body, {
         ...options,
         onAnswer: (answer) => {
           const requestId = requestIdOf(answer, scrub);
@@ -80,7 +82,7 @@ export class Caller {
     }
   }
 
-  /** What the decision on a repetition needs to know, except for whether it is allowed. */
+  /** The facts for the decision whether to try again, except whether the request may be repeated. */
   retryFacts(attempt: number, { maxRetries, maxRetryAfterMs }: AskingOptions): Omit<RetryFacts, 'isRepeatable'> {
     const { settings, surroundings } = this.#parts;
     return {
@@ -108,15 +110,29 @@ export class Caller {
     return this.#parts.surroundings.elapsed();
   }
 
-  #askOnce<T>(
+  async #askOnce<T>(
     request: ApiRequest<T>,
-    { attempt, signal, timeoutMs, secrets }: AskingOptions & { readonly attempt: number; readonly signal: AbortSignal },
+    {
+      attempt,
+      signal,
+      timeoutMs,
+      secrets,
+      priority,
+    }: AskingOptions & { readonly attempt: number; readonly signal: AbortSignal },
   ): Promise<T> {
-    const { hooks } = this.#parts;
+    const { hooks, gate } = this.#parts;
     const note: RequestNote = { operation: request.operation, method: request.method, path: request.path, attempt };
-    if (!signal.aborted) hooks.request(note);
+    throwIfAborted(signal, request.operation);
+    await gate?.pass({ ...note, signal, ...(priority !== undefined && { priority }) });
+    throwIfAborted(signal, request.operation);
+    hooks.request(note);
     const onEnd = (ending: Ending) => hooks.response({ ...note, ...ending });
-    return this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd });
+    try {
+      return await this.#transport.ask(request, { signal, timeoutMs, secrets, onEnd });
+    } catch (error) {
+      if (error instanceof RateLimitedError) gate?.throttled(error.retryAfterMs);
+      throw error;
+    }
   }
 }
 

@@ -1,33 +1,46 @@
+import type { RequestGate } from './request-gate.ts';
 import type { ProxyEnvironment } from './transport/connection.ts';
+import type { Bandwidth } from './upload/bandwidth.ts';
 
+export type { ProxyEnvironment };
+
+/** Options of `createVideoClient`. Only `baseUrl` and `apiKey` are required. */
 export interface VideoClientOptions {
-  /** With its version segment; https, or http on this machine. */
+  /** Address of the service with its version segment, like `https://video.example.com/v1`; plain http for this machine only. */
   readonly baseUrl: string;
+  /** Sent as a bearer token with every request to the service (api-spec section 5). No error and no hook shows it. */
   readonly apiKey: string;
-  /** For one JSON exchange, in milliseconds, 1 to 2,147,483,647. Default 30 s. */
+  /** Time for one JSON request and its answer, in milliseconds, 1 to 2,147,483,647. Default 30,000. */
   readonly timeoutMs?: number;
-  /** Repetitions of a request that may be repeated, 0 to 10. Default 2. */
+  /** How often a request that may be repeated is tried again, 0 to 10; 0 switches all automatic repetition off. Default 2. */
   readonly maxRetries?: number;
   /**
-   * A `Retry-After` up to this is waited out, in milliseconds, 0 to 86,400,000; a longer one is handed to the caller at once, as
-   * `retryAfterMs` of the error. Default 60 s.
+   * The longest `Retry-After` that the client waits for by itself, in milliseconds, 0 to 86,400,000; for a longer one the call fails
+   * at once, with `retryAfterMs` in the error. Default 60,000.
    */
   readonly maxRetryAfterMs?: number;
-  /** Default `dropcast`. */
+  /** The `User-Agent` header. Default `dropcast`. */
   readonly userAgent?: string;
-  /** Further origins, beside that of `baseUrl`, whose uploads may see the key, and may be nearer to this machine than the service is. */
+  /**
+   * Further origins whose uploads receive the key, beside that of `baseUrl`: for an upload host that asks for it. These origins may
+   * also be nearer to this machine than the service is (see `UploadRejectedError`).
+   */
   readonly sendKeyTo?: readonly string[];
-  /** Certificates (PEM) to trust beside the known ones: the sandbox makes its own. */
+  /** Certificates (PEM) to trust in addition to the system's: the sandbox makes its own. */
   readonly ca?: string;
-  /** `HTTPS_PROXY` and `NO_PROXY`; by default those of this process. Plain http never goes through a proxy. */
+  /** `HTTPS_PROXY` and `NO_PROXY`; default: those of this process. Plain http never uses a proxy. */
   readonly proxyEnv?: ProxyEnvironment;
-  /** Told of each request before it leaves, repetitions included. What it throws becomes a process warning. */
+  /** Limits the uploads of this client, and of every other client that is given the same object. See `createBandwidth`. */
+  readonly bandwidth?: Bandwidth;
+  /** Awaited before every JSON request, repetitions included: for a request budget that other parts of a program share. */
+  readonly requestGate?: RequestGate;
+  /** Called before each request leaves, repetitions and uploads included. An error of it becomes a process warning. */
   readonly onRequest?: (note: RequestNote) => void;
-  /** Told how each of them ended. What it throws becomes a process warning. */
+  /** Called when each of them has ended. An error of it becomes a process warning. */
   readonly onResponse?: (note: ResponseNote) => void;
 }
 
-/** A request that leaves now. Neither holds a secret: of an upload address only the origin is told. */
+/** A request that leaves now. It contains no secret: of an upload address only the origin. */
 export interface RequestNote {
   /** In words: `list videos`, `upload file`. */
   readonly operation: string;
@@ -38,10 +51,11 @@ export interface RequestNote {
   readonly attempt: number;
 }
 
-/** How it ended; without `status` no answer came. */
+/** How a request ended; without `status` there was no answer. */
 export interface ResponseNote extends RequestNote {
   readonly status?: number;
+  /** From the start of the request to the end of the answer, in milliseconds. */
   readonly ms: number;
-  /** The service's own name for the request, to quote to its support. */
+  /** The service's id of the request, to quote to its support. */
   readonly requestId?: string;
 }

@@ -17,15 +17,17 @@ import type { Analytics, Channels, Feeds, VideoClient, Videos } from './video-cl
 import { createVideos } from './videos.ts';
 
 /**
- * Opens a client for the video service. Nothing is asked of the service yet.
+ * Creates a client for the video service. It sends nothing before a method is called.
  *
- * @throws TypeError for an address that is neither https nor on this machine, an empty key, or a number out of its range
+ * @param options see `VideoClientOptions` for units, ranges and defaults
+ * @throws {TypeError} an address is neither https nor on this machine, the key is empty or cannot be sent in a header, `ca` is not a
+ *   certificate, or a number is out of its range
  */
 export function createVideoClient(options: VideoClientOptions): VideoClient {
   return openVideoClient(options, realSurroundings);
 }
 
-/** As above, with time and chance of the caller's choice. */
+/** The same, with the clock and the random numbers of a test. */
 export function openVideoClient(options: VideoClientOptions, surroundings: Surroundings): VideoClient {
   return new HttpVideoClient(options, surroundings);
 }
@@ -40,7 +42,12 @@ class HttpVideoClient implements VideoClient {
   constructor(options: VideoClientOptions, surroundings: Surroundings) {
     const settings = settingsOf(options);
     this.#transport = new Transport(settings);
-    const caller = new Caller(this.#transport, { settings, hooks: new Hooks(options), surroundings });
+    const caller = new Caller(this.#transport, {
+      settings,
+      hooks: new Hooks(options),
+      gate: options.requestGate,
+      surroundings,
+    });
     this.videos = createVideos(caller);
     this.channels = {
       list: async (call) => await caller.ask(listChannels(), call),

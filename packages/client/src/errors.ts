@@ -9,19 +9,18 @@ export interface ErrorFacts {
 }
 
 /**
- * Anything that went wrong between us and the hosted service, in words that may be logged. Errors of the HTTP library hold
- * the key and signed addresses in enumerable fields (measured), so none of them is kept: the cause is a copy of
- * name, code and message.
+ * Anything that went wrong between this program and the service. Its text may be logged: errors of the HTTP library hold the key and
+ * signed addresses in enumerable fields (measured), so the cause is only a copy of their name, code and message.
  */
 export class ServiceError extends Error {
   override readonly name: string = 'ServiceError';
-  /** The service's error code, an errno name, or a word of ours. */
+  /** The service's error code, an errno name, or a word of this package. */
   readonly code: string;
   /** HTTP status, if there was an answer. */
   readonly status: number | undefined;
-  /** Not before so long from now, if the other side said so. */
+  /** How long to wait before the next request, in milliseconds, 1,000 or more, if the other side said so. */
   readonly retryAfterMs: number | undefined;
-  /** The service's own name for the request, to quote to its support. */
+  /** The service's id of the request, to quote to its support. */
   readonly requestId: string | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -38,7 +37,7 @@ export class UnauthorizedError extends ServiceError {
   override readonly name = 'UnauthorizedError';
 }
 
-/** 402: the account does not pay for this any more. */
+/** 402: the account has to pay first. */
 export class PaymentRequiredError extends ServiceError {
   override readonly name = 'PaymentRequiredError';
 }
@@ -48,7 +47,7 @@ export class ForbiddenError extends ServiceError {
   override readonly name = 'ForbiddenError';
 }
 
-/** 404: the service does not know what was asked for. */
+/** 404: there is no such video, channel or feed. */
 export class NotFoundError extends ServiceError {
   override readonly name = 'NotFoundError';
 }
@@ -58,22 +57,22 @@ export class RateLimitedError extends ServiceError {
   override readonly name = 'RateLimitedError';
 }
 
-/** Any other 4xx: the service understood and refuses. */
+/** Any other 4xx: the service refuses the request. */
 export class RejectedError extends ServiceError {
   override readonly name = 'RejectedError';
 }
 
-/** 5xx. The request may have been carried out all the same. */
+/** 5xx. The service may still have carried the request out. */
 export class ServerError extends ServiceError {
   override readonly name = 'ServerError';
 }
 
-/** A 2xx answer that is no JSON, has another shape, is too long, or came from something that is not the service. */
+/** A 2xx answer that is not JSON, has another shape or is too long: often a proxy or a login page answers, not the service. */
 export class UnreadableAnswerError extends ServiceError {
   override readonly name = 'UnreadableAnswerError';
 }
 
-/** 3xx. Never followed: a redirected PUT becomes an empty one that reports success, a redirected request may carry the key away. */
+/** 3xx. Never followed: a redirected PUT becomes an empty one that reports success, and a redirected request may give the key away. */
 export class RedirectError extends ServiceError {
   override readonly name = 'RedirectError';
   readonly by: 'service' | 'upload address';
@@ -84,9 +83,10 @@ export class RedirectError extends ServiceError {
   }
 }
 
-/** The connection could not be made, or broke. `sent` is false only if no byte of the request can have been written. */
+/** The connection could not be made, or it broke. */
 export class ConnectionError extends ServiceError {
   override readonly name = 'ConnectionError';
+  /** False only if no byte of the request can have left this machine: then the service cannot have acted on it. */
   readonly sent: boolean;
 
   constructor(sent: boolean, message: string, facts: ErrorFacts) {
@@ -95,9 +95,10 @@ export class ConnectionError extends ServiceError {
   }
 }
 
-/** No answer in time. `sent` as in ConnectionError. */
+/** No answer in time. */
 export class RequestTimeoutError extends ServiceError {
   override readonly name = 'RequestTimeoutError';
+  /** False only if no byte of the request can have left this machine: then the service cannot have acted on it. */
   readonly sent: boolean;
 
   constructor(sent: boolean, message: string, facts: ErrorFacts) {
@@ -106,65 +107,68 @@ export class RequestTimeoutError extends ServiceError {
   }
 }
 
-/** What can go wrong only while sending a file; connection and time-out errors are those above. */
+/** Errors that only sending a file has; broken connections and timeouts are the classes above. */
 export class UploadError extends ServiceError {
   override readonly name: string = 'UploadError';
 }
 
-/** The upload address answers 401, 403, 404 or 410: it has expired or was used up. */
+/** The upload address answered 401, 403, 404 or 410: it has expired or was used up. */
 export class AddressDeadError extends UploadError {
   override readonly name = 'AddressDeadError';
 }
 
-/** The upload address answers 409: something was uploaded already. Only the status of the video can tell. */
+/** The upload address answered 409: something was uploaded before. Only the status of the video can tell what. */
 export class UploadConflictError extends UploadError {
   override readonly name = 'UploadConflictError';
 }
 
-/** The upload address refuses this file, or is no address that may be sent to. */
+/**
+ * The upload address refused this file (any other 4xx), or no file may be sent to it: it is not https, contains a password, or leads
+ * nearer to this machine than the service itself (`code` is `unsafe_upload_address`).
+ */
 export class UploadRejectedError extends UploadError {
   override readonly name = 'UploadRejectedError';
 }
 
-/** The upload address answers 5xx, 408, 425 or 429, or says success before it had the whole file. */
+/** The upload address answered 5xx, 408, 425 or 429, or reported success before it had the whole file. */
 export class UploadServerError extends UploadError {
   override readonly name = 'UploadServerError';
 }
 
-/** No byte left for the stall time, or no answer came after the last one. */
+/** No byte left within `stallTimeoutMs`, or no answer came within `answerTimeoutMs` after the last one. */
 export class UploadStalledError extends UploadError {
   override readonly name = 'UploadStalledError';
 }
 
-/** The file is no longer the version that was accepted. */
+/** The file changed before or while it was sent, or a stream had another length than it said. */
 export class FileChangedError extends UploadError {
   override readonly name = 'FileChangedError';
 }
 
-/** There is no file at the path any more. */
+/** There is no file at the path. */
 export class FileVanishedError extends UploadError {
   override readonly name = 'FileVanishedError';
 }
 
-/** The file is there but cannot be read; `code` is the errno name, or `outside_folder`. */
+/** The file or stream cannot be read; `code` is the errno name or a word of this package. */
 export class FileUnreadableError extends UploadError {
   override readonly name = 'FileUnreadableError';
 }
 
-/** We ourselves broke it off: the caller's signal, or the shutdown. No failure of anything. */
+/** The caller's signal fired, or the client was closed. */
 export class AbortedError extends ServiceError {
   override readonly name = 'AbortedError';
 
   constructor(what: string) {
-    super(`${what} was broken off`, { code: 'aborted' });
+    super(`${what} was aborted`, { code: 'aborted' });
   }
 }
 
-/** The service gave a video up: its status is `failed`. */
+/** The status of the video is `failed`. */
 export class VideoFailedError extends ServiceError {
   override readonly name = 'VideoFailedError';
   readonly videoId: string;
-  /** Why, in the service's words, if it says so. */
+  /** The service's reason, if it gives one. */
   readonly reason: string | undefined;
 
   constructor(videoId: string, reason: string | undefined) {
@@ -176,27 +180,27 @@ export class VideoFailedError extends ServiceError {
   }
 }
 
-/** A video was neither ready nor failed in the time that the caller gave it. It may become so yet. */
+/** The video was neither ready nor failed within `waitMs`. It may still become ready. */
 export class WaitTimeoutError extends ServiceError {
   override readonly name = 'WaitTimeoutError';
   readonly videoId: string;
-  /** The last one that was heard. */
+  /** The last one that the service told. */
   readonly lastStatus: string | undefined;
 
   constructor(videoId: string, waitMs: number, lastStatus: string | undefined) {
-    const state = lastStatus === undefined ? 'nothing was heard of it' : `it is ${JSON.stringify(lastStatus)}`;
+    const state = lastStatus === undefined ? 'its status is unknown' : `it is ${JSON.stringify(lastStatus)}`;
     super(`the video ${JSON.stringify(videoId)} was not ready within ${waitMs} ms: ${state}`, { code: 'wait_timeout' });
     this.videoId = videoId;
     this.lastStatus = lastStatus;
   }
 }
 
-/** A webhook is not from the service, is too old, or says nothing that can be read; `code` tells which. */
+/** A webhook is not from the service, is too old, or cannot be read; `code` tells which. */
 export class WebhookSignatureError extends ServiceError {
   override readonly name = 'WebhookSignatureError';
 }
 
-/** Throws an AbortedError if the signal says stop. */
+/** @throws {AbortedError} the signal has fired */
 export function throwIfAborted(signal: AbortSignal | undefined, what: string): void {
   if (signal?.aborted === true) throw new AbortedError(what);
 }
@@ -207,7 +211,7 @@ export function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' && error.code !== '' ? error.code : undefined;
 }
 
-/** Name, code and message, without the stack and whatever else hangs on it. */
+/** Name, code and message, without the stack and without other fields. */
 function plainCopy(error: unknown): Error {
   const copy = new Error(error instanceof Error ? scrubAddresses(error.message) : 'not an error object');
   const code = codeOf(error);

@@ -1,7 +1,7 @@
 import { scrubAddresses } from './transport/scrub.ts';
 import type { RequestNote, ResponseNote, VideoClientOptions } from './client-options.ts';
 
-/** The caller's listeners. A defect of theirs must not become one of the call. */
+/** The caller's listeners. An error of theirs must not become one of the call. */
 export class Hooks {
   readonly #listeners: Pick<VideoClientOptions, 'onRequest' | 'onResponse'>;
 
@@ -28,6 +28,6 @@ function tell(name: string, call: () => unknown): void {
 }
 
 function warn(name: string, error: unknown): void {
-  const why = error instanceof Error ? scrubAddresses(error.message) : 'something that is no error';
+  const why = error instanceof Error ? scrubAddresses(error.message) : 'not an error object';
   process.emitWarning(`${name} threw: ${why}`, 'DropcastWarning');
 }

@@ -1,8 +1,10 @@
-// What the package gives to programs: `import { createVideoClient } from 'dropcast'`.
+// The public API of @dropcast/client.
 
-/** Opens a client for the video service; see `VideoClient` for what it can do. */
+import './node-version.ts';
+
 export { createVideoClient } from './create-video-client.ts';
-export type { RequestNote, ResponseNote, VideoClientOptions } from './client-options.ts';
+export type { ProxyEnvironment, RequestNote, ResponseNote, VideoClientOptions } from './client-options.ts';
+export type { RequestAtGate, RequestGate } from './request-gate.ts';
 
 export type {
   Analytics,
@@ -12,6 +14,7 @@ export type {
   NewVideo,
   Pages,
   RequestOptions,
+  SeekableSource,
   SendCallOptions,
   StreamSource,
   UploadCallOptions,
@@ -35,7 +38,12 @@ export type {
   VideoPage,
 } from './wire/wire.ts';
 
-/** Makes sure that a webhook is from the service, and reads it. */
+export { createBandwidth } from './upload/bandwidth.ts';
+export type { Bandwidth } from './upload/bandwidth.ts';
+export { readOpenFile } from './upload/file-reader.ts';
+export type { FileReader } from './upload/file-reader.ts';
+export type { BodyReader } from './upload/body-reader.ts';
+
 export { verifyWebhook } from './webhooks/verify-webhook.ts';
 export type { ReceivedWebhook } from './webhooks/verify-webhook.ts';
 export type {
@@ -46,7 +54,7 @@ export type {
   WebhookEvent,
 } from './webhooks/webhook-event.ts';
 
-/** One class per kind of failure; `ServiceError` and `UploadError` are what the others extend. */
+/** One class per kind of failure; all extend `ServiceError`, those of uploads also `UploadError`. */
 export {
   AbortedError,
   AddressDeadError,
@@ -75,17 +83,3 @@ export {
   WebhookSignatureError,
 } from './errors.ts';
 export type { ErrorFacts } from './errors.ts';
-
-// For the daemon, which puts its own budget and its own files behind the same transport.
-export * as requests from './wire/requests.ts';
-export type { ApiRequest, PageQuery } from './wire/requests.ts';
-export { Transport } from './transport/transport.ts';
-export type { Ending } from './transport/transport.ts';
-export type { ProxyEnvironment } from './transport/connection.ts';
-export type { Uploaded, UploadOptions } from './upload/upload.ts';
-export { createBandwidth } from './upload/bandwidth.ts';
-export type { Bandwidth } from './upload/bandwidth.ts';
-export { hashFile } from './upload/opened-file.ts';
-export { clampWait } from './transport/retry-after.ts';
-export { scrubAddresses } from './transport/scrub.ts';
-export { codeOf, throwIfAborted } from './errors.ts';

@@ -45,8 +45,8 @@ class VideoPages implements Pages<Video> {
 }
 
 /**
- * Videos that are added while the pages are read move the others on to later pages, so that some come twice. A page that is
- * the one before once more may come of that; twice in a row it comes of a service that does not know `page`.
+ * Videos that are added while the pages are read push others to later pages, so that some come twice, and a whole page may repeat.
+ * Twice in a row means a service that ignores `page`.
  */
 const mostRepeats = 2;
 

@@ -1,9 +1,9 @@
 import { ConnectionError, RateLimitedError, RequestTimeoutError, ServiceError } from './errors.ts';
 
 export interface RetryFacts {
-  /** That has just failed, from 1. */
+  /** The attempt that has just failed, from 1. */
   readonly attempt: number;
-  /** Does no harm when an earlier request was carried out without our knowing. */
+  /** Repeating does no harm if the service already carried out an earlier attempt. */
   readonly isRepeatable: boolean;
   readonly maxRetries: number;
   readonly maxRetryAfterMs: number;
@@ -15,10 +15,10 @@ export interface RetryFacts {
 const backoff = { firstMs: 500, mostMs: 8000 } as const;
 
 /**
- * Whether a failed request is sent again, and when.
+ * Decides whether to send a failed request again, and when.
  *
- * @returns milliseconds to wait; null to give up: the error is no passing one, the request must not be repeated, the attempts
- *   are used up, or the service asks for a longer wait than is allowed
+ * @returns milliseconds to wait; null to give up: the error is permanent, the request must not be repeated, no attempt is left, or
+ *   the service asks for a longer wait than is allowed
  */
 export function waitBeforeRetry(error: unknown, facts: RetryFacts): number | null {
   if (!(error instanceof ServiceError) || facts.attempt > facts.maxRetries) return null;
@@ -27,7 +27,7 @@ export function waitBeforeRetry(error: unknown, facts: RetryFacts): number | nul
   return pauseMs(error, facts);
 }
 
-/** The wait itself: as long as the service asks, else backoff with full jitter; null when it asks for too long. */
+/** The wait: as long as the service asks, else backoff with full jitter; null if the service asks for too long. */
 export function pauseMs(
   { retryAfterMs }: Pick<ServiceError, 'retryAfterMs'>,
   { attempt, maxRetryAfterMs, random }: Pick<RetryFacts, 'attempt' | 'maxRetryAfterMs' | 'random'>,
@@ -43,7 +43,7 @@ export function isPassing(error: unknown): boolean {
   return error instanceof ServiceError && error.status !== undefined && isPassingStatus(error.status);
 }
 
-/** Whether a request that failed so may have been carried out all the same. A 429 says that it was not. */
+/** Whether the service may have carried out a request that failed with this error. A 429 says that it did not. */
 export function mayHaveHappened(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof RequestTimeoutError) return error.sent;
   return isPassing(error) && !(error instanceof RateLimitedError);

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 
-import { isLoopback } from './transport/loopback.ts';
+import { isLoopback } from './upload/reach.ts';
 import type { Secret, TransportOptions } from './transport/transport.ts';
 import type { VideoClientOptions } from './client-options.ts';
 
@@ -10,7 +10,7 @@ export interface ClientSettings extends TransportOptions {
   readonly maxRetryAfterMs: number;
 }
 
-/** The longest time that a timer of Node takes; it fires at once for a longer one. */
+/** The longest time that a Node timer takes; for a longer one it fires at once. */
 export const longestTimerMs = 2_147_483_647;
 
 const longestRetryAfterMs = 86_400_000;
@@ -33,6 +33,7 @@ export function settingsOf(options: VideoClientOptions): ClientSettings {
     userAgent: options.userAgent,
     proxyEnv: options.proxyEnv,
     ca,
+    bandwidth: options.bandwidth,
   };
 }
 
@@ -58,17 +59,20 @@ function baseOf(text: string): string {
 
 function originOfUploads(text: string): string {
   const url = requireSafe('sendKeyTo', text);
-  if (url.href !== `${url.origin}/`) throw new TypeError('sendKeyTo must hold origins, without a path');
+  if (url.href !== `${url.origin}/`) throw new TypeError('sendKeyTo takes origins, without a path');
   return url.origin;
 }
 
-/** The address itself stays out of the messages: it may hold what is nobody's business. */
+/** The address itself stays out of the messages: it may contain a password. */
 function requireSafe(name: string, text: string): URL {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : null;
-  if (url === null) throw new TypeError(`${name} is no web address`);
-  if (url.username !== '' || url.password !== '') throw new TypeError(`${name} must not hold a user name or password`);
+  if (url === null) throw new TypeError(`${name} is not a web address`);
+  if (url.username !== '' || url.password !== '')
+    throw new TypeError(`${name} must not contain a user name or password`);
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return url;
-  throw new TypeError(`${name} must begin with https://; http:// is for this machine alone (api-spec section 5)`);
+  throw new TypeError(
+    `${name} must start with https://; http:// is allowed for this machine only (api-spec section 5)`,
+  );
 }
 
 function secretOf(key: string): Secret {
@@ -80,6 +84,6 @@ function requireCertificate(pem: string): void {
   try {
     void new X509Certificate(pem);
   } catch {
-    throw new TypeError('ca holds no certificate in PEM form');
+    throw new TypeError('ca is not a certificate in PEM form');
   }
 }

@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { AbortedError } from './errors.ts';
 
-/** Time and chance, as values that a test can give. */
+/** Clock and random numbers, so that a test can replace them. */
 export interface Surroundings {
   /** Monotonic, in milliseconds. */
   elapsed(): number;
-  /** @param ms 0 to 2,147,483,647. @throws {AbortedError} as soon as the signal says so */
+  /** @param ms 0 to 2,147,483,647. @throws {AbortedError} the signal fired */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** In [0, 1). */
   random(): number;

@@ -10,14 +10,15 @@ import type {
   VideoAnalytics,
   VideoPage,
 } from './wire/wire.ts';
+import type { BodyReader } from './upload/body-reader.ts';
 
 export type { AnalyticsOverview, ChannelChanges, Period, VideoAnalytics, VideoChanges };
 
 /**
  * The whole API of the video service, typed (api-spec section 4). Made by `createVideoClient`.
  *
- * Every method rejects with a `ServiceError` of the kind that its class names, or with a TypeError for an option that is
- * no good. Leaving the scope of `await using`, or calling `[Symbol.asyncDispose]()`, breaks off what is under way.
+ * Every method rejects with a subclass of `ServiceError`, or with a `TypeError` for an option out of its range. Leaving the scope of
+ * an `await using`, or calling `[Symbol.asyncDispose]()`, aborts what is under way and waits until it has ended.
  */
 export interface VideoClient extends AsyncDisposable {
   readonly videos: Videos;
@@ -26,55 +27,62 @@ export interface VideoClient extends AsyncDisposable {
   readonly analytics: Analytics;
 }
 
-/** What every call takes beside its own. */
+/** Options of every call. */
 export interface RequestOptions {
-  /** Breaks the call off, its waits included: it rejects with AbortedError. */
+  /** Aborts the call, its waits included: it rejects with AbortedError. */
   readonly signal?: AbortSignal;
-  /** For one exchange, in milliseconds, 1 to 2,147,483,647; default that of the client. */
+  /** Time for one request and its answer, in milliseconds, 1 to 2,147,483,647; default: that of the client. */
   readonly timeoutMs?: number;
-  /** Repetitions of a request that may be repeated, 0 to 10; default that of the client. */
+  /** How often a request that may be repeated is tried again, 0 to 10; default: that of the client. */
   readonly maxRetries?: number;
+  /** Any word; the client passes it to its `requestGate` with each request of this call and ignores it otherwise. */
+  readonly priority?: string;
 }
 
-/** Options of a create request. */
+/** Options of `create` and `import`. */
 export interface CreateOptions extends RequestOptions {
-  /** Sent as `Idempotency-Key`. assumed: a service that knows it makes no second record; the specification has no such header. */
+  /**
+   * Sent as the header `Idempotency-Key`. assumed: a service that knows the header makes no second record for the same key; the
+   * specification does not mention it, so `create` is not repeated because of it.
+   */
   readonly idempotencyKey?: string;
 }
 
 export interface Videos {
-  /** All that the filter selects, newest first, in pages; nothing is asked before it is awaited or iterated. */
+  /** All videos that the query selects, in the order of the service, in pages. Sends nothing before it is awaited or iterated. */
   list(query?: VideoQuery, options?: RequestOptions): Pages<Video>;
   /** @throws {NotFoundError} there is no such video */
   get(id: string, options?: RequestOptions): Promise<Video>;
   /**
-   * Makes a record and says where its file is to be sent: see `send`. Never repeated by itself, because a second record could
-   * come of it, except where the service cannot have acted: nothing was sent, or it answered 429.
+   * Creates a record; `send` then sends its file. Not repeated automatically, because that could create a second record, except where
+   * the service cannot have acted: nothing was sent, or it answered 429.
    */
   create(fields: NewVideo, options?: CreateOptions): Promise<CreatedVideo>;
-  /** Has the service fetch the file from an address. Repeated as little as `create`. */
+  /** Creates a record whose file the service fetches from an address by itself. Repeated as rarely as `create`. */
   import(sourceUrl: string, fields: NewVideo, options?: CreateOptions): Promise<CreatedVideo>;
-  /** @returns the video as it is now, if the answer says it (the specification does not show it), else null */
+  /** @returns the changed video if the answer contains it (the specification does not show it), else null */
   update(id: string, changes: VideoChanges, options?: RequestOptions): Promise<Video | null>;
   /**
-   * For good, with all its assets. A repetition that finds nothing counts as done.
-   * @throws {NotFoundError} it was away before
+   * Deletes a video with all its assets; it cannot be undone. If a repetition finds nothing, the first attempt has done it.
+   * @throws {NotFoundError} there was no such video to begin with
    */
   delete(id: string, options?: RequestOptions): Promise<void>;
   /**
-   * Creates the video and sends the file: `create` and `send` in one. When sending fails, the record stays, without a file;
-   * `onCreated` knows its id.
+   * `create` and `send` in one. If sending fails, the record remains without a file; `onCreated` gets its id.
+   *
+   * @throws as `create` and `send`
    */
   upload(source: UploadSource, fields: NewVideo, options?: UploadCallOptions): Promise<UploadedVideo>;
   /**
-   * Sends the file of a record that was created. A failed PUT is repeated, at most `maxRetries` times, only while the service
-   * says that the video is still `pending`, to the same address; an answer that got lost is found out the same way.
+   * Sends the file of a record. After a PUT that failed it asks for the status of the video, and sends again, at most `maxRetries`
+   * times, only if that is `pending`: so no file arrives twice, and a lost answer is recognised. See `askAfterFailure`.
    *
    * @throws {FileVanishedError | FileUnreadableError} the file is not there or cannot be read
    * @throws {FileChangedError} the file changed while it was sent, or the stream has another length
-   * @throws {AddressDeadError | UploadConflictError | UploadRejectedError | UploadServerError} the address refuses
-   * @throws {UploadStalledError | ConnectionError} nothing moved, or the connection broke, once too often
-   * @throws {VideoFailedError} the service found, after an answer that got lost, that the file is no good
+   * @throws {AddressDeadError | UploadConflictError | UploadRejectedError | UploadServerError} the upload address refuses
+   * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no byte moved, or the connection broke, in the last attempt
+   * @throws {RedirectError} the upload address redirects, which is never followed
+   * @throws {VideoFailedError} the answer was lost, and the service says that the video failed
    */
   send(
     source: UploadSource,
@@ -82,33 +90,34 @@ export interface Videos {
     options?: SendCallOptions,
   ): Promise<UploadedVideo>;
   /**
-   * Asks until the video is ready. A status that is neither `ready` nor `failed` means 'not yet', a word that was added since
-   * included. When the service asks to slow down it is waited for as long as it says, if that ends in time.
+   * Asks for the status until it is `ready`. Any status other than `ready` and `failed` means 'not yet', also one that the service
+   * adds later. After a 429 it waits as long as the service asks, if that fits into `waitMs`.
    *
-   * @throws {VideoFailedError} it failed; `reason` says why, if the service does
-   * @throws {WaitTimeoutError} it took too long
-   * @throws {NotFoundError} there is no such video, or not any more
+   * @throws {VideoFailedError} the status is `failed`; `reason` says why, if the service does
+   * @throws {WaitTimeoutError} it is not ready within `waitMs`
+   * @throws {NotFoundError} there is no such video (any more)
    */
   waitUntilReady(id: string, options?: WaitOptions): Promise<Video>;
 }
 
 export interface Channels {
-  /** All of the account. */
+  /** All channels of the account. */
   list(options?: RequestOptions): Promise<readonly Channel[]>;
-  /** @returns the channel as it is now, if the answer says it (the specification does not show it), else null */
+  /** @returns the changed channel if the answer contains it (the specification does not show it), else null */
   update(id: string, changes: ChannelChanges, options?: RequestOptions): Promise<Channel | null>;
 }
 
 export interface Feeds {
-  /** All active ones of the account. */
+  /** All active feeds of the account. */
   list(options?: RequestOptions): Promise<readonly Feed[]>;
-  /** Refreshes the feed with the latest videos. Repeated where that may help: a second publish does no harm. */
+  /** Refreshes the feed with the latest videos. Repeated like a read: a second publish changes nothing. */
   publish(id: string, options?: RequestOptions): Promise<Published>;
 }
 
 export interface Analytics {
+  /** Views and engagement of one video. */
   video(id: string, period?: Period, options?: RequestOptions): Promise<VideoAnalytics>;
-  /** Of the account, or of one channel. */
+  /** Totals of the account, or of one channel. */
   overview(query?: Period & { readonly channelId?: string }, options?: RequestOptions): Promise<AnalyticsOverview>;
 }
 
@@ -120,13 +129,13 @@ export interface VideoQuery {
 }
 
 /**
- * `for await` gives one item after the other, over all pages, each id once, until a page is empty: never by `total` alone,
- * which changes while pages are read.
+ * A list in pages. `for await` gives each item once, over all pages, until a page is empty; it does not rely on `total`, which changes
+ * while pages are read.
  */
 export interface Pages<T> extends AsyncIterable<T> {
   /** @param page from 1 */
   page(page: number): Promise<VideoPage>;
-  /** @param options.limit 0 or more items; all by default. No page is asked for beyond those that hold them. */
+  /** @param options.limit 0 or more items; default: all. Reads no page beyond those. */
   toArray(options?: { readonly limit?: number }): Promise<T[]>;
 }
 
@@ -137,44 +146,67 @@ export interface NewVideo {
   readonly tags?: readonly string[];
 }
 
-/**
- * A file by its path, or bytes from anywhere: `open` is called once for each attempt and must give exactly `sizeBytes` bytes,
- * as a stream of Node, of Fetch, or anything else that `for await` takes. The name tells the content type by its extension.
- */
-export type UploadSource = string | StreamSource;
+/** What to upload: the path of a file, or bytes from elsewhere. The extension of the name tells the content type. */
+export type UploadSource = string | StreamSource | SeekableSource;
 
+/** A stream of known length. */
 export interface StreamSource {
   readonly name: string;
+  /** Whole bytes, 0 or more. */
   readonly sizeBytes: number;
+  /** Called once per attempt. A stream of Node, of Fetch, or anything else that `for await` takes, of exactly `sizeBytes` bytes. */
   open(): AsyncIterable<Uint8Array | string> | Promise<AsyncIterable<Uint8Array | string>>;
 }
 
+/** Bytes that can be read by position and checked once more before the last of them leave, like an open file. */
+export interface SeekableSource {
+  readonly name: string;
+  /** Whole bytes, 0 or more. */
+  readonly sizeBytes: number;
+  /** Called once per attempt; the reader is disposed of when the attempt has ended. For open files see `readOpenFile`. */
+  openReader(): Promise<BodyReader>;
+}
+
+/** Options of `send`. */
 export interface SendCallOptions extends RequestOptions {
-  /** Throwing from here ends the upload with what was thrown. */
+  /** Called when the kernel has taken more bytes. What it throws ends the upload. */
   readonly onProgress?: (sentBytes: number, totalBytes: number) => void;
-  /** No byte moved for so long: broken off. In milliseconds, 1 to 2,147,483,647; default 60 s. */
+  /**
+   * Awaited when everything was read and confirmed, before the last part of it (up to 1 MiB) leaves: write down durably here what was
+   * sent. What it throws ends the upload, and the service never gets a complete file.
+   *
+   * @param sha256 of the whole body, hex
+   */
+  readonly beforeLastPart?: (sha256: string) => void | Promise<void>;
+  /**
+   * Whether to ask for the status after a failed PUT, to recognise a file that did arrive and to know whether it may be sent again.
+   * `false`: one PUT and nothing else; its error is thrown, and the caller must ask before the file is sent again. Default true.
+   */
+  readonly askAfterFailure?: boolean;
+  /** Longest time without a byte that moves, in milliseconds, 1 to 2,147,483,647. Default 60,000. */
   readonly stallTimeoutMs?: number;
-  /** From the last byte to the answer, in milliseconds, 1 to 2,147,483,647; default 10 minutes, for a service that works on it. */
+  /** Longest time from the last byte to the answer, in milliseconds, 1 to 2,147,483,647. Default 600,000. */
   readonly answerTimeoutMs?: number;
 }
 
+/** Options of `upload`. */
 export interface UploadCallOptions extends SendCallOptions {
-  /** Told, and waited for, as soon as the record exists, before the first byte. If it throws, nothing is sent. */
+  /** Awaited as soon as the record exists, before the first byte. If it throws, nothing is sent. */
   readonly onCreated?: (video: CreatedVideo) => void | Promise<void>;
 }
 
 export interface UploadedVideo {
   readonly id: string;
   readonly sizeBytes: number;
-  /** Of what was sent; hex. */
+  /** SHA-256 of what was sent, hex. */
   readonly sha256: string;
 }
 
 export interface WaitOptions extends RequestOptions {
-  /** For the whole wait, in milliseconds, 0 to 2,147,483,647. Default 1 h. */
+  /** For the whole wait, in milliseconds, 0 to 2,147,483,647. Default 3,600,000. */
   readonly waitMs?: number;
-  /** Between two questions, in milliseconds, 1,000 to 2,147,483,647. Default 5 s. */
+  /** Between two requests, in milliseconds, 1,000 to 2,147,483,647. Default 5,000. */
   readonly intervalMs?: number;
-  /** Told the first status, and each one that differs from the last. */
+  /** Called with the first status, and with each one that differs from the last. */
   readonly onStatus?: (status: string) => void;
 }

@@ -4,9 +4,9 @@ import type { Caller } from './caller.ts';
 import { checkOptions } from './caller.ts';
 import { listPages } from './pages.ts';
 import { mayHaveHappened } from './retry.ts';
-import { checkSendOptions, sendFile } from './upload/send-file.ts';
-import { sendableOf } from './upload/upload-source.ts';
-import type { RequestOptions, SendCallOptions, UploadCallOptions, Videos } from './video-client.ts';
+import { checkSendOptions, sendVideo } from './upload/send-video.ts';
+import { seekableOf } from './upload/upload-source.ts';
+import type { RequestOptions, SeekableSource, SendCallOptions, UploadSource, Videos } from './video-client.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
 
 export function createVideos(caller: Caller): Videos {
@@ -18,29 +18,29 @@ export function createVideos(caller: Caller): Videos {
       await caller.ask(createVideo({ ...fields, sourceUrl }, options?.idempotencyKey), options),
     update: async (id, changes, options) => await caller.ask(updateVideo(id, changes), options),
     delete: (id, options) => remove(caller, id, options),
-    upload: async (source, fields, options = {}) => {
-      const file = await prepared(source, options);
-      const { onProgress: _, onCreated, ...rest } = options;
+    upload: async (given, fields, options = {}) => {
+      const source = await checked(given, options);
+      const { onProgress: _, beforeLastPart: __, onCreated, ...rest } = options;
       const created = await caller.ask(createVideo(fields), rest);
       await onCreated?.(created);
-      return await sendFile(caller, { file, to: created }, options);
+      return await sendVideo(caller, { source, to: created }, options);
     },
-    send: async (source, created, options = {}) => {
-      const file = await prepared(source, options);
-      return await sendFile(caller, { file, to: created }, options);
+    send: async (given, created, options = {}) => {
+      const source = await checked(given, options);
+      return await sendVideo(caller, { source, to: created }, options);
     },
     waitUntilReady: (id, options = {}) => waitUntilReady(caller, id, options),
   };
 }
 
-/** A record must not be made for a file that is not there, or for options that are no good. */
-async function prepared(source: Parameters<typeof sendableOf>[0], options: UploadCallOptions | SendCallOptions) {
+/** No record must be made for a file that is not there, or with options that are out of range. */
+async function checked(source: UploadSource, options: SendCallOptions): Promise<SeekableSource> {
   checkOptions(options);
   checkSendOptions(options);
-  return await sendableOf(source);
+  return await seekableOf(source);
 }
 
-/** Where an earlier attempt may have deleted it, 'not found' is what was wanted. */
+/** After an earlier attempt that may have deleted it, 'not found' is success. */
 async function remove(caller: Caller, id: string, options: RequestOptions | undefined): Promise<void> {
   let mayBeDeleted = false;
   const onFailure = (error: unknown) => {

@@ -46,7 +46,7 @@ export interface Facts {
   /** SHA-256 (hex) of the body, written before the last part of it is released. Null: no complete body ever left. */
   readonly sha256: string | null;
   readonly uploadedAt: number | null;
-  /** From when on the service is given time to finish; a `retry` starts it anew. */
+  /** When the service's time to finish began; a `retry` restarts it. */
   readonly processingSince: number | null;
   /** When the upload address was first seen dead. */
   readonly addressDeadAt: number | null;

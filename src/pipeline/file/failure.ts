@@ -1,3 +1,5 @@
+import { LedgerUnavailableError } from './store-errors.ts';
+
 /**
  * Why a step did not succeed, as a value. The kinds are the failure classes of the design (section 8):
  *
@@ -41,10 +43,10 @@ export interface Failure {
   readonly inDoubt?: boolean;
 }
 
-/** Cut by ourselves: nobody's failure. */
+/** We cut it ourselves: nobody's failure. */
 export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };
 
-/** Code of 'the same content is on its way already': waits for what becomes of the other file. */
+/** Code of 'the same content is already on its way': waits until the other file is uploaded or has ended. */
 export const twinCode = 'twin_under_way';
 
 /** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
@@ -66,15 +68,6 @@ export function failureOfThrown(error: unknown): Failure {
 /** This machine has run out of something, or its disk refuses. */
 const refusals = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'ENOMEM', 'EIO']);
 
-/** What the ledger says of the same, by primary result code of SQLite (sqlite.org/rescode.html). */
-const ledgerRefusals: ReadonlyMap<number, readonly [code: string, message: string]> = new Map([
-  [7, ['SQLITE_NOMEM', 'there is no memory left for the ledger']],
-  [8, ['SQLITE_READONLY', 'the ledger in the state directory cannot be written to']],
-  [10, ['SQLITE_IOERR', 'the disk of the state directory fails to read or write']],
-  [13, ['SQLITE_FULL', 'the disk of the state directory is full']],
-  [14, ['SQLITE_CANTOPEN', 'the ledger or a file beside it in the state directory cannot be opened']],
-]);
-
 /**
  * The one decision about a machine at its limits and a disk that refuses: it is no file's fault, everything waits (design
  * section 8).
@@ -82,9 +75,8 @@ const ledgerRefusals: ReadonlyMap<number, readonly [code: string, message: strin
  * @returns null when it is nothing of that kind
  */
 export function failureOfMachine(error: unknown): Failure | null {
+  if (error instanceof LedgerUnavailableError)
+    return { kind: 'suspended', code: error.failureCode, message: error.message };
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return null;
-  if (refusals.has(error.code)) return { kind: 'suspended', code: error.code, message: error.message };
-  if (error.code !== 'ERR_SQLITE_ERROR' || !('errcode' in error)) return null;
-  const refusal = ledgerRefusals.get(Number(error.errcode) & 0xff);
-  return refusal === undefined ? null : { kind: 'suspended', code: refusal[0], message: refusal[1] };
+  return refusals.has(error.code) ? { kind: 'suspended', code: error.code, message: error.message } : null;
 }

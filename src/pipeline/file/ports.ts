@@ -64,7 +64,7 @@ export interface CreatedRecord {
 export interface SendHooks {
   readonly signal: AbortSignal;
   onProgress(sentBytes: number): void;
-  /** The last part of the body leaves only after this has resolved (commit gate, design 5.6). */
+  /** The last part of the body leaves only after this has resolved (design 5.6). */
   beforeLastPart(sha256: string): Promise<void>;
 }
 
@@ -142,13 +142,13 @@ export interface LocalFiles {
   dispose(facts: Facts): Promise<Answer<{ readonly path: string; readonly version: FileVersion } | null>>;
 }
 
-/** Lanes of the request budget, most urgent first. */
-export type Lane = 'finish' | 'create' | 'poll';
+/** What a request is for, most urgent first: to finish a file that was begun, to create a record, to ask how far one is. */
+export type RequestPriority = 'finish' | 'create' | 'poll';
 
 /** The hourly allowance of requests. */
 export interface Budget {
   /** Resolves with true when the request may go, with false when the signal came first. */
-  take(lane: Lane, signal: AbortSignal): Promise<boolean>;
+  take(priority: RequestPriority, signal: AbortSignal): Promise<boolean>;
 }
 
 /** What must outlive even the ledger: enough to rebuild who has which video. On disk when its promise resolves. */

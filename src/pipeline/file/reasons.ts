@@ -39,7 +39,7 @@ export function reasonOf(end: End, facts: Facts): string | null {
   const { lastFailure } = facts;
   if (end === 'done') return null;
   if (end === 'vanished' && lastFailure?.kind !== 'vanished') return 'the file is no longer there';
-  if (end === 'superseded' && lastFailure?.kind !== 'changed') return 'the file has new content now';
+  if (end === 'superseded' && lastFailure?.kind !== 'changed') return 'the file has new content';
   return lastFailure?.message ?? null;
 }
 

@@ -10,7 +10,7 @@ export interface Doorbell {
   isAbout(processing: readonly Facts[]): boolean;
   /** A sweep begins: it answers all rings so far. */
   answer(): void;
-  /** No further sweep because of it for so long. */
+  /** No further sweep because of it for this long. */
   rest(ms: number): void;
 }
 

@@ -34,7 +34,7 @@ export function createPutAway(world: PutAwayWorld): PutAway {
   const log = ({ code, message }: Failure, id: string): void => {
     if (code === folderAway || logged.has(code)) return;
     logged.add(code);
-    logger.warn('Local files cannot be put away, they wait', { file: id, code, why: message });
+    logger.warn('Local files cannot be moved or deleted; they wait', { file: id, code, why: message });
   };
 
   /** @returns whether it is dealt with, one way or the other */

@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 
 import { AbortedError, ConnectionError, RequestTimeoutError } from '../../../packages/client/src/errors.ts';
 import { selfSigned } from '../certificate.ts';
-import { openService } from '../open-service.ts';
+import { openDaemonClient } from '../daemon-client.ts';
 import { listening, startHost } from '../upload-host.ts';
 import type { Seen } from '../upload-host.ts';
 
@@ -37,16 +37,17 @@ describe('a create request that nobody answers', () => {
   test('was not sent when nobody listens', async () => {
     const gone = await startSocketServer(() => {});
     await gone[Symbol.asyncDispose]();
-    await using opened = openService(`http://127.0.0.1:${gone.port}`);
-    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    await using opened = openDaemonClient(`http://127.0.0.1:${gone.port}`);
+    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ sent: false, code: 'ECONNREFUSED' });
-    expect(opened.notes).toEqual([{ operation: 'create video', ms: expect.any(Number) }]);
+    expect(opened.notes).toMatchObject([{ operation: 'create video', ms: expect.any(Number) }]);
+    expect(opened.notes[0]).not.toHaveProperty('status');
   });
 
   test('was not sent when the name does not resolve', async () => {
-    await using opened = openService('https://no-such-host.invalid/v1');
-    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    await using opened = openDaemonClient('https://no-such-host.invalid/v1');
+    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       name: 'ConnectionError',
       sent: false,
@@ -56,8 +57,8 @@ describe('a create request that nobody answers', () => {
 
   test('was not sent when the TLS handshake fails', async () => {
     await using server = await startSocketServer((socket) => socket.once('data', () => socket.end('no TLS here')));
-    await using opened = openService(`https://127.0.0.1:${server.port}`);
-    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    await using opened = openDaemonClient(`https://127.0.0.1:${server.port}`);
+    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: 'ConnectionError', sent: false });
   });
 
@@ -67,8 +68,8 @@ describe('a create request that nobody answers', () => {
       seen.push({ method: '', url: '', headers: {}, bytes: 0, isComplete: false }),
     );
     await using host = await listening(server, seen, 'https');
-    await using opened = openService(host.origin);
-    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    await using opened = openDaemonClient(host.origin);
+    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: 'ConnectionError', sent: false, code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     await vi.waitFor(() => expect(host.sockets.size).toBe(0));
     expect(seen).toEqual([]);
@@ -85,8 +86,8 @@ describe('a create request that nobody answers', () => {
     ['answers something else than HTTP', (socket) => socket.end('SSH-2.0-OpenSSH\r\n')],
   ])('was sent when the connection %s', async (_, answer) => {
     await using server = await startSocketServer((socket) => socket.once('data', () => answer(socket)));
-    await using opened = openService(`http://127.0.0.1:${server.port}`);
-    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    await using opened = openDaemonClient(`http://127.0.0.1:${server.port}`);
+    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ sent: true });
   });
@@ -96,8 +97,8 @@ describe('a create request that nobody answers', () => {
     ['to the end', 'HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"id":'],
   ])('was sent when the answer does not come %s in time', async (_, beginning) => {
     await using server = await startSocketServer((socket) => socket.once('data', () => void socket.write(beginning)));
-    await using opened = openService(`http://127.0.0.1:${server.port}`, { timeoutMs: 150 });
-    const error = await opened.service.createVideo(request, once1).catch((reason: unknown) => reason);
+    await using opened = openDaemonClient(`http://127.0.0.1:${server.port}`, { timeoutMs: 150 });
+    const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(RequestTimeoutError);
     expect(error).toMatchObject({ sent: true, code: 'timeout' });
   });
@@ -111,18 +112,18 @@ describe('connections', () => {
       response.setHeader('content-type', 'application/json');
       response.end('{"id":"vid_1","upload_url":"https://u","status":"pending"}');
     });
-    await using opened = openService(host.origin);
-    for (let i = 0; i < 3; i++) await opened.service.createVideo(request, once1);
+    await using opened = openDaemonClient(host.origin);
+    for (let i = 0; i < 3; i++) await opened.client.videos.create(request, once1);
     expect(ports.size).toBe(3);
     await vi.waitFor(() => expect(host.sockets.size).toBe(0));
   });
 
   test('are cut when the caller or the client stops', async () => {
     await using host = await startHost(() => {});
-    const opened = openService(host.origin);
+    const opened = openDaemonClient(host.origin);
     const stop = new AbortController();
-    const first = opened.service.listFeeds({ lane: 'poll', signal: stop.signal }).catch((reason: unknown) => reason);
-    const second = opened.service.listFeeds({ lane: 'poll' }).catch((reason: unknown) => reason);
+    const first = opened.client.feeds.list({ signal: stop.signal }).catch((reason: unknown) => reason);
+    const second = opened.client.feeds.list().catch((reason: unknown) => reason);
     await vi.waitFor(() => expect(host.seen).toHaveLength(2));
     stop.abort();
     expect(await first).toBeInstanceOf(AbortedError);

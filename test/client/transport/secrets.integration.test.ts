@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
 import { toFailure } from '../../../src/host/failure.ts';
-import { apiKey, openService } from '../open-service.ts';
+import { apiKey, openDaemonClient } from '../daemon-client.ts';
 import { startHost, takeAll, tempFolder } from '../upload-host.ts';
 import type { Handler, HostOptions } from '../upload-host.ts';
 
@@ -52,8 +52,8 @@ const statuses = [302, 400, 401, 402, 403, 404, 408, 409, 410, 413, 417, 422, 42
 describe('no error shows the key or a signed address', () => {
   test.each(statuses)('when the service answers %i and echoes them', async (status) => {
     await using host = await startHost(echo);
-    await using opened = openService(host.origin, { userAgent: `dropcast/${status}` });
-    expectClean(await opened.service.listFeeds({ lane: 'poll' }).catch((error: unknown) => error));
+    await using opened = openDaemonClient(host.origin, { userAgent: `dropcast/${status}` });
+    expectClean(await opened.client.feeds.list().catch((error: unknown) => error));
   });
 
   test.each<[string, Handler]>([
@@ -62,26 +62,17 @@ describe('no error shows the key or a signed address', () => {
     ['answers rubbish', (request) => request.socket.end(`rubbish ${request.headers.authorization}\r\n\r\n`)],
   ])('when the service %s', async (_, handler) => {
     await using host = await startHost(handler);
-    await using opened = openService(host.origin, { timeoutMs: 100 });
-    expectClean(await opened.service.listFeeds({ lane: 'poll' }).catch((error: unknown) => error));
+    await using opened = openDaemonClient(host.origin, { timeoutMs: 100 });
+    expectClean(await opened.client.feeds.list().catch((error: unknown) => error));
   });
 
   async function uploading(handler: Handler, options: HostOptions = {}, status = 500): Promise<unknown> {
     await using host = await startHost(handler, options);
-    await using opened = openService(host.origin, { sendKeyTo: [host.origin], userAgent: `dropcast/${status}` });
+    await using opened = openDaemonClient(host.origin, { sendKeyTo: [host.origin], userAgent: `dropcast/${status}` });
     using folder = tempFolder();
     const file = folder.file('clip.mp4', Buffer.alloc(3_000_000));
-    return await opened.service
-      .upload({
-        url: `${host.origin}${path}`,
-        root: folder.path,
-        ...file,
-        signal: new AbortController().signal,
-        stallTimeoutMs: 300,
-        finalizeTimeoutMs: 300,
-        beforeLastPart: async () => {},
-      })
-      .catch((error: unknown) => error);
+    const timeouts = { stallTimeoutMs: 300, answerTimeoutMs: 300 };
+    return await opened.send(file, `${host.origin}${path}`, timeouts).catch((error: unknown) => error);
   }
 
   test.each(statuses)('when the upload address answers %i and echoes them', async (status) => {
@@ -99,23 +90,16 @@ describe('no error shows the key or a signed address', () => {
   });
 
   test('when the address is no good', async () => {
-    await using opened = openService('http://127.0.0.1:1', { sendKeyTo: [] });
+    await using opened = openDaemonClient('http://127.0.0.1:1', { sendKeyTo: [] });
     using folder = tempFolder();
     const file = folder.file('clip.mp4', 'x');
-    const options = {
-      root: folder.path,
-      ...file,
-      signal: new AbortController().signal,
-      stallTimeoutMs: 1000,
-      beforeLastPart: async () => {},
-    };
     for (const url of [
       `http://up.example.com${path}`,
       `ftp://u:${apiKey}@up.example.com${path}`,
       `https:// ${path}`,
       `http://127.0.0.1:1${path}`,
     ]) {
-      expectClean(await opened.service.upload({ ...options, url }).catch((error: unknown) => error));
+      expectClean(await opened.send(file, url).catch((error: unknown) => error));
     }
   });
 });
@@ -125,14 +109,6 @@ describe('the key', () => {
     await using host = await startHost(takeAll());
     using folder = tempFolder();
     const file = folder.file('clip.mp4', 'x');
-    const options = {
-      url: `${host.origin}${path}`,
-      root: folder.path,
-      ...file,
-      signal: new AbortController().signal,
-      stallTimeoutMs: 1000,
-      beforeLastPart: async () => {},
-    };
     const elsewhere = 'http://127.0.0.1:1';
     for (const [service, sendKeyTo] of [
       [elsewhere, []],
@@ -140,8 +116,8 @@ describe('the key', () => {
       [elsewhere, [host.origin]],
       [host.origin, []],
     ] as const) {
-      await using opened = openService(`${service}/v1`, { sendKeyTo });
-      await opened.service.upload(options);
+      await using opened = openDaemonClient(`${service}/v1`, { sendKeyTo });
+      await opened.send(file, `${host.origin}${path}`);
     }
     const key = `Bearer ${apiKey}`;
     expect(host.seen.map((seen) => seen.headers.authorization)).toEqual([undefined, undefined, key, key]);
@@ -152,11 +128,9 @@ describe('the key', () => {
     await using host = await startHost((_, response) =>
       response.writeHead(307, { location: `${other.origin}/steal` }).end(),
     );
-    await using opened = openService(host.origin);
-    await expect(opened.service.listFeeds({ lane: 'poll' })).rejects.toThrow(/redirect/);
-    await expect(
-      opened.service.createVideo({ title: 'T', channelId: 'c', tags: [] }, { idempotencyKey: 't' }),
-    ).rejects.toThrow(/redirect/);
+    await using opened = openDaemonClient(host.origin);
+    await expect(opened.client.feeds.list()).rejects.toThrow(/redirect/);
+    await expect(opened.client.videos.create({ title: 'T' })).rejects.toThrow(/redirect/);
     expect(other.seen).toEqual([]);
   });
 });

@@ -139,7 +139,7 @@ describe('what an event leaves in the row', () => {
 
   test('an old failure is not given as the reason why a file is gone', () => {
     expect(next(rows.retrying, { type: 'FILE_GONE' }, policy).why).toBe('the file is no longer there');
-    expect(next(rows.retrying, { type: 'FILE_CHANGED' }, policy).why).toBe('the file has new content now');
+    expect(next(rows.retrying, { type: 'FILE_CHANGED' }, policy).why).toBe('the file has new content');
   });
 
   test('the service says why it failed', () => {

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -13,8 +12,7 @@ import {
   UploadConflictError,
   UploadStalledError,
 } from '../../../packages/client/src/errors.ts';
-import { openService, type Opened } from '../../client/open-service.ts';
-import { versionOf } from '../../client/upload-host.ts';
+import { openDaemonClient, type Opened } from '../../client/daemon-client.ts';
 import { runSandbox, type RunningSandbox } from '../running-sandbox.ts';
 import { planFaults } from './plan-faults.ts';
 
@@ -23,7 +21,7 @@ let client: Opened;
 beforeAll(async () => {
   sandbox = await runSandbox({ requestsPerHour: 100_000 });
   const { baseUrl, apiKey } = sandbox.sandbox;
-  client = openService(baseUrl, { apiKey: { reveal: () => apiKey }, timeoutMs: 1000 });
+  client = openDaemonClient(baseUrl, { apiKey, timeoutMs: 1000 });
 });
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
@@ -31,9 +29,9 @@ afterAll(async () => {
 });
 beforeEach(() => planFaults(sandbox));
 
-const list = () => client.service.listVideos({ page: 1, perPage: 10 }, { lane: 'poll' });
+const list = () => client.client.videos.list({ perPage: 10 }).page(1);
 const create = () =>
-  client.service.createVideo({ title: 'x', channelId: 'ch_news', tags: [] }, { idempotencyKey: 'k' });
+  client.client.videos.create({ title: 'x', channelId: 'ch_news', tags: [] }, { idempotencyKey: 'k' });
 
 /** What it rejects with. */
 async function failure(work: Promise<unknown>): Promise<unknown> {
@@ -46,15 +44,10 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
 async function upload(stallTimeoutMs = 5000): Promise<unknown> {
   const { uploadUrl } = await create();
   const path = fileURLToPath(new URL('../../media/clip.mp4', import.meta.url));
-  return client.service.upload({
-    url: uploadUrl ?? '',
-    root: dirname(path),
-    path,
-    expected: versionOf(path),
+  return client.send(path, uploadUrl ?? '', {
     signal: AbortSignal.timeout(20_000),
     stallTimeoutMs,
-    finalizeTimeoutMs: stallTimeoutMs, // the clip fits into the buffers of the system
-    beforeLastPart: async () => undefined,
+    answerTimeoutMs: stallTimeoutMs, // the clip fits into the buffers of the system
   });
 }
 

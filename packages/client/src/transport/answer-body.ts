@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { Scrub } from './scrub.ts';
 
-/** The longest message of somebody else that is carried on. */
+/** The longest message of the other side that is passed on. */
 const longestMessage = 200;
 
 const ErrorObject = z.object({
@@ -20,8 +20,8 @@ const ErrorAnswer = z.union([
 ]);
 
 /**
- * What an error answer says, whatever it is: `{error: {code, message}}`, some other JSON, HTML, nothing.
- * @param scrub takes out secrets that the other side echoes; before the text is cut, or half of one would stay
+ * Reads an error answer, whatever it is: `{error: {code, message}}`, other JSON, HTML, nothing.
+ * @param scrub removes secrets that the other side echoes; applied before the text is cut, or half of one would stay
  */
 export function readError(
   status: number,
@@ -34,7 +34,7 @@ export function readError(
   return { code: code === '' ? codeOfStatus(status) : code, message };
 }
 
-/** Parses JSON; undefined when it is none. */
+/** Parses JSON; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

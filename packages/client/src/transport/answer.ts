@@ -21,14 +21,14 @@ import type { Scrub } from './scrub.ts';
 import { parseJson, readError } from './answer-body.ts';
 import type { Reader } from '../wire/wire.ts';
 
-/** An answer as it came over the wire, no matter from which library. */
+/** An answer as it came over the wire, independent of the HTTP library. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Where it was asked for. */
+  /** The address of the request. */
   readonly url: URL;
-  /** The service's own name for the request, once it is safe to show. */
+  /** The service's id of the request, scrubbed. */
   readonly requestId?: string | undefined;
 }
 
@@ -36,14 +36,14 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299;
 }
 
-/** How long an answer asks to wait, in milliseconds, if it does. */
+/** How long an answer asks to wait, in milliseconds. */
 function waitOf(answer: Answer, nowMs: number): number | undefined {
   return parseRetryAfter(answer.headers['retry-after'], answer.headers.date, nowMs);
 }
 
 /**
- * What a 2xx answer holds.
- * @throws {UnreadableAnswerError} when it is not what the specification says, with a reason
+ * Reads a 2xx answer.
+ * @throws {UnreadableAnswerError} it is not what the specification says
  */
 export function readAnswer<T>(answer: Answer, read: Reader<T>, what: string): T {
   const json = parseJson(answer.body);
@@ -57,12 +57,12 @@ export function readAnswer<T>(answer: Answer, read: Reader<T>, what: string): T 
   });
 }
 
-/** Takes any 2xx answer whose body is open in the specification; a web page is from a proxy or a portal, not from the service. */
+/** Accepts any 2xx answer whose body the specification leaves open, except a web page: that comes from a proxy or a login portal. */
 export function readNothing(answer: Answer, what: string): void {
   if (looksLikePage(answer)) readAnswer(answer, () => undefined, what);
 }
 
-/** What a 2xx answer holds whose body is open in the specification; null when it holds something else. */
+/** Reads a 2xx answer whose body the specification leaves open; null if it is something else. */
 export function readSomething<T>(answer: Answer, read: Reader<T>, what: string): T | null {
   readNothing(answer, what);
   return read(parseJson(answer.body)) ?? null;
@@ -99,7 +99,7 @@ function describe(who: string, answer: Answer, scrub: Scrub, nowMs: number): [me
   return [`${who} answered ${answer.status} ${code}${message === '' ? '' : `: ${message}`}`, facts];
 }
 
-/** Names only the origin of where it leads: the rest may be signed. */
+/** Shows only the origin of the target: the rest may be signed. */
 function redirectError(by: 'service' | 'upload address', answer: Answer, scrub: Scrub): RedirectError {
   const { location } = answer.headers;
   const target =
@@ -115,7 +115,7 @@ function redirectError(by: 'service' | 'upload address', answer: Answer, scrub: 
   );
 }
 
-/** What an answer says is the name of its request, if that looks like one. */
+/** The request id that an answer gives, if it looks like one. */
 export function requestIdOf(answer: Answer, scrub: Scrub): string | undefined {
   const id = answer.headers['x-request-id'] ?? answer.headers['request-id'];
   return typeof id === 'string' && /^[\w.:/+=-]{1,100}$/.test(id) ? scrub(id) : undefined;
@@ -123,7 +123,7 @@ export function requestIdOf(answer: Answer, scrub: Scrub): string | undefined {
 
 function nonJson(answer: Answer): string {
   if (answer.body.trim() === '') return 'an empty body';
-  return looksLikePage(answer) ? 'a web page, as a proxy or a login portal sends it' : 'a body that is not JSON';
+  return looksLikePage(answer) ? 'a web page, as proxies and login portals send it' : 'a body that is not JSON';
 }
 
 function looksLikePage(answer: Answer): boolean {

@@ -2,7 +2,8 @@ import { Agent as HttpAgent } from 'node:http';
 import type { ClientRequest } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
-import { getCACertificates, TLSSocket } from 'node:tls';
+// Not `getCACertificates` by name: an older Node would fail to link it before node-version.ts can say what is missing.
+import * as tls from 'node:tls';
 import { RequestError, TimeoutError } from 'got';
 
 import { codeOf, ConnectionError, RequestTimeoutError } from '../errors.ts';
@@ -12,31 +13,31 @@ import type { ServiceError } from '../errors.ts';
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A new connection for every request. A connection kept alive may be closed by the server just as we write to it: of 60 POSTs
- * 13 ended in ECONNRESET (measured), and each would be a create request nobody knows the outcome of. At 1,000
- * requests an hour the handshakes cost nothing.
+ * Agents that make a new connection for every request. A server may close a kept-alive connection just as a request is written to it:
+ * 13 of 60 POSTs ended in ECONNRESET (measured), and each is a create request with an unknown outcome. At 1,000 requests an hour the
+ * handshakes cost nothing.
  *
- * @param proxyEnv of https alone
- * @param ca certificates (PEM) to trust beside those that Node trusts by itself
+ * @param proxyEnv for https only
+ * @param ca certificates (PEM) to trust in addition to those that Node trusts
  */
 export function freshConnections(
   proxyEnv: ProxyEnvironment,
   ca?: string,
 ): { readonly http: HttpAgent; readonly https: HttpsAgent } {
-  // Naming any certificate takes the place of all known ones, those of NODE_EXTRA_CA_CERTS among them.
-  const trust = ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] };
+  // `ca` replaces all known certificates, those of NODE_EXTRA_CA_CERTS included, so they are listed too.
+  const trust = ca === undefined ? {} : { ca: [...tls.getCACertificates('default'), ca] };
   return {
-    // Plain http is for this machine alone. A proxy would get to see the key and the file in it, and has another `localhost`.
+    // Plain http is for this machine only: a proxy would see the key and the file, and its `localhost` is another one.
     http: new HttpAgent({ keepAlive: false }),
-    // Said here, NODE_TLS_REJECT_UNAUTHORIZED=0 of the environment does not count.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment has no effect.
     https: new HttpsAgent({ keepAlive: false, proxyEnv: { ...proxyEnv }, rejectUnauthorized: true, ...trust }),
   };
 }
 
-/** Of each stage of making a connection, in milliseconds. */
+/** For each stage of a new connection, in milliseconds. */
 export const connectTimeouts = { lookup: 10_000, connect: 10_000, secureConnect: 10_000 } as const;
 
-/** Knows whether a request can have left this machine: before the connection (and its TLS handshake) stands, nothing can. */
+/** Knows whether a request can have left this machine: nothing can before the connection and its TLS handshake are complete. */
 export class Line {
   readonly #up = Promise.withResolvers<void>();
   #isUp = false;
@@ -53,9 +54,9 @@ export class Line {
   attach(request: ClientRequest): void {
     request.once('socket', (socket) => {
       if (isReady(socket)) this.#rise();
-      else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => this.#rise());
+      else socket.once(socket instanceof tls.TLSSocket ? 'secureConnect' : 'connect', () => this.#rise());
     });
-    // Should a socket be ready in a way we do not know: what was written was sent.
+    // If a socket is ready in a way that is not known here: what was written was sent.
     request.once('finish', () => this.#rise());
   }
 
@@ -66,9 +67,9 @@ export class Line {
 }
 
 /**
- * What a failed request means, without anything of the library's error but name, code and message.
+ * Translates an error of got, of which only name, code and message are kept.
  * @param origin of the other side; never the whole address
- * @throws the error itself if it is none of the library's: a bug
+ * @throws the error itself if it does not come from got: a bug
  */
 export function connectionFailure(error: unknown, line: Line, origin: string): ServiceError {
   if (!(error instanceof RequestError)) throw error;
@@ -84,5 +85,5 @@ export function connectionFailure(error: unknown, line: Line, origin: string): S
 
 function isReady(socket: Socket): boolean {
   if (socket.connecting) return false;
-  return !(socket instanceof TLSSocket) || ('secureConnecting' in socket && socket.secureConnecting === false);
+  return !(socket instanceof tls.TLSSocket) || ('secureConnecting' in socket && socket.secureConnecting === false);
 }

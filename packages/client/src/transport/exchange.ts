@@ -9,7 +9,7 @@ import type { Line } from './connection.ts';
 import { AbortedError, throwIfAborted, UnreadableAnswerError } from '../errors.ts';
 
 export interface Exchange {
-  /** In words, for messages. */
+  /** The operation, for messages. */
   readonly what: string;
   readonly url: URL;
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
@@ -17,30 +17,30 @@ export interface Exchange {
   readonly json?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: AsyncIterable<Uint8Array> | undefined;
   readonly agent: Agents;
-  /** Finds the address of a name, in place of the system. */
+  /** Replaces the system's name resolution. */
   readonly lookup?: LookupFunction | undefined;
   readonly line: Line;
   readonly signal: AbortSignal;
-  /** For all of it; an upload has none, because its own watch sees whether it moves. */
+  /** For the whole exchange. An upload has none: its stall watch replaces it. */
   readonly timeoutMs?: number | undefined;
   readonly onRequest?: (request: ClientRequest) => void;
 }
 
-/** Longer answers are refused: nothing that the service has to say needs as much. */
+/** Longer answers are refused: nothing that the service says needs that much. */
 const longestAnswerBytes = 10 * 1024 * 1024;
 
 /**
- * One request, one answer, whatever its status: never repeated, never redirected, not
- * decompressed, so that a short answer cannot unfold into a long one.
+ * One request, one answer, whatever its status: never repeated, never redirected, not decompressed, so that a short answer cannot
+ * unfold into a long one.
  *
  * @throws {ConnectionError | RequestTimeoutError} no answer
- * @throws {UnreadableAnswerError} the answer does not end
- * @throws {AbortedError} the signal
- * @throws {TypeError} what is to be sent cannot be written as JSON
+ * @throws {UnreadableAnswerError} the answer is too long
+ * @throws {AbortedError} the signal fired
+ * @throws {TypeError} `json` cannot be written as JSON
  */
 export async function exchange({ what, url, line, signal, ...rest }: Exchange): Promise<Answer> {
   throwIfAborted(signal, what);
-  // Here, and not in the library, which makes an error of the connection of what cannot be written as JSON.
+  // Not left to got, which turns a value that cannot be written as JSON into a connection error.
   const json = rest.json === undefined ? undefined : JSON.stringify(rest.json);
   const tooLong = new AbortController();
   try {

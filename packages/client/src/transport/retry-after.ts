@@ -1,8 +1,5 @@
-/** A service that says `0` still wants a pause. */
+/** Even a service that says `0` gets a pause. */
 const leastMs = 1000;
-
-/** The longest wait that the daemon believes: a service that says a day is asked hourly. */
-const mostMs = 3_600_000;
 
 /**
  * How long an answer asks to wait: `Retry-After` (RFC 9110 10.2.3) as seconds or as an HTTP date. A date is taken relative to
@@ -11,7 +8,7 @@ const mostMs = 3_600_000;
  * @param retryAfter the header as it came
  * @param date the `Date` header of the same answer; if it is missing or garbage `nowMs` stands in
  * @param nowMs wall clock, epoch milliseconds
- * @returns milliseconds, at least 1,000, and as many as were asked for; undefined if absent, negative or garbage
+ * @returns milliseconds, 1,000 or more; undefined if the header is absent, negative or garbage
  */
 export function parseRetryAfter(
   retryAfter: string | undefined,
@@ -25,18 +22,13 @@ export function parseRetryAfter(
   return atLeast(until - (parseHttpDate(date) ?? nowMs));
 }
 
-/** Forces a wait into what the daemon believes: 1 s to 1 h. */
-export function clampWait(ms: number): number {
-  return Math.min(atLeast(ms), mostMs);
-}
-
 function atLeast(ms: number): number {
   return Math.min(Math.max(Math.ceil(ms), leastMs), Number.MAX_SAFE_INTEGER);
 }
 
 /**
- * All three forms that have to be taken (RFC 9110 5.6.7), and no more than `Date.parse`, which takes `-1` for a year: they
- * start with the name of a day, and end in GMT, but for that of C's asctime, which means it.
+ * Reads the three forms that RFC 9110 section 5.6.7 names. `Date.parse` accepts far more (`-1` as a year), so the text must start with
+ * a day name and end in GMT; C's asctime form has no zone and means GMT.
  */
 function parseHttpDate(text: string | undefined): number | undefined {
   const date = text?.trim() ?? '';

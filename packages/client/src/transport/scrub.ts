@@ -1,12 +1,12 @@
-/** Removes what must not be printed from a text of somebody else. */
+/** Removes from a text of the other side what must not be printed. */
 export type Scrub = (text: string) => string;
 
-/** Shorter pieces are words, not secrets: replacing them would make messages unreadable. */
+/** Shorter pieces are words: replacing them would make messages unreadable. */
 const shortestSecret = 8;
 
 /**
- * A scrub that knows the secrets of one exchange. A server may echo them: S3 answers a bad signature with the signature
- * and the string that was signed, others with the key that they refused.
+ * Makes a scrub for the secrets of one exchange, which the server may echo: S3 answers a bad signature with the signature and the
+ * string that was signed, others repeat the key that they refuse.
  *
  * @param secrets whole values; pieces under 8 characters are left alone
  */
@@ -15,7 +15,7 @@ export function createScrub(secrets: readonly string[]): Scrub {
   return (text) => scrubAddresses(known.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text));
 }
 
-/** What is secret in a signed address: all of it, its path and query, and each long piece of them, encoded or not. */
+/** The secret parts of a signed address: all of it, its path and query, and each long piece of them, encoded or not. */
 export function secretsOfAddress(address: string): readonly string[] {
   if (!URL.canParse(address)) return [address];
   const url = new URL(address);
@@ -24,7 +24,7 @@ export function secretsOfAddress(address: string): readonly string[] {
   return [...all, ...all.map(decoded)];
 }
 
-/** Leaves of every web address its origin, of every bearer token nothing. Safe for a text whose secrets are not known. */
+/** Cuts every web address to its origin and removes every bearer token: for a text whose secrets are not known. */
 export function scrubAddresses(text: string): string {
   return text
     .replaceAll(/\b(https?:\/\/[^\s/?#"'<>,;)]*)([^\s"'<>]*)/gi, (_, head: string, rest: string) => {

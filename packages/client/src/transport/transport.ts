@@ -2,7 +2,6 @@ import { validateHeaderValue } from 'node:http';
 
 import { isSuccess, requestIdOf, serviceError } from './answer.ts';
 import type { Answer } from './answer.ts';
-import type { BodySource } from '../upload/body-source.ts';
 import { freshConnections, Line } from './connection.ts';
 import type { ProxyEnvironment } from './connection.ts';
 import { throwIfAborted } from '../errors.ts';
@@ -10,11 +9,12 @@ import { exchange } from './exchange.ts';
 import type { ApiRequest } from '../wire/requests.ts';
 import { createScrub } from './scrub.ts';
 import type { Scrub } from './scrub.ts';
-import { sendBody, uploadFile } from '../upload/upload.ts';
-import type { SendOptions, Uploaded, UploadOptions, UploadWorld } from '../upload/upload.ts';
+import type { Bandwidth } from '../upload/bandwidth.ts';
+import { putBody } from '../upload/put-body.ts';
+import type { Body, PutOptions, Uploaded, UploadWorld } from '../upload/put-body.ts';
 import { createUploadTargets } from '../upload/upload-targets.ts';
 
-/** A value that no log and no error shows; it comes out on demand only. */
+/** A value that no log and no error shows. */
 export interface Secret {
   reveal(): string;
 }
@@ -23,18 +23,19 @@ export interface TransportOptions {
   /** With its version segment, without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: Secret;
-  /** Further origins, beside that of `baseUrl`, whose uploads may see the key. */
+  /** Further origins, beside that of `baseUrl`, whose uploads receive the key. */
   readonly sendKeyTo: readonly string[];
-  /** For a whole JSON exchange; 30 s by default. */
-  readonly timeoutMs?: number | undefined;
+  /** For one whole JSON exchange. */
+  readonly timeoutMs: number;
   readonly userAgent?: string | undefined;
-  /** `HTTPS_PROXY` and `NO_PROXY`; by default those of this process. */
+  /** `HTTPS_PROXY` and `NO_PROXY`; default: those of this process. */
   readonly proxyEnv?: ProxyEnvironment | undefined;
-  /** Certificates (PEM) to trust beside the known ones. */
+  /** Certificates (PEM) to trust in addition to the system's. */
   readonly ca?: string | undefined;
+  readonly bandwidth?: Bandwidth | undefined;
 }
 
-/** How one request ended; without `status` no answer came. */
+/** How one request ended; without `status` there was no answer. */
 export interface Ending {
   readonly status?: number;
   readonly ms: number;
@@ -44,14 +45,12 @@ export interface Ending {
 export interface AskOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
-  /** What the other side might echo beside the key: no error shows it. */
+  /** What the other side might echo, beside the key: no error shows it. */
   readonly secrets?: readonly string[] | undefined;
   readonly onEnd?: (ending: Ending) => void;
 }
 
-const defaultTimeoutMs = 30_000;
-
-/** The way to the service and to its upload addresses, with the key: one request per call, never repeated, never redirected. */
+/** Carries requests to the service and to its upload addresses: one request per call, never repeated, never redirected. */
 export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions;
   readonly #agent: ReturnType<typeof freshConnections>;
@@ -73,14 +72,14 @@ export class Transport implements AsyncDisposable {
     return AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
   }
 
-  /** Takes the key, and what else is named, out of a text of the other side. */
+  /** Removes the key, and the given secrets, from a text of the other side. */
   scrub(secrets: readonly string[] = []): Scrub {
     return createScrub([this.#options.apiKey.reveal(), ...secrets]);
   }
 
   /**
-   * One request, and what its answer says.
-   * @throws {ServiceError} of every kind but the upload's
+   * Sends one request and reads its answer.
+   * @throws {ServiceError} of every kind except those of uploads
    */
   async ask<T>(request: ApiRequest<T>, options: AskOptions): Promise<T> {
     throwIfAborted(options.signal, request.operation);
@@ -91,18 +90,13 @@ export class Transport implements AsyncDisposable {
     return request.read(answer);
   }
 
-  /** Sends an accepted file to an upload address. @throws as `uploadFile` */
-  upload(options: UploadOptions): Promise<Uploaded> {
-    return this.#track(uploadFile({ ...options, signal: this.untilClosed(options.signal) }, this.#uploadWorld()));
-  }
-
-  /** Sends any source to an upload address. @throws as `sendBody` */
-  send(source: BodySource, options: SendOptions): Promise<Uploaded> {
+  /** Sends a body to an upload address. @throws as `putBody` */
+  put(body: Body, options: PutOptions): Promise<Uploaded> {
     const signal = this.untilClosed(options.signal);
-    return this.#track(sendBody(source, { ...options, signal }, this.#uploadWorld()));
+    return this.#track(putBody(body, { ...options, signal }, this.#uploadWorld()));
   }
 
-  /** Breaks off what is under way, and waits for it. */
+  /** Aborts what is under way, and waits until it has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#running);
@@ -111,12 +105,12 @@ export class Transport implements AsyncDisposable {
   }
 
   #uploadWorld(): UploadWorld {
-    const { apiKey, baseUrl, sendKeyTo } = this.#options;
-    // Every request to the service itself carries the key (api-spec section 5); another origin only if it was named.
+    const { apiKey, baseUrl, sendKeyTo, bandwidth } = this.#options;
+    // Every request to the service carries the key (api-spec section 5); another origin gets it only if a person named it.
     const trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
     const keyFor = (origin: string) => (trusted.has(origin) ? apiKey.reveal() : null);
     const targets = createUploadTargets({ baseUrl, named: trusted });
-    return { agent: this.#agent, userAgent: this.#userAgent, targets, keyFor };
+    return { agent: this.#agent, userAgent: this.#userAgent, bandwidth, targets, keyFor };
   }
 
   #send(request: ApiRequest<unknown>, { signal, timeoutMs }: AskOptions): Promise<Answer> {
@@ -138,11 +132,11 @@ export class Transport implements AsyncDisposable {
       agent: this.#agent,
       line: new Line(),
       signal,
-      timeoutMs: timeoutMs ?? this.#options.timeoutMs ?? defaultTimeoutMs,
+      timeoutMs: timeoutMs ?? this.#options.timeoutMs,
     });
   }
 
-  /** What is under way is waited for when the transport is closed. */
+  /** Closing the transport waits for what is under way. */
   async #track<T>(work: Promise<T>): Promise<T> {
     this.#running.add(work);
     try {
@@ -169,12 +163,12 @@ function endingOf({ status, requestId }: Answer): Pick<Ending, 'status' | 'reque
   return { status, ...(requestId !== undefined && { requestId }) };
 }
 
-/** Scrubbed at once: whoever reads the answer may put it into an error. */
+/** Scrubbed at once: a reader of the answer may put the id into an error. */
 function withRequestId(answer: Answer, scrub: Scrub): Answer {
   return { ...answer, requestId: requestIdOf(answer, scrub) };
 }
 
 function requireHeaderValue(key: string): void {
   if (!/^[\u0021-\u007e]+$/.test(key))
-    throw new TypeError('the API key is empty or holds characters that no header can carry');
+    throw new TypeError('the API key is empty or contains characters that no header can carry');
 }

@@ -1,19 +1,23 @@
 import { AbortedError } from '../errors.ts';
 
-/** One limit over all uploads together. */
+/** One limit shared by every upload that uses it, also across clients. */
 export interface Bandwidth {
-  /** Whether there is a limit at the moment. */
+  /** Whether there is a limit now. */
   readonly isLimited: boolean;
-  /** Resolves when so many bytes may leave. Rejects with AbortedError when the signal says so. */
+  /**
+   * Resolves when this many bytes may leave.
+   * @throws {AbortedError} the signal fired
+   */
   take(bytes: number, signal?: AbortSignal): Promise<void>;
-  /** Changes the rate at once, also for those who wait. `null` is unlimited. */
+  /**
+   * Changes the limit at once, also for uploads under way.
+   * @param bytesPerSecond more than 0; `null` is unlimited
+   */
   set(bytesPerSecond: number | null): void;
 }
 
 /**
- * A limiter that keeps a due time instead of a bucket: each piece moves it on by its own duration, and a late timer is made
- * good by up to 50 ms of credit (measured: 9.7 of 10 MB/s without, 10.0 with). Uploads take turns, because each has
- * one piece waiting at most.
+ * Makes a bandwidth limit for the `bandwidth` option of one or more clients.
  *
  * @param bytesPerSecond more than 0; `null` is unlimited
  */
@@ -29,6 +33,10 @@ interface Turn {
 const creditMs = 50;
 const longestSleepMs = 60_000;
 
+/**
+ * Keeps a due time instead of a bucket: each piece moves it by its own duration, and up to 50 ms of credit make up for late timers
+ * (measured: 9.7 of 10 MB/s without, 10.0 with). Uploads take turns, because each waits with one piece at most.
+ */
 class DueTimeLimiter implements Bandwidth {
   readonly #queue = new Set<Turn>();
   #rate: number | null;

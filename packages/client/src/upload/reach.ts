@@ -1,15 +1,15 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * Who else is where an address leads: everybody (`public`), those of this site (`private`), this machine alone (`loopback`).
- * `forbidden` is no place for a server that takes uploads: link-local addresses and the others where clouds answer a machine
- * about itself (keys of its role among it), multicast, and `0.0.0.0`, which Linux takes for this machine.
+ * Who can be reached at an address: anybody (`public`), machines of this site (`private`), this machine alone (`loopback`).
+ * `forbidden` never takes uploads: link-local and other addresses where a cloud answers a machine about itself (its role's keys
+ * included), multicast, and `0.0.0.0`, which Linux treats as this machine.
  */
 export type Reach = 'public' | 'private' | 'loopback' | 'forbidden';
 
 /**
  * @param address IPv4 in four decimal parts or IPv6, also with a zone or in brackets. IPv4 inside of IPv6 (mapped RFC 4291, NAT64
- *   RFC 6052, 6to4 RFC 3056) is judged as the IPv4 address that it is carried to.
+ *   RFC 6052, 6to4 RFC 3056) counts as the IPv4 address that it leads to.
  * @returns `forbidden` for anything else
  */
 export function reachOf(address: string): Reach {
@@ -20,12 +20,17 @@ export function reachOf(address: string): Reach {
   return nearest.find((reach) => lists[reach].check(ip, family)) ?? 'public';
 }
 
-/** Whether `text` is an address and no name. */
+/** Whether a host, as `URL.hostname` gives it, is this machine: the only one that may be reached without TLS. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** Whether `text` is an IP address, not a name. */
 export function isAddress(text: string): boolean {
   return isIPv4(text) || isIPv6(text.replace(/^\[|\]$/g, ''));
 }
 
-/** Whether `one` is nearer to this machine than `other`. What is forbidden is nearer than everything. */
+/** Whether `one` is nearer to this machine than `other`. `forbidden` is nearer than everything. */
 export function isNearer(one: Reach, other: Reach): boolean {
   return order.indexOf(one) > order.indexOf(other);
 }
@@ -33,7 +38,7 @@ export function isNearer(one: Reach, other: Reach): boolean {
 const order: readonly Reach[] = ['public', 'private', 'loopback', 'forbidden'];
 const nearest = ['forbidden', 'loopback', 'private'] as const;
 
-// The registries of special purposes (RFC 6890: IANA ipv4- and ipv6-special-registry), and the clouds' own handbooks.
+// The special-purpose registries (RFC 6890: IANA ipv4- and ipv6-special-registry), and the documentation of the clouds.
 const lists: Readonly<Record<(typeof nearest)[number], BlockList>> = {
   forbidden: listOf([
     ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4', '::/128', 'fe80::/10', 'ff00::/8'],
@@ -56,7 +61,7 @@ function listOf(subnets: readonly (readonly string[])[]): BlockList {
   return list;
 }
 
-/** The IPv4 address that an IPv6 address only wraps, if it does. `::` and `::1` are addresses of their own. */
+/** The IPv4 address inside an IPv6 address, if it only wraps one. `::` and `::1` do not. */
 function carriedIPv4(address: string): string | null {
   const groups = groupsOf(address);
   const [first = 0, second = 0, third = 0] = groups;
@@ -68,7 +73,7 @@ function carriedIPv4(address: string): string | null {
   return isNat64 || isMapped || isCompatible ? dotted(groups.slice(6)) : null;
 }
 
-/** The eight numbers of an IPv6 address. The parser of addresses of the web writes each of them in one way only. */
+/** The eight groups of an IPv6 address. The URL parser writes each address in exactly one way. */
 function groupsOf(address: string): readonly number[] {
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const numbers = (text: string): number[] =>

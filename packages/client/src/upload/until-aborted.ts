@@ -1,8 +1,8 @@
 import { AbortedError } from '../errors.ts';
 
 /**
- * Waits for the work, but no longer than the signal lets it: the work itself goes on.
- * @throws {AbortedError} the signal
+ * Waits for the work, or until the signal fires; the work itself continues.
+ * @throws {AbortedError} the signal fired
  */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal, what: string): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();

@@ -1,37 +1,37 @@
 import { createHash } from 'node:crypto';
 
 import type { Bandwidth } from './bandwidth.ts';
-import { partBytes } from './body-source.ts';
-import type { BodySource } from './body-source.ts';
+import { partBytes } from './body-reader.ts';
+import type { BodyReader } from './body-reader.ts';
 import { throwIfAborted } from '../errors.ts';
 import { untilAborted } from './until-aborted.ts';
 
 export interface UploadBodyOptions {
-  readonly file: BodySource;
-  /** Ends everything that the body waits for. */
+  readonly reader: BodyReader;
+  readonly sizeBytes: number;
+  /** Ends every wait of the body. */
   readonly signal: AbortSignal;
   readonly bandwidth?: Bandwidth | undefined;
-  /** Called with the bytes that the kernel has taken. */
+  /** Called with the number of bytes that the kernel has taken. */
   onProgress(sentBytes: number): void;
-  /** Called when we ourselves begin or end to hold bytes back: no stall then. */
+  /** Called when the client itself starts or stops holding bytes back: that is not a stall. */
   onHold(isHeld: boolean): void;
-  /** The last part leaves only after this has resolved: the caller commits durably there. */
+  /** The last part leaves only after this resolves: the caller commits durably here. */
   beforeLastPart(sha256: string): Promise<void>;
 }
 
 /**
- * Bytes handed to the socket at once. The next piece is asked for when the kernel has taken this one, so this is how finely
- * a slow line shows that it moves: 256 KiB in a stall time of 60 s is 4 KB/s.
+ * Bytes handed to the socket at once. The next slice follows when the kernel has taken this one, so this sets the slowest line that
+ * still shows progress: 256 KiB within a stall timeout of 60 s is 4 KB/s.
  */
 const sliceBytes = 256 * 1024;
 
-/** Under a bandwidth limit pieces are small, lest a server see long silences between them. */
+/** Under a bandwidth limit slices are small, so that the server sees no long silence between them. */
 const limitedSliceBytes = 32 * 1024;
 
 /**
- * The body of one PUT: the file in order, hashed on the way, its last part held back until a second look at the descriptor
- * shows the same file and the caller has committed the hash (the commit gate: a changed file is never
- * complete on the other side).
+ * The body of one PUT: the bytes in order, hashed on the way. The last part is held back until the reader has confirmed that nothing
+ * changed and the caller has committed the hash, so that a changed file never arrives complete.
  */
 export class UploadBody implements AsyncIterable<Buffer> {
   readonly #options: UploadBodyOptions;
@@ -48,32 +48,32 @@ export class UploadBody implements AsyncIterable<Buffer> {
     this.#parts = this.#produce();
   }
 
-  /** The hash, once the last part was released. Null: no complete body can have left. */
+  /** The hash, once the last part may leave. Null: no complete body can have left. */
   get sha256(): string | null {
     return this.#sha256;
   }
 
-  /** Why it broke off, if it did by itself. */
+  /** Why the body ended early, if it did. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** Nothing is read before this is called. */
+  /** Starts reading. */
   start(): void {
     this.#start.resolve();
   }
 
-  /** The other side has answered already: nothing more is sent, and above all not the last part. */
+  /** The other side has already answered: send nothing more, above all not the last part. */
   noteAnswer(): void {
     this.#isAnswered = true;
   }
 
-  /** The commit gate of an empty file, whose headers alone are the whole request. */
+  /** Confirms and commits an empty body: its headers alone are the whole request. */
   async releaseEmpty(): Promise<void> {
-    await this.#passGate(this.#hash.digest('hex'));
+    await this.#release(this.#hash.digest('hex'));
   }
 
-  /** Resolves when nothing of the body uses the descriptor or the caller's callback any more. */
+  /** Resolves when the body no longer uses the reader or the callbacks. */
   async settled(): Promise<void> {
     await this.#step.catch(() => {});
   }
@@ -92,20 +92,20 @@ export class UploadBody implements AsyncIterable<Buffer> {
   }
 
   async *#produce(): AsyncGenerator<Buffer, void> {
-    const { file, signal } = this.#options;
-    if (file.size === 0) return;
+    const { reader, sizeBytes, signal } = this.#options;
+    if (sizeBytes === 0) return;
     await untilAborted(this.#start.promise, signal, 'the upload');
-    // One buffer for all parts: the next one is read when the kernel has taken all of this one.
-    const buffer = Buffer.allocUnsafeSlow(Math.min(partBytes, file.size));
-    const lastAt = file.size - buffer.length;
+    // One buffer for all parts: the next is read when the kernel has taken all of this one.
+    const buffer = Buffer.allocUnsafeSlow(Math.min(partBytes, sizeBytes));
+    const lastAt = sizeBytes - buffer.length;
     for (let at = 0; at < lastAt; at += buffer.length) {
       const part = buffer.subarray(0, lastAt - at);
-      await file.read(at, part, signal);
+      await reader.read(at, part, signal);
       this.#hash.update(part);
       yield* this.#slices(part, at);
     }
-    await file.read(lastAt, buffer, signal);
-    await this.#passGate(this.#hash.update(buffer).digest('hex'));
+    await reader.read(lastAt, buffer, signal);
+    await this.#release(this.#hash.update(buffer).digest('hex'));
     yield* this.#slices(buffer, lastAt);
   }
 
@@ -121,15 +121,15 @@ export class UploadBody implements AsyncIterable<Buffer> {
     }
   }
 
-  async #passGate(sha256: string): Promise<void> {
+  async #release(sha256: string): Promise<void> {
     await this.#stopIfAnswered();
     await this.#holding(this.#commit(sha256));
     this.#sha256 = sha256;
   }
 
   async #commit(sha256: string): Promise<void> {
-    const { file, signal, beforeLastPart } = this.#options;
-    await file.confirm(sha256, signal);
+    const { reader, signal, beforeLastPart } = this.#options;
+    await reader.confirm(sha256, signal);
     throwIfAborted(signal, 'the upload');
     await beforeLastPart(sha256);
     throwIfAborted(signal, 'the upload');
@@ -144,7 +144,7 @@ export class UploadBody implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Throwing here would make the library drop the answer that is just arriving: wait until the exchange is over. */
+  /** Throwing here would make got drop the answer that is just arriving: wait until the exchange is over. */
   async #stopIfAnswered(): Promise<void> {
     const { signal } = this.#options;
     throwIfAborted(signal, 'the upload');

@@ -1,71 +1,68 @@
-import { stat, realpath } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { constants } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 
-import type { BodySource } from './body-source.ts';
-import { codeOf, FileUnreadableError, FileVanishedError } from '../errors.ts';
-import { openChecked } from './opened-file.ts';
+import { FileChangedError, FileUnreadableError } from '../errors.ts';
 import { requireWithin } from '../settings.ts';
-import { StreamedSource } from './streamed-source.ts';
-import type { StreamSource, UploadSource } from '../video-client.ts';
-
-/** What an upload sends, looked at once and opened anew for each attempt. */
-export interface Sendable {
-  readonly name: string;
-  readonly sizeBytes: number;
-  /** @throws {FileChangedError} if it is no longer what was looked at */
-  open(): Promise<BodySource & AsyncDisposable>;
-}
+import type { SeekableSource, StreamSource, UploadSource } from '../video-client.ts';
+import type { BodyReader } from './body-reader.ts';
+import { fileError, readOpenFile } from './file-reader.ts';
+import { StreamReader } from './stream-reader.ts';
 
 /**
- * Looks at what is to be sent, before anything is asked of the service.
+ * Turns what a caller wants to send into one form, and checks it before the first request.
  *
- * @throws {FileVanishedError | FileUnreadableError} there is no such file, or it is none
- * @throws {TypeError} it is neither a path nor a stream, or the size of the stream is no whole number of bytes
+ * @throws {FileVanishedError | FileUnreadableError} there is no such file, or it cannot be sent
+ * @throws {TypeError} it is not an upload source, or its size is not a whole number of bytes
  */
-export async function sendableOf(source: UploadSource): Promise<Sendable> {
-  if (typeof source === 'string') return await fileOf(source);
-  requireStreamSource(source);
+export async function seekableOf(source: UploadSource): Promise<SeekableSource> {
+  if (typeof source === 'string') return await fileAt(source);
+  requireSource(source);
   requireWithin('sizeBytes', source.sizeBytes, [0, Number.MAX_SAFE_INTEGER]);
-  return { name: source.name, sizeBytes: source.sizeBytes, open: async () => new StreamedSource(source) };
+  if ('openReader' in source) return source;
+  const { name, sizeBytes } = source;
+  return { name, sizeBytes, openReader: async () => new StreamReader(source) };
 }
 
 /** A program without types may hand over a URL or a Buffer. */
-function requireStreamSource(source: StreamSource): void {
-  const { name, open }: Partial<StreamSource> = source ?? {};
-  if (typeof name === 'string' && typeof open === 'function') return;
-  throw new TypeError('what is to be sent must be a path, or {name, sizeBytes, open}');
+function requireSource(source: StreamSource | SeekableSource): void {
+  const given: Partial<StreamSource & SeekableSource> = source ?? {};
+  const opens = typeof given.open === 'function' || typeof given.openReader === 'function';
+  if (typeof given.name === 'string' && opens) return;
+  throw new TypeError('the source must be a path, {name, sizeBytes, open} or {name, sizeBytes, openReader}');
 }
 
-/** A link may be named, what is sent is where it leads. Every attempt must find the very version that is there now. */
-async function fileOf(named: string): Promise<Sendable> {
-  const path = await onDisk(named, realpath(named));
-  const found = await onDisk(named, stat(path, { bigint: true }));
-  if (!found.isFile()) throw unreadable(named, 'is no regular file', 'not_a_file');
-  const expected = {
-    dev: String(found.dev),
-    ino: String(found.ino),
-    birthtimeNs: String(found.birthtimeNs),
-    size: Number(found.size),
-    mtimeNs: String(found.mtimeNs),
-    ctimeNs: String(found.ctimeNs),
-  };
-  return {
-    name: basename(named),
-    sizeBytes: expected.size,
-    open: () => openChecked(dirname(path), path, expected),
-  };
-}
-
-async function onDisk<T>(named: string, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    const code = codeOf(error) ?? 'unknown';
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw unreadable(named, `cannot be read: ${code}`, code);
-    throw new FileVanishedError(`there is no file ${JSON.stringify(named)}`, { code, cause: error });
+/** A link may be given: its target is sent. Each attempt must find the version that is there now. */
+async function fileAt(given: string): Promise<SeekableSource> {
+  const path = await realpath(given).catch((error: unknown) => {
+    throw fileError(given, error);
+  });
+  const found = await stat(path, { bigint: true }).catch((error: unknown) => {
+    throw fileError(given, error);
+  });
+  if (!found.isFile()) {
+    throw new FileUnreadableError(`${JSON.stringify(given)} is not a regular file`, { code: 'not_a_file' });
   }
+  return { name: basename(given), sizeBytes: Number(found.size), openReader: () => reopen(path, found) };
 }
 
-function unreadable(named: string, how: string, code: string): FileUnreadableError {
-  return new FileUnreadableError(`${JSON.stringify(named)} ${how}`, { code });
+async function reopen(path: string, expected: BigIntStats): Promise<BodyReader> {
+  // O_NONBLOCK: a FIFO that replaced the file must not make the open wait for a writer.
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw fileError(path, error);
+  });
+  const reader = await readOpenFile(handle, path);
+  if (isSame(reader.stats, expected)) return reader;
+  await reader[Symbol.asyncDispose]();
+  throw new FileChangedError(`${JSON.stringify(path)} changed before it was sent`, { code: 'file_changed' });
+}
+
+function isSame(one: BigIntStats, other: BigIntStats): boolean {
+  return (
+    one.ino === other.ino &&
+    one.birthtimeNs === other.birthtimeNs &&
+    one.size === other.size &&
+    one.mtimeNs === other.mtimeNs
+  );
 }

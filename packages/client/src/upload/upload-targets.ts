@@ -3,41 +3,40 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
 import { codeOf, ConnectionError, UploadRejectedError } from '../errors.ts';
-import { isLoopback } from '../transport/loopback.ts';
-import { isAddress, isNearer, reachOf } from './reach.ts';
+import { isAddress, isLoopback, isNearer, reachOf } from './reach.ts';
 import type { Reach } from './reach.ts';
 
-/** All addresses of a name. */
+/** Finds all addresses of a name. */
 export type Resolve = (hostname: string, options: LookupOptions) => Promise<readonly LookupAddress[]>;
 
 /** An upload address that may be sent to. */
 export interface UploadTarget {
   readonly url: URL;
-  /** For the connection: what the name leads to is judged in the same moment in which it is connected to. */
+  /** For the connection: resolves the name and judges its addresses in one step, so that no second answer can differ. */
   readonly lookup?: LookupFunction;
   /** Why `lookup` refused, if it did. */
   refusal(): UploadRejectedError | null;
 }
 
-/** Judges the upload addresses that a service hands out. */
+/** Decides which upload addresses may be sent to. */
 export interface UploadTargets {
   /**
-   * @throws {UploadRejectedError} for an address that no file may be sent to
-   * @throws {ConnectionError} when it cannot be found out now where the service itself is
+   * @throws {UploadRejectedError} no file may be sent to this address
+   * @throws {ConnectionError} the service's own name cannot be resolved now, so the address cannot be judged
    */
   admit(address: string): Promise<UploadTarget>;
 }
 
 /**
- * An upload address comes from outside and makes this machine connect to where it says: that must not be a way into the network
- * behind it (server-side request forgery). It has to be https, or http on this machine, must hold no password, and may not lead nearer
- * to this machine than the service itself does: a service on the internet names no address of the private network or of this
- * machine. An origin that a person has named is theirs to choose.
+ * An upload address comes from outside and makes this machine connect to it: it must not become a way into the network behind this
+ * machine (server-side request forgery). It must be https, or http on this machine, hold no password, and not lead nearer to this
+ * machine than the service itself: a service on the internet may not name an address of the private network or of this machine. An
+ * origin that a person named is exempt.
  *
- * A proxy resolves names itself (Node asks `lookup` nothing then): behind one only addresses that are no names can be judged here.
+ * A proxy resolves names itself, and Node then never calls `lookup`: behind a proxy only literal addresses are judged here.
  *
- * @param named origins of the configuration: that of the service, and `send_key_to`
- * @param resolve asks the system by default
+ * @param named origins of the configuration: that of the service, and `sendKeyTo`
+ * @param resolve default: the system's resolver
  */
 export function createUploadTargets(options: {
   readonly baseUrl: string;
@@ -48,7 +47,7 @@ export function createUploadTargets(options: {
   const service = new URL(baseUrl).hostname;
   const judge = async (reaches: readonly Reach[]): Promise<Reach | null> => {
     const found = reaches.reduce((one, other) => (isNearer(other, one) ? other : one), 'public');
-    // Asked only if it matters.
+    // Resolves the service only if it matters.
     return found === 'public' || !isNearer(found, await farthest(service, resolve)) ? null : found;
   };
   return {
@@ -63,15 +62,15 @@ export function createUploadTargets(options: {
   };
 }
 
-/** Only what a signed upload may look like, so that no file leaves in the clear and no password is sent that we were not given. */
+/** No file leaves in the clear, and no password from an address is sent. */
 function requireSafe(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : null;
-  if (url === null) throw unsafe('the upload address is no web address');
+  if (url === null) throw unsafe('the upload address is not a web address');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
     throw unsafe(
       `the upload address must be https, or http on this machine; it is ${url.protocol}//${url.host.slice(0, 260)}`,
     );
-  if (url.username !== '' || url.password !== '') throw unsafe('the upload address holds a user name or a password');
+  if (url.username !== '' || url.password !== '') throw unsafe('the upload address contains a user name or password');
   return url;
 }
 
@@ -110,20 +109,20 @@ async function answer(
   return isForAll ? callback(null, [...found]) : callback(null, first.address, first.family);
 }
 
-/** Of a service with several addresses the one that everybody can reach counts. */
+/** If a service has several addresses, the most public one counts. */
 async function farthest(hostname: string, resolve: Resolve): Promise<Reach> {
   const addresses = isAddress(hostname) ? [hostname] : await addressesOf(hostname, resolve);
   const reaches = addresses.map((address) => reachOf(address)).filter((reach) => reach !== 'forbidden');
   return reaches.reduce<Reach>((one, other) => (isNearer(one, other) ? other : one), reaches[0] ?? 'public');
 }
 
-/** A service that cannot be found now is no reason to refuse an address, and a file with it, for good. */
+/** A service that cannot be resolved now must not make an address, and with it a file, fail for good. */
 async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly string[]> {
   try {
     return (await resolve(hostname, {})).map(({ address }) => address);
   } catch (error) {
     const code = codeOf(error) ?? 'unknown';
-    throw new ConnectionError(false, `${hostname} cannot be found: ${code}`, { code, cause: error });
+    throw new ConnectionError(false, `${hostname} cannot be resolved: ${code}`, { code, cause: error });
   }
 }
 
@@ -135,12 +134,12 @@ const places: Readonly<Record<Reach, string>> = {
   public: 'the internet',
   private: 'a private network',
   loopback: 'this machine',
-  forbidden: 'an address that is no server for uploads',
+  forbidden: 'an address that never takes uploads',
 };
 
 function tooNear(url: URL, near: Reach): UploadRejectedError {
   return unsafe(
-    `the upload address ${url.origin} leads to ${places[near]}, and the service itself is not there; only an origin that is named to see the key may be`,
+    `the upload address ${url.origin} leads to ${places[near]}, where the service itself is not; allow its origin to receive the key if that is intended`,
   );
 }
 

@@ -6,28 +6,29 @@ import { readEvent } from './webhook-event.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
 export interface ReceivedWebhook {
-  /** As it came, byte for byte: JSON that was parsed and written again has another signature. */
+  /** The request body, byte for byte: JSON that was parsed and written again has another signature. */
   readonly body: string | Uint8Array;
-  /** Of the request, in any case: those of Node, of Fetch, or a plain object. */
+  /** The request headers, names in any case: those of Node, of Fetch, or a plain object. */
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** `whsec_` and base64, as the service shows it. */
+  /** `whsec_` followed by base64, as the service shows it. */
   readonly secret: string;
-  /** How far its time may be from ours, in either direction, in milliseconds. Default 5 minutes. */
+  /** How far its timestamp may be from `nowMs`, in either direction, in milliseconds. Default 300,000. */
   readonly toleranceMs?: number;
-  /** Epoch milliseconds; default now. */
+  /** The time of this machine, epoch milliseconds. Default: now. */
   readonly nowMs?: number;
 }
 
 const defaultToleranceMs = 300_000;
 
 /**
- * Makes sure that a webhook is from the service, and reads it. assumed: api-spec section 6 leaves the scheme open; this is the
- * one of Standard Webhooks: `webhook-signature` holds `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`, several of
- * them while a secret is replaced. The same message may come twice, with the same `id`.
+ * Verifies that a webhook comes from the service, and reads it. The same message may arrive twice, with the same `id`.
  *
- * @throws {WebhookSignatureError} do not believe it; `code` is `missing_header`, `bad_timestamp`, `too_old`, `too_new`,
+ * assumed: api-spec section 6 leaves the scheme open; this is that of Standard Webhooks (standardwebhooks.com): `webhook-signature` is
+ * `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; there are several while a secret is being replaced.
+ *
+ * @throws {WebhookSignatureError} do not trust it; `code` is `missing_header`, `bad_timestamp`, `too_old`, `too_new`,
  *   `wrong_signature` or `unreadable_event`
- * @throws {TypeError} the secret is none
+ * @throws {TypeError} `secret` does not have that form
  */
 export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
   const { body, headers, toleranceMs = defaultToleranceMs, nowMs = Date.now() } = webhook;
@@ -41,19 +42,19 @@ export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
     throw refusal('wrong_signature', 'none of its signatures is made with this secret');
   }
   const event = readEvent(id, parseJson(textOf(body)));
-  if (event === undefined) throw refusal('unreadable_event', 'it is signed, but holds no event that can be read');
+  if (event === undefined) throw refusal('unreadable_event', 'its signature is valid, but it is not an event');
   return event;
 }
 
-/** @throws TypeError that does not show it */
+/** @throws {TypeError} without the secret in it */
 function keyOf(secret: string): Buffer {
   const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   const key = Buffer.from(base64 ?? '', 'base64');
   if (key.length > 0) return key;
-  throw new TypeError('the secret of a webhook is whsec_ and base64');
+  throw new TypeError('the secret of a webhook must be whsec_ followed by base64');
 }
 
-/** A header that comes twice, as a list or in two spellings, is believed in neither. */
+/** A header that comes twice, as a list or in two spellings, counts as wrong. */
 function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
   const found =
     headers instanceof Headers
@@ -65,14 +66,14 @@ function headerOf(headers: ReceivedWebhook['headers'], name: string): string {
 }
 
 function requireRecent(timestamp: string, { toleranceMs, nowMs }: { toleranceMs: number; nowMs: number }): void {
-  // Digits alone: with a point in it the border between the time and the body could be moved.
-  if (!/^\d{1,12}$/.test(timestamp)) throw refusal('bad_timestamp', 'its webhook-timestamp is no number of seconds');
+  // Digits only: a dot would let an attacker move the border between the timestamp and the body.
+  if (!/^\d{1,12}$/.test(timestamp)) throw refusal('bad_timestamp', 'its webhook-timestamp is not a number of seconds');
   const ageMs = nowMs - Number(timestamp) * 1000;
   if (ageMs > toleranceMs) throw refusal('too_old', `it was sent ${seconds(ageMs)} ago`);
-  if (-ageMs > toleranceMs) throw refusal('too_new', `it says that it will be sent in ${seconds(-ageMs)}`);
+  if (-ageMs > toleranceMs) throw refusal('too_new', `its timestamp is ${seconds(-ageMs)} in the future`);
 }
 
-/** Other versions than `v1` are not ours to judge. */
+/** Other versions than `v1` are ignored. */
 function isSignature(text: string, expected: Buffer): boolean {
   if (!text.startsWith('v1,')) return false;
   const given = Buffer.from(text.slice('v1,'.length), 'base64');
@@ -84,7 +85,7 @@ function textOf(body: string | Uint8Array): string {
 }
 
 function refusal(code: string, why: string): WebhookSignatureError {
-  return new WebhookSignatureError(`the webhook is refused: ${why}`, { code });
+  return new WebhookSignatureError(`webhook refused: ${why}`, { code });
 }
 
 function seconds(ms: number): string {

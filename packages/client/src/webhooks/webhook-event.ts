@@ -7,20 +7,20 @@ import type { Published, Video } from '../wire/wire.ts';
 // payloads are assumed: `{type, timestamp, data}` with the video as GET /videos/:id gives it, or the publish result.
 
 interface Delivered {
-  /** Of this message; the same when it is delivered again. */
+  /** Id of this message; the same when it is delivered again. */
   readonly id: string;
   /** When it happened, ISO 8601 as sent; empty if the service does not say. */
   readonly timestamp: string;
 }
 
-/** A video can be watched. */
+/** A video is ready. */
 export interface VideoReadyEvent extends Delivered {
   readonly isKnown: true;
   readonly type: 'video.ready';
   readonly data: Video;
 }
 
-/** The service gave a video up; `data.message` says why, if the service does. */
+/** A video failed; `data.message` says why, if the service does. */
 export interface VideoFailedEvent extends Delivered {
   readonly isKnown: true;
   readonly type: 'video.failed';
@@ -34,19 +34,19 @@ export interface FeedPublishedEvent extends Delivered {
   readonly data: Published;
 }
 
-/** A kind that was added since, as it was sent. */
+/** A kind that this package does not know, as it was sent. */
 export interface OtherEvent extends Delivered {
   readonly isKnown: false;
   readonly type: string;
   readonly data: unknown;
 }
 
-/** Ask `isKnown` first: then `type` tells what `data` is. */
+/** Check `isKnown` first: then `type` tells what `data` is. */
 export type WebhookEvent = VideoReadyEvent | VideoFailedEvent | FeedPublishedEvent | OtherEvent;
 
 const Envelope = z.object({ type: z.string().min(1), timestamp: z.string().catch(''), data: z.unknown().optional() });
 
-/** @returns undefined when it is no event, or one of the known kinds with something else in it */
+/** @returns undefined if it is not an event, or a known kind with unexpected data */
 export function readEvent(id: string, json: unknown): WebhookEvent | undefined {
   const envelope = Envelope.safeParse(json).data;
   if (envelope === undefined) return undefined;

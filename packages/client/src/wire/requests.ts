@@ -27,7 +27,7 @@ import type {
   VideoPage,
 } from './wire.ts';
 
-/** One request of the API (api-spec section 4) and how its answer is read: the same for the daemon and for the library. */
+/** One request of the API (api-spec section 4), and how to read its answer. */
 export interface ApiRequest<T> {
   /** In words, for messages and metrics. */
   readonly operation: string;
@@ -37,9 +37,9 @@ export interface ApiRequest<T> {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly json?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Does no harm when an earlier one was carried out without our knowing. */
+  /** Repeating does no harm if the service already carried out an earlier attempt. */
   readonly isRepeatable: boolean;
-  /** Of an answer with a 2xx status. @throws {UnreadableAnswerError} */
+  /** Reads a 2xx answer. @throws {UnreadableAnswerError} */
   read(answer: Answer): T;
 }
 
@@ -48,13 +48,13 @@ export interface VideoFields {
   readonly description?: string | null;
   readonly channelId?: string;
   readonly tags?: readonly string[];
-  /** For an import: the service fetches it from there. */
+  /** For an import: the service fetches the file from this address. */
   readonly sourceUrl?: string | null;
 }
 
 /**
- * @param idempotencyKey is sent along; the service ignores it, a later one or the sandbox may not
- * @throws {TypeError} no header can carry it
+ * @param idempotencyKey sent as a header that the specification does not mention
+ * @throws {TypeError} no header can carry the key
  */
 export function createVideo(fields: VideoFields, idempotencyKey?: string): ApiRequest<CreatedVideo> {
   if (idempotencyKey !== undefined) validateHeaderValue('idempotency-key', idempotencyKey);
@@ -102,10 +102,10 @@ export interface VideoChanges {
   readonly tags?: readonly string[];
 }
 
-/** Null when the answer, which the specification does not show, is no video. */
+/** Null if the answer, which the specification does not show, is not a video. */
 export function updateVideo(id: string, changes: VideoChanges): ApiRequest<Video | null> {
   const { title, description, tags } = changes;
-  return { ...perhaps('update video', pathOf('/videos', id), readVideo), json: { title, description, tags } };
+  return { ...patching('update video', pathOf('/videos', id), readVideo), json: { title, description, tags } };
 }
 
 export function deleteVideo(id: string): ApiRequest<void> {
@@ -130,11 +130,11 @@ export interface ChannelChanges {
   readonly defaultPlayerSettings?: Readonly<Record<string, unknown>>;
 }
 
-/** Null when the answer, which the specification does not show, is no channel. */
+/** Null if the answer, which the specification does not show, is not a channel. */
 export function updateChannel(id: string, changes: ChannelChanges): ApiRequest<Channel | null> {
   const { name, description, defaultPlayerSettings } = changes;
   return {
-    ...perhaps('update channel', pathOf('/channels', id), readChannel),
+    ...patching('update channel', pathOf('/channels', id), readChannel),
     json: { name, description, default_player_settings: defaultPlayerSettings },
   };
 }
@@ -143,7 +143,7 @@ export function listFeeds(): ApiRequest<readonly Feed[]> {
   return asking('list feeds', 'GET', '/feeds', readFeeds);
 }
 
-/** A feed that is published twice is as it was after the first time. */
+/** Repeatable: publishing a feed twice gives the same feed as publishing it once. */
 export function publishFeed(id: string): ApiRequest<Published> {
   const request = asking('publish feed', 'POST', `${pathOf('/feeds', id)}/publish`, readPublished);
   return {
@@ -172,7 +172,7 @@ function asking<T>(operation: string, method: 'GET' | 'POST', path: string, read
   return { operation, method, path, isRepeatable: true, read: (answer) => readAnswer(answer, read, operation) };
 }
 
-function perhaps<T>(operation: string, path: string, read: Reader<T>): ApiRequest<T | null> {
+function patching<T>(operation: string, path: string, read: Reader<T>): ApiRequest<T | null> {
   const readIt = (answer: Answer) => readSomething(answer, read, operation);
   return { operation, method: 'PATCH', path, isRepeatable: true, read: readIt };
 }

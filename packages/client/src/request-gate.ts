@@ -1,0 +1,28 @@
+import type { RequestNote } from './client-options.ts';
+
+/**
+ * Decides when a request may leave: to share an hourly allowance between parts of a program, or between programs. Every JSON request
+ * passes it, repetitions included; uploads do not count against the service's limit and do not pass it.
+ */
+export interface RequestGate {
+  /**
+   * Awaited before each request. What it rejects with ends the call, and nothing was sent.
+   *
+   * @param request what wants to leave; stop waiting when its `signal` fires
+   */
+  pass(request: RequestAtGate): Promise<void>;
+  /**
+   * Called when the service answered 429.
+   *
+   * @param retryAfterMs how long it asks to wait, in milliseconds, 1,000 or more; undefined if it does not say
+   */
+  throttled(retryAfterMs: number | undefined): void;
+}
+
+/** A request that waits at a gate. */
+export interface RequestAtGate extends RequestNote {
+  /** Fires when the caller aborts the call or closes the client. */
+  readonly signal: AbortSignal;
+  /** The `priority` that the call was given. */
+  readonly priority?: string;
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+
+import { codeOf, FileChangedError, FileUnreadableError, FileVanishedError, throwIfAborted } from '../errors.ts';
+import { partBytes } from './body-reader.ts';
+import type { BodyReader } from './body-reader.ts';
+
+/** An open file as the body of an upload. All reads use one descriptor: whatever happens to its path cannot change them. */
+export interface FileReader extends BodyReader {
+  /** Of the descriptor, when the reader was made. */
+  readonly stats: BigIntStats;
+  /**
+   * SHA-256 of the whole file, hex.
+   * @throws {AbortedError} the signal fired
+   */
+  hash(signal: AbortSignal): Promise<string>;
+}
+
+/**
+ * Reads an open file for an upload, and makes sure that it stays the same from now until its last part leaves: the same inode,
+ * size and modification time. A change of mode or name is not a change.
+ *
+ * For programs that open files themselves, as `openReader` of a `SeekableSource`. For a path, pass the path to `videos.send`.
+ *
+ * @param handle open for reading; the reader closes it, also when this function throws
+ * @param path for messages
+ * @throws {FileChangedError} it is not a regular file
+ * @throws {FileUnreadableError} the system does not say what it is
+ */
+export async function readOpenFile(handle: FileHandle, path: string): Promise<FileReader> {
+  try {
+    const stats = await statOf(handle, path);
+    if (!stats.isFile()) throw changed(path, 'is not a regular file');
+    return new OpenFile(handle, path, stats);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+class OpenFile implements FileReader {
+  readonly #handle: FileHandle;
+  readonly #path: string;
+  readonly stats: BigIntStats;
+
+  constructor(handle: FileHandle, path: string, stats: BigIntStats) {
+    this.#handle = handle;
+    this.#path = path;
+    this.stats = stats;
+  }
+
+  async read(position: number, into: Buffer): Promise<void> {
+    let filled = 0;
+    while (filled < into.length) {
+      const reading = this.#handle.read(into, filled, into.length - filled, position + filled);
+      const { bytesRead } = await translated(this.#path, reading);
+      if (bytesRead === 0) {
+        throw changed(this.#path, `ends after ${position + filled} of ${this.stats.size} bytes`);
+      }
+      filled += bytesRead;
+    }
+  }
+
+  async hash(signal: AbortSignal): Promise<string> {
+    const size = Number(this.stats.size);
+    const hash = createHash('sha256');
+    const buffer = Buffer.allocUnsafeSlow(Math.min(partBytes, size));
+    for (let position = 0; position < size; position += partBytes) {
+      throwIfAborted(signal, 'hashing');
+      const part = buffer.subarray(0, size - position);
+      await this.read(position, part);
+      hash.update(part);
+    }
+    return hash.digest('hex');
+  }
+
+  /** A tool may restore the modification time after it wrote; a rename or chmod looks the same. Only the content can tell. */
+  async confirm(sha256: string, signal: AbortSignal): Promise<void> {
+    const now = await statOf(this.#handle, this.#path);
+    if (now.size !== this.stats.size) {
+      throw changed(this.#path, `has ${now.size} bytes instead of ${this.stats.size}`);
+    }
+    if (now.mtimeNs !== this.stats.mtimeNs) throw changed(this.#path, 'was written to');
+    if (now.ctimeNs === this.stats.ctimeNs) return;
+    if ((await this.hash(signal)) !== sha256) throw changed(this.#path, 'was overwritten while it was read');
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#handle.close();
+  }
+}
+
+/** The error for a file that could not be opened or read. */
+export function fileError(path: string, error: unknown): FileVanishedError | FileUnreadableError {
+  const code = codeOf(error) ?? 'unknown';
+  const facts = { code, cause: error };
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new FileVanishedError(`there is no file ${JSON.stringify(path)}`, facts);
+  }
+  return new FileUnreadableError(`${JSON.stringify(path)} cannot be read: ${code}`, facts);
+}
+
+function statOf(handle: FileHandle, path: string): Promise<BigIntStats> {
+  return translated(path, handle.stat({ bigint: true }));
+}
+
+async function translated<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw fileError(path, error);
+  }
+}
+
+function changed(path: string, how: string): FileChangedError {
+  return new FileChangedError(`${JSON.stringify(path)} ${how}`, { code: 'file_changed' });
+}

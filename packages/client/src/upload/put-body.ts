@@ -1,0 +1,167 @@
+import type { ClientRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Agents } from 'got';
+
+import { isSuccess, uploadError } from '../transport/answer.ts';
+import type { Answer } from '../transport/answer.ts';
+import type { Bandwidth } from './bandwidth.ts';
+import type { BodyReader } from './body-reader.ts';
+import { Line } from '../transport/connection.ts';
+import { contentTypeOf } from './content-type.ts';
+import { AbortedError, throwIfAborted, UploadServerError } from '../errors.ts';
+import { exchange } from '../transport/exchange.ts';
+import { createScrub, secretsOfAddress } from '../transport/scrub.ts';
+import { StallWatch } from './stall-watch.ts';
+import { UploadBody } from './upload-body.ts';
+import type { UploadTarget, UploadTargets } from './upload-targets.ts';
+
+/** What one PUT sends. */
+export interface Body {
+  readonly reader: BodyReader;
+  readonly sizeBytes: number;
+}
+
+export interface PutOptions {
+  /** The signed upload address. It authorises itself; never shown. */
+  readonly url: string;
+  /** Its extension tells the content type. */
+  readonly name: string;
+  readonly signal: AbortSignal;
+  /** Longest time without a byte that moves, in milliseconds. */
+  readonly stallTimeoutMs: number;
+  /** Longest time from the last byte to the answer, in milliseconds; default 10 minutes. */
+  readonly answerTimeoutMs?: number | undefined;
+  readonly onProgress?: (sentBytes: number) => void;
+  /** The last part leaves only after this resolves. */
+  beforeLastPart(sha256: string): Promise<void>;
+  /** Called with every answer of the upload address, whatever its status. */
+  readonly onAnswer?: (answer: Answer) => void;
+}
+
+export interface Uploaded {
+  /** Hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** What an upload gets from the client that it belongs to. */
+export interface UploadWorld {
+  readonly agent: Agents;
+  readonly userAgent: string;
+  readonly bandwidth?: Bandwidth | undefined;
+  readonly targets: UploadTargets;
+  /** The key for an origin that was named as one that may see it, else null. */
+  keyFor(origin: string): string | null;
+}
+
+const defaultAnswerTimeoutMs = 600_000;
+
+/** How long a server may take to say `100 Continue` before the body leaves without it (RFC 9110 section 10.1.1 asks for a limit). */
+const continueMs = 1000;
+
+/**
+ * Sends a body to its upload address with one PUT, exactly `sizeBytes` bytes. Never repeated and never redirected, except that a
+ * server that refuses `Expect` with 417 gets the same request without it, as RFC 9110 asks.
+ *
+ * @throws {UploadRejectedError} the address is not one that may be sent to (upload-targets.ts), or it refuses the file
+ * @throws {FileVanishedError | FileChangedError | FileUnreadableError} thrown by the reader before the last part left: the other side
+ *   has no complete body
+ * @throws {AddressDeadError | UploadConflictError | UploadServerError | RedirectError} by the answer
+ * @throws {UploadStalledError | ConnectionError | RequestTimeoutError} no answer
+ * @throws {AbortedError} the signal fired
+ * @throws whatever the reader or `beforeLastPart` throws
+ */
+export async function putBody(body: Body, options: PutOptions, world: UploadWorld): Promise<Uploaded> {
+  throwIfAborted(options.signal, 'the upload');
+  const target = await world.targets.admit(options.url);
+  throwIfAborted(options.signal, 'the upload');
+  const expecting = body.sizeBytes > 0;
+  let { answer, sha256 } = await send(body, target, expecting, options, world);
+  if (answer.status === 417 && expecting) ({ answer, sha256 } = await send(body, target, false, options, world));
+  if (!isSuccess(answer.status)) throw uploadError(answer, scrubFor(options.url, world, target.url), Date.now());
+  if (sha256 === null) {
+    throw new UploadServerError(`the upload address answered ${answer.status} before it had the whole file`, {
+      status: answer.status,
+      code: 'early_answer',
+    });
+  }
+  return { sha256, bytes: body.sizeBytes };
+}
+
+/** One PUT. The body waits until the server says `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE. */
+async function send(
+  { reader, sizeBytes }: Body,
+  target: UploadTarget,
+  expecting: boolean,
+  options: PutOptions,
+  world: UploadWorld,
+): Promise<{ answer: Answer; sha256: string | null }> {
+  const { url } = target;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const stall = new StallWatch(url.origin, () => stop.abort());
+  const line = new Line();
+  const body = new UploadBody({
+    reader,
+    sizeBytes,
+    signal,
+    bandwidth: world.bandwidth,
+    beforeLastPart: (sha256) => options.beforeLastPart(sha256),
+    onHold: (isHeld) => (isHeld ? stall.pause() : stall.sending(options.stallTimeoutMs)),
+    onProgress: (sentBytes) => {
+      options.onProgress?.(sentBytes);
+      if (sentBytes < sizeBytes) stall.sending(options.stallTimeoutMs);
+      else stall.awaitingAnswer(options.answerTimeoutMs ?? defaultAnswerTimeoutMs);
+    },
+  });
+  try {
+    if (sizeBytes === 0) await body.releaseEmpty();
+    stall.sending(options.stallTimeoutMs);
+    const answer = await exchange({
+      what: 'the upload',
+      method: 'PUT',
+      url,
+      headers: headersFor(sizeBytes, url, expecting, options, world),
+      body,
+      agent: world.agent,
+      lookup: target.lookup,
+      line,
+      signal,
+      onRequest: (request) => {
+        void (expecting ? untilContinue(request, line, signal) : line.up).then(() => body.start());
+        request.once('response', () => body.noteAnswer());
+        request.flushHeaders();
+      },
+    });
+    options.onAnswer?.(answer);
+    return { answer, sha256: body.sha256 };
+  } catch (error) {
+    if (options.signal.aborted) throw new AbortedError('the upload');
+    throw target.refusal() ?? stall.error ?? body.failure ?? error;
+  } finally {
+    stall.pause();
+    stop.abort();
+    await body.settled();
+  }
+}
+
+async function untilContinue(request: ClientRequest, line: Line, signal: AbortSignal): Promise<void> {
+  const continued = new Promise<void>((resolve) => request.once('continue', resolve));
+  const silence = line.up.then(() => sleep(continueMs, undefined, { signal })).catch(() => {});
+  await Promise.race([continued, silence]);
+}
+
+function headersFor(sizeBytes: number, target: URL, expecting: boolean, options: PutOptions, world: UploadWorld) {
+  const key = world.keyFor(target.origin);
+  return {
+    'content-length': String(sizeBytes),
+    'content-type': contentTypeOf(options.name),
+    'user-agent': world.userAgent,
+    ...(expecting && { expect: '100-continue' }),
+    ...(key !== null && { authorization: `Bearer ${key}` }),
+  };
+}
+
+function scrubFor(address: string, world: UploadWorld, target: URL) {
+  return createScrub([...secretsOfAddress(address), world.keyFor(target.origin) ?? '']);
+}

@@ -1,0 +1,127 @@
+import { FileChangedError, UploadConflictError, UploadRejectedError } from '../errors.ts';
+import { getVideo } from '../wire/requests.ts';
+import { secretsOfAddress } from '../transport/scrub.ts';
+import type { CreatedVideo, Video } from '../wire/wire.ts';
+import { afterFailedPut } from './after-failed-put.ts';
+import type { Caller } from '../caller.ts';
+import { failedVideo } from '../wait-until-ready.ts';
+import { longestTimerMs, requireWithin } from '../settings.ts';
+import type { SeekableSource, SendCallOptions, UploadedVideo } from '../video-client.ts';
+
+const defaultStallTimeoutMs = 60_000;
+
+/** @throws TypeError for options out of their range */
+export function checkSendOptions({ stallTimeoutMs = 1, answerTimeoutMs = 1 }: SendCallOptions): void {
+  requireWithin('stallTimeoutMs', stallTimeoutMs, [1, longestTimerMs]);
+  requireWithin('answerTimeoutMs', answerTimeoutMs, [1, longestTimerMs]);
+}
+
+/** Sends bytes to the upload address of a record, again where that is safe. @throws as `Videos.send` */
+export async function sendVideo(
+  caller: Caller,
+  { source, to }: { readonly source: SeekableSource; readonly to: Pick<CreatedVideo, 'id' | 'uploadUrl'> },
+  options: SendCallOptions,
+): Promise<UploadedVideo> {
+  const sending = new Sending(caller, source, { id: to.id, url: requireAddress(to), options });
+  for (let attempt = 1; ; attempt += 1) {
+    const sent = await sending.attempt(attempt);
+    if (sent !== null) return sent;
+  }
+}
+
+interface Destination {
+  readonly id: string;
+  readonly url: string;
+  readonly options: SendCallOptions;
+}
+
+class Sending {
+  readonly #caller: Caller;
+  readonly #source: SeekableSource;
+  readonly #to: Destination;
+  readonly #signal: AbortSignal;
+  /** Known once a complete body may have left. */
+  #sha256: string | null = null;
+
+  constructor(caller: Caller, source: SeekableSource, to: Destination) {
+    this.#caller = caller;
+    this.#source = source;
+    this.#to = to;
+    this.#signal = caller.untilClosed(to.options.signal);
+  }
+
+  /** @returns null when it should be tried again */
+  async attempt(attempt: number): Promise<UploadedVideo | null> {
+    try {
+      return this.#uploaded(await this.#put(attempt));
+    } catch (error) {
+      if (this.#to.options.askAfterFailure === false) throw error;
+      const facts = this.#caller.retryFacts(attempt, this.#to.options);
+      const next = afterFailedPut(error, { ...facts, mayHaveArrived: this.#sha256 !== null });
+      if (next.kind === 'give up') throw error;
+      await this.#caller.sleep(next.waitMs, this.#signal);
+      const video = await this.#look();
+      if (video.status !== 'pending') return this.#uploaded(this.#requireOurs(video));
+      if (!next.maySendAgain) throw error;
+      return null;
+    }
+  }
+
+  async #put(attempt: number): Promise<string> {
+    const { url, options } = this.#to;
+    const { name, sizeBytes } = this.#source;
+    await using reader = await this.#source.openReader();
+    const { sha256 } = await this.#caller.put(
+      { reader, sizeBytes },
+      {
+        url,
+        name,
+        signal: this.#signal,
+        stallTimeoutMs: options.stallTimeoutMs ?? defaultStallTimeoutMs,
+        answerTimeoutMs: options.answerTimeoutMs,
+        onProgress: (sentBytes) => options.onProgress?.(sentBytes, sizeBytes),
+        beforeLastPart: async (hash) => {
+          this.#requireSameHash(hash);
+          await options.beforeLastPart?.(hash);
+          this.#sha256 = hash;
+        },
+      },
+      attempt,
+    );
+    return sha256;
+  }
+
+  /** After two bodies of different content for one address nobody could say which one arrived. */
+  #requireSameHash(sha256: string): void {
+    if (this.#sha256 === null || this.#sha256 === sha256) return;
+    throw new FileChangedError(`${JSON.stringify(this.#source.name)} gave other bytes than before`, {
+      code: 'file_changed',
+    });
+  }
+
+  #look(): Promise<Video> {
+    const { id, url, options } = this.#to;
+    return this.#caller.ask(getVideo(id), { ...options, secrets: secretsOfAddress(url) });
+  }
+
+  /** @throws {VideoFailedError | UploadConflictError} */
+  #requireOurs(video: Video): string {
+    if (video.status === 'failed') throw failedVideo(video, this.#caller.scrub(secretsOfAddress(this.#to.url)));
+    if (this.#sha256 !== null) return this.#sha256;
+    throw new UploadConflictError(
+      `the service has a file for ${JSON.stringify(video.id)}, but this one was never sent completely`,
+      { code: 'upload_conflict' },
+    );
+  }
+
+  #uploaded(sha256: string): UploadedVideo {
+    return { id: this.#to.id, sizeBytes: this.#source.sizeBytes, sha256 };
+  }
+}
+
+function requireAddress({ id, uploadUrl }: Pick<CreatedVideo, 'id' | 'uploadUrl'>): string {
+  if (uploadUrl !== null) return uploadUrl;
+  throw new UploadRejectedError(`${JSON.stringify(id)} has no upload address, because it is an import`, {
+    code: 'no_upload_address',
+  });
+}

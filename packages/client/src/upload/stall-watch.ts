@@ -1,0 +1,45 @@
+import { UploadStalledError } from '../errors.ts';
+
+/** Fires when no byte leaves for too long, or when the answer to a complete body does not come. */
+export class StallWatch {
+  readonly #origin: string;
+  readonly #onStall: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #error: UploadStalledError | null = null;
+
+  /** @param origin of the upload address; the only part of it that may be shown */
+  constructor(origin: string, onStall: () => void) {
+    this.#origin = origin;
+    this.#onStall = onStall;
+  }
+
+  /** Set once it has fired. */
+  get error(): UploadStalledError | null {
+    return this.#error;
+  }
+
+  sending(ms: number): void {
+    this.#arm(ms, 'upload_stalled', `the upload to ${this.#origin} did not move for ${seconds(ms)}`);
+  }
+
+  awaitingAnswer(ms: number): void {
+    this.#arm(ms, 'no_answer', `${this.#origin} took the whole file but did not answer within ${seconds(ms)}`);
+  }
+
+  /** While the client itself holds the bytes back. */
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #arm(ms: number, code: string, message: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#error = new UploadStalledError(message, { code });
+      this.#onStall();
+    }, ms);
+  }
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
+}

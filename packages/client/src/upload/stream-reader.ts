@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream';
+
+import type { BodyReader } from './body-reader.ts';
+import { codeOf, FileChangedError, FileUnreadableError } from '../errors.ts';
+import { untilAborted } from './until-aborted.ts';
+import type { StreamSource } from '../video-client.ts';
+
+type Chunks = AsyncIterator<unknown, unknown>;
+
+/**
+ * A stream of known length as the body of one PUT. It opens the stream for the first byte, and again when a server refuses `Expect`
+ * after bytes have left: a stream cannot be read twice.
+ */
+export class StreamReader implements BodyReader {
+  readonly #source: StreamSource;
+  #stream: AsyncIterable<unknown> | null = null;
+  #chunks: Chunks | null = null;
+  #rest: Buffer = Buffer.alloc(0);
+  #isDisposed = false;
+
+  constructor(source: StreamSource) {
+    this.#source = source;
+  }
+
+  async read(position: number, into: Buffer, signal: AbortSignal): Promise<void> {
+    if (position === 0) this.#close();
+    for (let filled = 0; filled < into.length;) {
+      const chunk = await this.#next(signal);
+      if (chunk === null) throw this.#changed(`ends after ${position + filled} of ${this.#source.sizeBytes} bytes`);
+      const taken = chunk.copy(into, filled);
+      this.#rest = chunk.subarray(taken);
+      filled += taken;
+    }
+  }
+
+  async confirm(_sha256: string, signal: AbortSignal): Promise<void> {
+    if ((await this.#next(signal)) !== null) throw this.#changed(`has more than ${this.#source.sizeBytes} bytes`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    this.#close();
+  }
+
+  /** The next bytes, never empty; null at the end. */
+  async #next(signal: AbortSignal): Promise<Buffer | null> {
+    if (this.#rest.length > 0) return this.#rest;
+    for (;;) {
+      const { done, value } = await this.#pull(signal);
+      if (done === true) return null;
+      const bytes = this.#bytesOf(value);
+      if (bytes.length > 0) return bytes;
+    }
+  }
+
+  async #pull(signal: AbortSignal): Promise<IteratorResult<unknown, unknown>> {
+    try {
+      // A stream that hangs does not even end when it is destroyed.
+      const chunks = this.#chunks ?? (await untilAborted(this.#open(), signal, 'the upload'));
+      return await untilAborted(chunks.next(), signal, 'the upload');
+    } catch (error) {
+      if (signal.aborted || error instanceof FileUnreadableError) throw error;
+      const code = codeOf(error) ?? 'read_failed';
+      throw new FileUnreadableError(`${JSON.stringify(this.#source.name)} cannot be read: ${code}`, {
+        code,
+        cause: error,
+      });
+    }
+  }
+
+  async #open(): Promise<Chunks> {
+    const opened: unknown = await this.#source.open();
+    if (!isStream(opened)) throw this.#noBytes();
+    this.#stream = opened;
+    const chunks = opened[Symbol.asyncIterator]();
+    this.#chunks = chunks;
+    if (this.#isDisposed) this.#close();
+    return chunks;
+  }
+
+  #close(): void {
+    // Not awaited: an iterator that hangs does not return.
+    if (this.#stream instanceof Readable) this.#stream.destroy();
+    else void this.#chunks?.return?.().catch(() => {});
+    this.#stream = null;
+    this.#chunks = null;
+    this.#rest = Buffer.alloc(0);
+  }
+
+  #bytesOf(chunk: unknown): Buffer {
+    if (typeof chunk === 'string') return Buffer.from(chunk);
+    if (chunk instanceof Uint8Array) return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    throw this.#noBytes();
+  }
+
+  #noBytes(): FileUnreadableError {
+    return new FileUnreadableError(`${JSON.stringify(this.#source.name)} gives something other than bytes`, {
+      code: 'not_bytes',
+    });
+  }
+
+  #changed(how: string): FileChangedError {
+    return new FileChangedError(`${JSON.stringify(this.#source.name)} ${how}`, { code: 'file_changed' });
+  }
+}
+
+function isStream(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}

@@ -1,0 +1,102 @@
+import { constants } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { open, readlink, realpath } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { FileChangedError, FileUnreadableError, FileVanishedError, readOpenFile } from '@dropcast/client';
+import type { FileReader, SeekableSource } from '@dropcast/client';
+import { isSameVersion, versionOf } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { errnoOf } from './errno.ts';
+
+/** Where an accepted file is, and which version of it was accepted. */
+export type AcceptedFile = Pick<Facts, 'folder' | 'path' | 'version'>;
+
+/** The body of an upload: the accepted version, read from one descriptor and looked at again before its last part leaves. */
+export function uploadSource(file: AcceptedFile): SeekableSource {
+  return { name: pathOf(file), sizeBytes: file.version.size, openReader: () => openAccepted(file) };
+}
+
+/**
+ * SHA-256 (hex) of an accepted file, which is still the same version at the end.
+ * @throws as `openAccepted`, and {AbortedError} when the signal fires
+ */
+export async function hashAccepted(file: AcceptedFile, signal: AbortSignal): Promise<string> {
+  await using reader = await openAccepted(file);
+  const sha256 = await reader.hash(signal);
+  await reader.confirm(sha256, signal);
+  return sha256;
+}
+
+/**
+ * Opens an accepted file: through no symbolic link, only a regular file, inside its folder by the kernel's own word, and the very
+ * version that was accepted. Never blocks on a FIFO.
+ *
+ * @throws {FileVanishedError} there is nothing at the path
+ * @throws {FileChangedError} there is something else
+ * @throws {FileUnreadableError} it cannot be read, or it lies outside of its folder (`code` is `outside_folder`)
+ */
+export async function openAccepted(file: AcceptedFile): Promise<FileReader> {
+  const path = pathOf(file);
+  const handle = await openRegular(path);
+  const reader = await readOpenFile(handle, path);
+  try {
+    requireVersion(reader.stats, file.version, path);
+    await requireInside(handle, file.folder, path);
+    return reader;
+  } catch (error) {
+    await reader[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Follows no link, waits at no FIFO, and does not make a terminal the controlling one. */
+const AS_IT_IS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+async function openRegular(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, AS_IT_IS);
+  } catch (error) {
+    const code = errnoOf(error) ?? 'unknown';
+    // ELOOP: a symbolic link took the place of the file. ENXIO: a socket did.
+    if (code === 'ELOOP' || code === 'ENXIO') throw changed(path, 'is not a regular file');
+    throw unopened(path, code, error);
+  }
+}
+
+function unopened(path: string, code: string, cause: unknown): Error {
+  const name = JSON.stringify(path);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return new FileVanishedError(`${name} is gone`, { code, cause });
+  return new FileUnreadableError(`${name} cannot be read: ${code}`, { code, cause });
+}
+
+function requireVersion(stats: BigIntStats, expected: FileVersion, path: string): void {
+  const now = versionOf(stats);
+  if (isSameVersion(now, expected)) return;
+  if (now.ino !== expected.ino || now.birthtimeNs !== expected.birthtimeNs)
+    throw changed(path, 'was replaced by another file');
+  throw changed(
+    path,
+    now.size === expected.size ? 'was written to' : `has ${now.size} bytes; ${expected.size} were accepted`,
+  );
+}
+
+/** Asks the kernel where the descriptor really is: a directory on the way may have become a link. Without /proc nobody can tell. */
+async function requireInside(handle: FileHandle, folder: string, path: string): Promise<void> {
+  const real = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => null);
+  if (real === null) return;
+  const root = await realpath(folder).catch((error: unknown) => {
+    throw unopened(path, errnoOf(error) ?? 'unknown', error);
+  });
+  if (real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)) return;
+  throw new FileUnreadableError(`${JSON.stringify(path)} leads out of its watched folder`, { code: 'outside_folder' });
+}
+
+function changed(path: string, how: string): FileChangedError {
+  return new FileChangedError(`${JSON.stringify(path)} ${how}`, { code: 'file_changed' });
+}
+
+function pathOf({ folder, path }: AcceptedFile): string {
+  return join(folder, path);
+}

@@ -1,0 +1,53 @@
+import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError } from '@dropcast/client';
+import type { InstalledService } from '../config/installed-service.ts';
+import { failureOfMachine, failureOfThrown, stopped } from '../pipeline/file/failure.ts';
+import type { Failure } from '../pipeline/file/failure.ts';
+import { errnoOf } from './errno.ts';
+import { NotInFolderError } from './held-directory.ts';
+
+/**
+ * The failure class of whatever was thrown while a file of a watched folder was looked at, read or put away (design section 8).
+ *
+ * @param service that this process is, to name the command that allows a read-only folder; null when it is not installed as one
+ */
+export function toDiskFailure(error: unknown, service: InstalledService | null): Failure {
+  if (error instanceof AbortedError) return stopped;
+  if (error instanceof NotInFolderError) return { kind: 'permanent', code: 'outside_folder', message: error.message };
+  const ofFile = failureOfFile(error);
+  if (ofFile !== null) return ofFile;
+  if (!isSystemError(error)) return failureOfThrown(error);
+  const { code } = error;
+  if (code === 'EROFS') return { kind: 'suspended', code, message: readOnly(service) };
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'vanished', code, message: 'the file is gone' };
+  return unreadable(error);
+}
+
+/**
+ * The failure class of an error that reading an accepted file throws (accepted-file.ts), also while it is uploaded.
+ * @returns null for any other error: where one comes from beside the file, it says nothing about the file
+ */
+export function failureOfFile(error: unknown): Failure | null {
+  if (error instanceof FileUnreadableError) return unreadable(error);
+  if (error instanceof FileChangedError) return { kind: 'changed', code: error.code, message: error.message };
+  if (error instanceof FileVanishedError) return { kind: 'vanished', code: error.code, message: error.message };
+  return null;
+}
+
+function isSystemError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && 'syscall' in error && errnoOf(error) !== undefined;
+}
+
+/** A bad spot of a disk is one file's problem, and the others continue; a share that went stale comes back. */
+function unreadable(error: Error & { readonly code: string }): Failure {
+  const { code, message } = error;
+  if (code === 'outside_folder') return { kind: 'permanent', code, message };
+  const ofMachine = code === 'EIO' ? null : failureOfMachine(error);
+  return ofMachine ?? { kind: 'transient', code, message };
+}
+
+/** Under systemd only folders that were there at the start and that the drop-in names can be written to (ProtectSystem=strict). */
+function readOnly(service: InstalledService | null): string {
+  const fact = 'the folder is read-only (EROFS)';
+  if (service === null) return `${fact}: its files wait until they can be moved or deleted`;
+  return `${fact}. The service can write only to folders that its drop-in names and that existed when it started: run \`${service.dropInCommand}\`, then \`sudo systemctl restart ${service.name}\``;
+}

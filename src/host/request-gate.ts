@@ -1,0 +1,35 @@
+import { AbortedError } from '@dropcast/client';
+import type { RequestAtGate, RequestGate } from '@dropcast/client';
+import type { Budget, RequestPriority } from '../pipeline/file/ports.ts';
+import type { Gate } from './gate.ts';
+
+/** The gate as the pipeline takes from it: a create request is paid for before its intent is written. */
+export function budgetOf(gate: Gate): Budget {
+  return {
+    take: async (priority, signal) => {
+      try {
+        await gate.take(priority, signal);
+        return true;
+      } catch (error) {
+        if (error instanceof AbortedError) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** The gate as the client passes it. A create request passes at once: the pipeline has already paid for it. */
+export function clientGateOf(gate: Gate): RequestGate {
+  return {
+    pass: async (request) => {
+      const priority = priorityOf(request);
+      if (priority !== 'create') await gate.take(priority, request.signal);
+    },
+    throttled: (retryAfterMs) => gate.throttled(retryAfterMs),
+  };
+}
+
+/** A request without a priority is the least urgent. */
+function priorityOf({ priority }: RequestAtGate): RequestPriority {
+  return priority === 'finish' || priority === 'create' ? priority : 'poll';
+}

@@ -1,0 +1,70 @@
+import { stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
+import { errnoOf } from '../disk/errno.ts';
+
+/** Thrown when the ledger or a file beside it cannot be opened: one sentence with the reason and what to do. Nothing was changed. */
+export class LedgerError extends Error {
+  override readonly name: string = 'LedgerError';
+}
+
+/** Thrown when another process has the ledger open. */
+export class LedgerInUseError extends LedgerError {
+  override readonly name = 'LedgerInUseError';
+}
+
+/**
+ * Turns an error of the file system into a sentence.
+ *
+ * @param name how the sentence names what is at the path
+ * @throws the error itself when the system did not refuse anything: that is a bug
+ */
+export async function refusal(path: string, error: unknown, name = path): Promise<LedgerError> {
+  if (error instanceof LedgerError) return error;
+  if (!(error instanceof Error && 'syscall' in error)) throw error;
+  return new LedgerError(`${name} cannot be used: ${await reasonOf(error, path)}`, { cause: error });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOTDIR: 'a part of the path is not a directory (ENOTDIR)',
+  ELOOP: 'too many symbolic links (ELOOP)',
+  EROFS: 'the file system is read-only (EROFS)',
+  ENOSPC: 'the disk is full (ENOSPC)',
+  EDQUOT: 'the disk quota is used up (EDQUOT)',
+};
+
+async function reasonOf(error: Error, path: string): Promise<string> {
+  const code = errnoOf(error) ?? '';
+  if (code === 'EACCES' || code === 'EPERM')
+    return `permission denied (${code})${await ownerOf(path)}${await howToOwn(path)}`;
+  return reasons[code] ?? error.message;
+}
+
+/** The owner of the file, or of the nearest directory above it that can be inspected. */
+async function ownerOf(path: string): Promise<string> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return dirname(path) === path ? '' : ownerOf(dirname(path));
+  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+  return `; ${path} belongs to ${user(found.uid)} with mode ${mode}, and this is ${user(process.geteuid?.() ?? NaN)}`;
+}
+
+/** A run as another user, mostly root, leaves that user's files in our directory. A chown repairs it. */
+async function howToOwn(path: string): Promise<string> {
+  const [file, directory] = await Promise.all([path, dirname(path)].map((each) => stat(each).catch(() => null)));
+  const us = process.geteuid?.();
+  if (!file || !directory || file.uid === us || directory.uid !== us) return '';
+  return `; give it back with \`sudo chown -R ${ownName() ?? `${directory.uid}:${directory.gid}`} ${dirname(path)}\``;
+}
+
+/** The trailing colon stands for the user's group. Null for a user without a name: chown(1) knows no group of theirs. */
+function ownName(): string | null {
+  try {
+    return `${userInfo().username}:`;
+  } catch {
+    return null;
+  }
+}
+
+function user(uid: number): string {
+  return uid === 0 ? 'root' : `user ${uid}`;
+}

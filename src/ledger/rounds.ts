@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { feedsToPublish } from '../pipeline/file/facts.ts';
+import type { AmendStore, FeedBatch, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
+import { allFacts, filesIn, unindexedState } from './row.ts';
+import type { FileTable, LedgerTables } from './schema.ts';
+
+/** States in which a file is on its way to be ready. */
+const underWay = ['queued', 'awaiting upload', 'processing'] as const;
+
+/** For the small partial index: SQLite does not see its condition in a bound value. */
+const isToBeDisposed = sql<boolean>`disposal = 'pending'`;
+
+/** All that is read of a row that waits for its feeds: the publisher asks every second, and thousands may wait. */
+const readyColumns = ['id', 'ready_at', 'plan', 'published'] as const;
+
+type ReadyRow = Pick<Selectable<FileTable>, (typeof readyColumns)[number]>;
+
+/** What the rounds ask every second: rows to publish, to put away and to amend. */
+export function createRounds(db: Kysely<LedgerTables>): PublishStore & PutAwayStore & AmendStore {
+  return {
+    waiting: async () => {
+      const rows = db.selectFrom('file').select(readyColumns).where('state', '=', 'awaiting publish').orderBy('seq');
+      return batchesOf(await rows.execute());
+    },
+    isExpecting: async (feed) => {
+      const row = await db
+        .selectFrom('file')
+        .select('id')
+        .where('state', 'in', underWay)
+        .where(sql<boolean>`exists (select 1 from json_each(file.plan, '$.publish') where json_each.value = ${feed})`)
+        .limit(1)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+    toDispose: (limit) =>
+      allFacts(filesIn(db).where(isToBeDisposed).where(unindexedState, '=', 'done').orderBy('seq').limit(limit)),
+    toAmend: (limit) =>
+      allFacts(
+        filesIn(db)
+          .where('amendment', 'is not', null)
+          .where('video_id', 'is not', null)
+          .where('dying', '=', 0)
+          .where(unindexedState, 'in', ['processing', 'awaiting publish', 'done'])
+          .orderBy('seq')
+          .limit(limit),
+      ),
+  };
+}
+
+/** The files that are ready, grouped by the feeds they are not in yet. */
+function batchesOf(rows: readonly ReadyRow[]): readonly FeedBatch[] {
+  const byFeed = new Map<string, ReadyRow[]>();
+  for (const row of rows) {
+    for (const feed of unpublishedFeeds(row)) {
+      const ready = byFeed.get(feed) ?? [];
+      ready.push(row);
+      byFeed.set(feed, ready);
+    }
+  }
+  return [...byFeed].map(([feed, ready]) => {
+    const times = ready.map(({ ready_at: at }) => at ?? 0).toSorted((one, other) => one - other);
+    return { feed, ids: ready.map(({ id }) => id), firstReadyAt: times.at(0) ?? 0, lastReadyAt: times.at(-1) ?? 0 };
+  });
+}
+
+function unpublishedFeeds(row: ReadyRow): readonly string[] {
+  const plan = row.plan === null ? null : (JSON.parse(row.plan) as Facts['plan']);
+  const published = JSON.parse(row.published) as Facts['published'];
+  return feedsToPublish({ plan, published });
+}

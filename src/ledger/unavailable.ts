@@ -1,0 +1,40 @@
+import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
+import type { LedgerTrouble } from '../pipeline/file/store-errors.ts';
+import { errnoOf } from '../disk/errno.ts';
+
+/**
+ * The border: the one place that knows result codes of SQLite and errno names of the files beside it.
+ *
+ * @returns what to throw: a `LedgerUnavailableError` with the original as its cause when the machine refused, else the error
+ *   itself, which is a bug
+ */
+export function translated(error: unknown): unknown {
+  const reason = reasonOf(error);
+  return reason === undefined ? error : new LedgerUnavailableError(reason, { cause: error });
+}
+
+/** Primary result codes (sqlite.org/rescode.html). */
+const troubleOfResult: ReadonlyMap<number, LedgerTrouble> = new Map([
+  [5, 'busy'],
+  [7, 'out of memory'],
+  [8, 'read-only'],
+  [10, 'disk failing'],
+  [11, 'damaged'],
+  [13, 'disk full'],
+  [14, 'cannot open'],
+  [26, 'damaged'],
+]);
+
+const troubleOfErrno: ReadonlyMap<string, LedgerTrouble> = new Map([
+  ['ENOSPC', 'disk full'],
+  ['EDQUOT', 'disk full'],
+  ['EROFS', 'read-only'],
+  ['EIO', 'disk failing'],
+]);
+
+function reasonOf(error: unknown): LedgerTrouble | undefined {
+  const code = errnoOf(error);
+  if (code === undefined) return undefined;
+  const isOfSqlite = code === 'ERR_SQLITE_ERROR' && error instanceof Error && 'errcode' in error;
+  return isOfSqlite ? troubleOfResult.get(Number(error.errcode) & 0xff) : troubleOfErrno.get(code);
+}

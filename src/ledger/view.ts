@@ -1,0 +1,121 @@
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { allFacts, filesIn, versionOf } from './row.ts';
+import type { LedgerTables } from './schema.ts';
+
+/** A line of a file's history. */
+export interface HistoryLine {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly state: string;
+  readonly note: string | null;
+}
+
+/** Which rows a listing shows. */
+export interface FileFilter {
+  readonly states?: readonly string[];
+  /** Only files that arrived or ended at or after this time (epoch milliseconds), or have not ended yet. */
+  readonly since?: number;
+  readonly limit: number;
+  readonly newestFirst?: boolean;
+}
+
+/** A file that a watcher already knows. */
+export interface KnownFile {
+  readonly path: string;
+  readonly version: FileVersion;
+}
+
+/** What the daemon knows, for people and programs. */
+export interface LedgerView {
+  /** Number of files by state. */
+  counts(): Promise<Readonly<Record<string, number>>>;
+  list(filter: FileFilter): Promise<readonly Facts[]>;
+  /**
+   * By id, by video id, by absolute path (the newest row there), by file name (the newest at each path), or by the beginning of
+   * an id (at least 4 characters): the first of these that finds anything.
+   */
+  find(name: string): Promise<readonly Facts[]>;
+  history(id: string): Promise<readonly HistoryLine[]>;
+  /** Create requests that got no answer, over all files. */
+  suspects(): Promise<number>;
+  /** Every path that a watcher need not report again, with its version. */
+  known(folder: string): Promise<readonly KnownFile[]>;
+}
+
+export function createView(db: Kysely<LedgerTables>): LedgerView {
+  return {
+    counts: async () => {
+      const n = db.fn.countAll<number>().as('n');
+      const rows = await db.selectFrom('file').select(['state', n]).groupBy('state').execute();
+      return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+    },
+    list: (filter) => list(db, filter),
+    find: (name) => find(db, name),
+    history: (id) =>
+      db.selectFrom('history').select(['at', 'state', 'note']).where('file_id', '=', id).orderBy('seq').execute(),
+    suspects: async () => {
+      const row = await db
+        .selectFrom('file')
+        .select(sql<number>`coalesce(sum(json_array_length(suspects)), 0)`.as('n'))
+        .executeTakeFirst();
+      return row?.n ?? 0;
+    },
+    known: (folder) => knownIn(db, folder),
+  };
+}
+
+function list(db: Kysely<LedgerTables>, { states, since, limit, newestFirst }: FileFilter): Promise<readonly Facts[]> {
+  const inStates = states === undefined ? filesIn(db) : filesIn(db).where('state', 'in', [...states]);
+  const query =
+    since === undefined
+      ? inStates
+      : inStates.where((eb) =>
+          eb.or([eb('discovered_at', '>=', since), eb('ended_at', '>=', since), eb('ended_at', 'is', null)]),
+        );
+  return allFacts(query.orderBy('seq', newestFirst === true ? 'desc' : 'asc').limit(limit));
+}
+
+/** Files of one name that are listed at most. */
+const mostNamed = 20;
+
+/** Shorter beginnings of an id match too much. */
+const leastOfId = 4;
+
+async function find(db: Kysely<LedgerTables>, name: string): Promise<readonly Facts[]> {
+  const files = filesIn(db);
+  const ways = [
+    files.where((eb) => eb.or([eb('id', '=', name), eb('video_id', '=', name)])),
+    files
+      .where(sql<boolean>`folder || '/' || path = ${name}`)
+      .orderBy('seq', 'desc')
+      .limit(1),
+    files
+      .where(sql<boolean>`substr('/' || path, -1 - length(${name})) = '/' || ${name}`)
+      .where(sql<boolean>`not exists (
+        select 1 from file newer where newer.folder = file.folder and newer.path = file.path and newer.seq > file.seq)`)
+      .limit(mostNamed),
+    ...(name.length < leastOfId
+      ? []
+      : [files.where(sql<boolean>`substr(id, 1, ${name.length}) = ${name}`).limit(mostNamed)]),
+  ];
+  for (const query of ways) {
+    const found = await allFacts(query);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+async function knownIn(db: Kysely<LedgerTables>, folder: string): Promise<readonly KnownFile[]> {
+  const rows = await db
+    .selectFrom('file')
+    .select(['path', 'dev', 'ino', 'birthtime_ns', 'size', 'mtime_ns', 'ctime_ns'])
+    .where('folder', '=', folder)
+    .where('state', 'not in', ['vanished', 'superseded'])
+    .where((eb) => eb.or([eb('disposal', 'is', null), eb('disposal', '!=', 'deleted')]))
+    .orderBy('seq')
+    .execute();
+  return rows.map((row) => ({ path: row.path, version: versionOf(row) }));
+}

@@ -1,0 +1,95 @@
+import type { Events } from '../events.ts';
+import type { RetryPolicy } from '../file/backoff.ts';
+import type { Failure } from '../file/failure.ts';
+import type {
+  AmendStore,
+  Clock,
+  FileStore,
+  LocalFiles,
+  PublishStore,
+  PutAwayStore,
+  Receipts,
+  VideoHost,
+  VideoLibrary,
+} from '../file/ports.ts';
+import type { Rows } from '../file/rows.ts';
+import type { Runner } from '../steps/runner.ts';
+import { createAmend } from './amend.ts';
+import { createJobs } from './jobs.ts';
+import { createPublish } from './publish.ts';
+import { createPutAway } from './put-away.ts';
+import { createSweep } from './sweep.ts';
+import type { Logger } from '../../log/logger.ts';
+
+/** How the rounds are paced. Times are milliseconds. */
+export interface RoundSettings {
+  readonly retry: RetryPolicy;
+  readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
+  readonly publish: { readonly quietMs: number; readonly atMostMs: number };
+  readonly requestsPerHour: number;
+}
+
+export interface RoundsWorld {
+  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore;
+  readonly rows: Rows;
+  readonly runner: Pick<Runner, 'apply'>;
+  readonly host: VideoHost;
+  readonly library: VideoLibrary;
+  readonly local: LocalFiles;
+  readonly receipts: Receipts;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** As they now are: a reload may change them. */
+  settings(): RoundSettings;
+  /** The service refused or could not be asked. `of` names a file or feed. */
+  failed(of: string, failure: Failure): void;
+  /** A round broke. */
+  broke(round: string, error: unknown): void;
+  /** There is more to do at once. */
+  wake(): void;
+}
+
+/** What is done for many files at once, beside the steps of single ones: each round runs at most once at a time. */
+export interface Rounds {
+  /** The rounds that need no service. */
+  startLocal(signal: AbortSignal): void;
+  /** The rounds that ask the service. */
+  startRemote(signal: AbortSignal): void;
+  /** Somebody says that videos have changed: sweeps soon. */
+  ring(): void;
+  /** Other work beside the loop, at most once at a time. */
+  start(name: string, job: () => Promise<void>): void;
+  /** Resolves when none runs any more. */
+  settled(): Promise<void>;
+}
+
+/** Feeds are looked at so often, and not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
+const publishEveryMs = 1_000;
+
+export function createRounds(world: RoundsWorld): Rounds {
+  const { clock, settings, wake } = world;
+  const retry = (): RetryPolicy => settings().retry;
+  const jobs = createJobs(clock, world.broke);
+  const sweep = createSweep(world);
+  const publish = createPublish({ ...world, timing: () => ({ ...settings().publish, retry: retry() }) });
+  const putAway = createPutAway({ ...world, retry });
+  const amend = createAmend({ ...world, retry });
+  let publishAt = 0;
+  return {
+    startLocal: (signal) =>
+      jobs.start('put away', async () => {
+        if ((await putAway.run(signal)) > 0) wake();
+      }),
+    startRemote: (signal) => {
+      jobs.start('sweep', () => sweep.run(signal));
+      jobs.start('amend', () => amend.run(signal));
+      if (clock.elapsed() < publishAt) return;
+      publishAt = clock.elapsed() + publishEveryMs;
+      jobs.start('publish', () => publish.run(signal));
+    },
+    ring: sweep.ring,
+    start: jobs.start,
+    settled: jobs.settled,
+  };
+}

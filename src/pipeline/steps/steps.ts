@@ -1,0 +1,39 @@
+import type { Budget, FileStore, LocalFiles, Receipts, VideoHost, Clock } from '../file/ports.ts';
+import { createRecord } from './create.ts';
+import { rememberingHashes } from './duplicates.ts';
+import type { RunnerWorld } from './runner.ts';
+import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
+import { uploadFile } from './upload.ts';
+import type { Uploads } from './uploads.ts';
+
+export interface StepsWorld {
+  readonly store: Pick<FileStore, 'twins'>;
+  readonly host: VideoHost;
+  readonly local: LocalFiles;
+  readonly budget: Budget;
+  readonly receipts: Receipts;
+  readonly clock: Clock;
+  readonly unconfirmed: UnconfirmedCreates;
+  readonly uploads: Uploads;
+  newToken(): string;
+}
+
+/**
+ * What the states `creating` and `uploading` do.
+ *
+ * @param stopping nobody waits an hour for the budget while the daemon is asked to stop
+ */
+export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWorld['steps'] {
+  const create = {
+    ...world,
+    local: { ...world.local, hash: rememberingHashes(world.local.hash) },
+    budget: {
+      take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
+    } satisfies Budget,
+  };
+  const upload = { ...world, onProgress: world.uploads.progressed };
+  return {
+    creating: (row, signal) => createRecord(row, signal, create),
+    uploading: (row, signal) => uploadFile(row, signal, upload),
+  };
+}

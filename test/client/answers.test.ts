@@ -1,0 +1,115 @@
+import nock from 'nock';
+import { describe, expect, test } from 'vitest';
+
+import {
+  ForbiddenError,
+  NotFoundError,
+  PaymentRequiredError,
+  RateLimitedError,
+  RedirectError,
+  RejectedError,
+  ServerError,
+  UnauthorizedError,
+  UnreadableAnswerError,
+} from '@dropcast/client';
+import type { ServiceError } from '@dropcast/client';
+import { apiKey, openDaemonClient } from './daemon-client.ts';
+import { base, mockExchanges } from './nocked.ts';
+
+mockExchanges();
+
+describe('an answer other than 2xx', () => {
+  async function answered(
+    status: number,
+    body: string | object,
+    headers: Record<string, string> = {},
+  ): Promise<ServiceError & Record<string, unknown>> {
+    await using opened = openDaemonClient(base);
+    nock(base).get('/videos/vid_1').reply(status, body, headers);
+    const error = await opened.client.videos.get('vid_1').catch((reason: unknown) => reason);
+    expect(opened.throttled).toHaveLength(status === 429 ? 1 : 0);
+    expect(opened.notes).toMatchObject([{ operation: 'get video', status, ms: expect.any(Number) }]);
+    return error as ServiceError & Record<string, unknown>;
+  }
+
+  test.each([
+    [401, UnauthorizedError],
+    [402, PaymentRequiredError],
+    [403, ForbiddenError],
+    [404, NotFoundError],
+    [429, RateLimitedError],
+    [400, RejectedError],
+    [408, RejectedError],
+    [413, RejectedError],
+    [422, RejectedError],
+    [500, ServerError],
+    [503, ServerError],
+  ])('%i is an error of its own, with what the service says', async (status, kind) => {
+    const error = await answered(
+      status,
+      { error: { code: 'some_code', message: 'some words' } },
+      { 'x-request-id': 'req_1' },
+    );
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toMatchObject({
+      status,
+      code: 'some_code',
+      requestId: 'req_1',
+      message: `the service answered ${status} some_code: some words`,
+    });
+  });
+
+  test('a 503 that asks for time is heard', async () => {
+    expect(await answered(503, '<h1>Maintenance</h1>', { 'retry-after': '120' })).toMatchObject({
+      retryAfterMs: 120_000,
+      code: 'service_unavailable',
+      message: 'the service answered 503 service_unavailable: Maintenance',
+    });
+  });
+
+  test.each([301, 302, 303, 307, 308])('%i is never followed and names only where it leads', async (status) => {
+    const error = await answered(status, '', { location: 'https://evil.example.com/steal?x=abcdefghijk' });
+    expect(error).toBeInstanceOf(RedirectError);
+    expect(error.message).toBe(
+      `the service answered ${status}, a redirect to https://evil.example.com, which is never followed`,
+    );
+  });
+
+  test('a message with our key in it is shown without', async () => {
+    const error = await answered(401, {
+      error: { code: 'unauthorized', message: `${'x'.repeat(190)} ${apiKey} is revoked` },
+    });
+    expect(error.message).not.toContain(apiKey.slice(0, 9));
+  });
+});
+
+describe('a success that cannot be read', () => {
+  test.each([
+    ['a web page', '<!doctype html><p>Log in', 'text/html', /a web page/],
+    ['text', 'ok', 'text/plain', /a body that is not JSON/],
+    ['nothing', '', 'application/json', /an empty body/],
+    ['half of it', '{"id":"vid_1","sta', 'application/json', /a body that is not JSON/],
+    ['another shape', '{"videos":[]}', 'application/json', /JSON of another shape/],
+    ['null', 'null', 'application/json', /JSON of another shape/],
+  ])('is an error of its own: %s', async (_, body, type, message) => {
+    await using opened = openDaemonClient(base);
+    nock(base).get('/videos/v').reply(200, body, { 'content-type': type });
+    const error = await opened.client.videos.get('v').catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UnreadableAnswerError);
+    expect(error).toMatchObject({ status: 200, code: 'unreadable_answer', message: expect.stringMatching(message) });
+  });
+
+  test('a web page is no success for a deletion either', async () => {
+    await using opened = openDaemonClient(base);
+    nock(base).delete('/videos/v').reply(200, '<html>Log in</html>', { 'content-type': 'text/html' });
+    await expect(opened.client.videos.delete('v')).rejects.toThrow(UnreadableAnswerError);
+  });
+
+  test('an answer over 10 MiB is cut', async () => {
+    await using opened = openDaemonClient(base);
+    nock(base)
+      .get('/feeds')
+      .reply(200, Buffer.alloc(11 * 1024 * 1024, ' '));
+    await expect(opened.client.feeds.list()).rejects.toMatchObject({ code: 'answer_too_long' });
+  });
+});

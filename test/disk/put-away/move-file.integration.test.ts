@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { HeldDirectory } from '../../../src/disk/held-directory.ts';
+import { moveFile } from '../../../src/disk/put-away/move-file.ts';
+import { canMount } from '../../ledger/small-disk.ts';
+
+async function scratch() {
+  const path = await mkdtemp(join(tmpdir(), 'dropcast-move-'));
+  await mkdir(join(path, 'done'));
+  await writeFile(join(path, 'done/clip.mp4'), 'bytes');
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+const at = (directory: string): HeldDirectory => ({ at: (name) => join(directory, name) });
+
+// `Done` and `done` are one directory where case does not count (APFS, exFAT); here a link makes the second name.
+test('a file that is in the directory already, under whatever name of it, stays as it is', async () => {
+  await using folder = await scratch();
+  const done = join(folder.path, 'done');
+  await symlink(done, join(folder.path, 'Done'));
+  for (const name of ['done', 'Done'])
+    expect(await moveFile(join(folder.path, name, 'clip.mp4'), at(done), 'f_1')).toBeNull();
+  expect(await readdir(done)).toEqual(['clip.mp4']);
+});
+
+test('the name of a crashed move is taken away, as the file has another', async () => {
+  await using folder = await scratch();
+  const done = join(folder.path, 'done');
+  await link(join(done, 'clip.mp4'), join(folder.path, 'clip.mp4'));
+  expect(await moveFile(join(folder.path, 'clip.mp4'), at(done), 'f_1')).toBe('clip.mp4');
+  expect([await readdir(folder.path), await readdir(done)]).toEqual([['done'], ['clip.mp4']]);
+});
+
+test.runIf(canMount())(
+  'the only name of a file is never taken away, though it is seen in two directories',
+  async () => {
+    await using folder = await scratch();
+    const [clip, twin] = [join(folder.path, 'clip.mp4'), join(folder.path, 'done/clip.mp4')];
+    await writeFile(clip, 'the only one');
+    spawnSync('mount', ['--bind', clip, twin]);
+    try {
+      expect(await moveFile(clip, at(join(folder.path, 'done')), 'f_1')).toBe('clip.mp4');
+      expect(await readFile(clip, 'utf8')).toBe('the only one');
+    } finally {
+      spawnSync('umount', [twin]);
+    }
+  },
+);

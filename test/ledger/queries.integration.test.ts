@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import type { CompiledQuery } from 'kysely';
+import { expect, test, vi } from 'vitest';
+import { createArrivals } from '../../src/ledger/arrivals.ts';
+import { createFiles } from '../../src/ledger/files.ts';
+import { openDatabase } from '../../src/ledger/open-database.ts';
+import { createRounds } from '../../src/ledger/rounds.ts';
+import type { LedgerTables } from '../../src/ledger/schema.ts';
+import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
+import { created, someFacts } from '../pipeline/some-facts.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+
+/** The ports of the ledger over a database, with every query they make. */
+async function openQueries() {
+  await using stack = new AsyncDisposableStack();
+  const scratch = stack.use(await scratchDirectory());
+  const database = await openDatabase(join(scratch.path, 'ledger.db'));
+  const queries: CompiledQuery[] = [];
+  const db = new Kysely<LedgerTables>({
+    dialect: dialectOf(database),
+    log: ({ query }) => void queries.push(query),
+  });
+  stack.defer(() => db.destroy());
+  const ports = { ...createFiles(db), ...createArrivals(db), ...createRounds(db) };
+  const parts = stack.move();
+  return { database, queries, ports, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+type Ports = Awaited<ReturnType<typeof openQueries>>['ports'];
+
+function planOf(database: DatabaseSync, { sql, parameters }: CompiledQuery): string {
+  const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters as string[]));
+  return steps.map(({ detail }) => String(detail)).join('; ');
+}
+
+// The daemon asks these every second or for every file: with 100,000 done rows, reading them all stops everything else.
+test.each<[string, (ports: Ports) => Promise<unknown>, string]>([
+  ['rows in a state', ({ due }) => due('queued', 0, 10), 'file_state'],
+  ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
+  ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],
+  ['feeds to publish', ({ waiting }) => waiting(), 'file_state'],
+  ['files on their way to a feed', ({ isExpecting }) => isExpecting('feed_news'), 'file_state'],
+  ['local files to put away', ({ toDispose }) => toDispose(8), 'file_disposal'],
+  ['metadata to send', ({ toAmend }) => toAmend(8), 'file_amendment'],
+  ['twins of a file', ({ twins }) => twins(someFacts()), 'file_size'],
+  ['the file at a path', ({ atPath }) => atPath('/inbox', 'clip.mp4'), 'file_path'],
+  ['the file with these bytes', ({ atLocation }) => atLocation(someFacts().version), 'file_location'],
+  ['rows that nothing routes', ({ unrouted }) => unrouted(), 'file_state'],
+])('an index answers for %s', async (_name, ask, index) => {
+  await using opened = await openQueries();
+  await ask(opened.ports);
+  const plans = opened.queries.map((query) => planOf(opened.database, query));
+  expect(plans).toHaveLength(1);
+  expect(plans[0]).toContain(index);
+  // The whole of a partial index is little.
+  expect(plans[0]).not.toMatch(/SCAN file(?! USING INDEX file_(?:disposal|amendment|retrying))/);
+});
+
+test('a statement is prepared once, however often it runs', async () => {
+  await using opened = await openQueries();
+  const { ports, database } = opened;
+  const prepare = vi.spyOn(database, 'prepare');
+  let facts = someFacts();
+  await ports.insert(facts);
+  for (let n = 0; n < 3; n += 1) {
+    facts = await ports.save({ ...facts, ...created }, 'a note');
+    expect(await ports.load(facts.id)).toEqual(facts);
+    expect(await ports.due('awaiting upload', 0, 10)).toEqual([facts]);
+  }
+  const texts = prepare.mock.calls.map(([text]) => text);
+  expect(texts).toEqual([...new Set(texts)]);
+});
