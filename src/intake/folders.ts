@@ -1,17 +1,13 @@
-import { lstat } from 'node:fs/promises';
-import { relative } from 'node:path';
 import type { Config, FolderConfig } from '../config/config.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { versionOf } from '../pipeline/file/file-version.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { SettlingFile } from '../watch/ports.ts';
-import { folderOf } from './folder-router.ts';
+import { addFile } from './add-file.ts';
+import type { AddResult } from './add-file.ts';
 import { HeldFiles } from './held-files.ts';
 import type { Accepted } from './intake.ts';
 import { WatchedFolder } from './watched-folder.ts';
 import type { FolderStatus, FolderWorld } from './watched-folder.ts';
-
-export type AddResult = { readonly ok: true; readonly as: Accepted } | { readonly ok: false; readonly why: string };
 
 /** The watched folders of a configuration. */
 export interface Folders extends AsyncDisposable {
@@ -63,7 +59,7 @@ class FolderSet implements Folders {
     this.#held = new HeldFiles({
       store: options.ledger,
       logger: options.logger,
-      reroute: async (facts) => this.#watched.get(facts.folder)?.reroute(facts),
+      reroute: async (facts) => this.#watched.get(facts.folder)?.intake.reroute(facts),
       intervalMs: () => Math.min(...this.#folders.map(({ rescanMs }) => rescanMs), longestCheckMs),
     });
   }
@@ -114,23 +110,12 @@ class FolderSet implements Folders {
   }
 
   async add(absolutePath: string): Promise<AddResult> {
-    const stats = await lstat(absolutePath, { bigint: true }).catch(() => null);
-    if (stats === null) return { ok: false, why: 'there is no such file' };
-    if (!stats.isFile()) return { ok: false, why: 'it is not a regular file' };
-    const config = folderOf(this.#folders, absolutePath);
-    const folder = config === null ? undefined : this.#watched.get(config.path);
-    if (folder === undefined) return { ok: false, why: 'it is in no watched folder' };
-    if (stats.size === 0n) return { ok: false, why: 'it is empty' };
-    const path = relative(folder.path, absolutePath);
-    const kind = folder.router.accepts(path) ?? 'media';
-    if (kind === 'sidecar') return { ok: false, why: 'it is a sidecar: add its video instead' };
-    const as = await folder.take({ folder: folder.path, path, kind, version: versionOf(stats), flaw: null });
-    return as === 'busy' ? { ok: false, why: 'dropcast is working on it: try again later' } : { ok: true, as };
+    return addFile(absolutePath, this.#folders, this.#watched);
   }
 
   async reroute(facts: Facts): Promise<Accepted> {
     const folder = this.#watched.get(facts.folder);
-    return folder === undefined || facts.videoId !== null ? 'known' : folder.reroute(facts);
+    return folder === undefined || facts.videoId !== null ? 'known' : folder.intake.reroute(facts);
   }
 
   async rescan(): Promise<void> {
