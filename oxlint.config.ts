@@ -7,8 +7,8 @@ import type { OxlintOverride } from 'oxlint';
  */
 const arrows: Record<string, { uses: readonly string[]; types?: readonly string[] }> = {
   log: { uses: [] },
-  routing: { uses: [] },
-  config: { uses: ['routing'] },
+  routing: { uses: ['log'] },
+  config: { uses: ['routing', 'log'] },
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
   watch: { uses: ['pipeline'], types: ['log'] },
   host: { uses: ['pipeline'], types: ['config'] },
@@ -17,7 +17,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   intake: { uses: ['config', 'routing', 'pipeline', 'watch', 'disk'], types: ['ledger', 'log'] },
   status: { uses: [], types: ['pipeline', 'host', 'daemon', 'log'] },
   daemon: { uses: ['config', 'routing', 'pipeline', 'watch', 'intake', 'host', 'disk', 'ledger'], types: ['log'] },
-  systemd: { uses: [], types: ['config', 'daemon', 'log'] },
+  systemd: { uses: ['log'], types: ['config', 'daemon'] },
   cli: {
     uses: [
       'config',
@@ -53,6 +53,7 @@ const homes: Record<string, readonly string[]> = {
   '@hono/node-server': ['daemon', 'status', 'packages/sandbox'],
   'log-update': ['cli'],
   'string-width': ['cli'],
+  'cli-truncate': ['cli'],
   'pretty-bytes': ['cli'],
   'pretty-ms': ['cli'],
   'mediainfo.js': ['packages/sandbox'],

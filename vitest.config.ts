@@ -1,18 +1,34 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
+import { SlowKindsFirst } from './test/support/slow-kinds-first.ts';
 
-const project = (name: string, include: string, extra: object = {}) => ({
+const project = (name: string, include: string, extra: object) => ({
   extends: true as const,
   test: { name, include: [include], ...extra },
 });
 
+// Timeouts only end what hangs; a busy machine may take many times longer than a quiet one.
+const patient = { testTimeout: 600_000, hookTimeout: 600_000 };
+/** For tests that start processes. */
+const processes = { setupFiles: ['test/support/child-processes.ts'], globalSetup: ['test/support/global-setup.ts'] };
+
 export default defineConfig({
   test: {
     reporters: ['default', new SkippedReporter()],
+    // End-to-end tests mostly wait: with as many workers as processors, processors would be idle.
+    maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: SlowKindsFirst },
     projects: [
-      project('unit', 'test/**/!(*.integration|*.e2e|*.systemd).test.ts', { testTimeout: 20_000 }),
-      project('integration', 'test/**/*.integration.test.ts', { testTimeout: 30_000 }),
-      project('e2e', 'test/**/*.e2e.test.ts', { testTimeout: 180_000, hookTimeout: 60_000, maxWorkers: 3 }),
+      // Pure code: its modules are loaded once per worker, not once per file.
+      project('unit', 'test/**/!(*.integration|*.e2e|*.systemd).test.ts', { ...patient, isolate: false }),
+      project('integration', 'test/**/*.integration.test.ts', { ...patient, ...processes }),
+      project('e2e', 'test/**/*.e2e.test.ts', {
+        ...patient,
+        ...processes,
+        maxConcurrency: 10,
+        globalSetup: [...processes.globalSetup, 'test/e2e/global-setup.ts'],
+      }),
     ],
   },
 });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts dropcast on a Node that can run it: this one, else the one locked in the package, else says so.
+// Starts dropcast on a Node that can run it: this one, else the one that comes with the package. Without either, says so.
 'use strict';
 var fs = require('fs');
 var path = require('path');
@@ -28,10 +28,10 @@ function start() {
       child.kill(name);
     });
   });
-  // Ctrl-C reaches the child from the terminal; passing it on would count as a second one.
+  // Ctrl-C reaches the child from the terminal; forwarding it would count as a second one.
   process.on('SIGINT', function () {});
   child.on('error', function (error) {
-    console.error('dropcast could not start its runtime ' + node + ': ' + error.message);
+    console.error('dropcast cannot start its runtime ' + node + ': ' + error.message);
     process.exitCode = 1;
   });
   child.on('exit', function (code, signal) {

@@ -1,4 +1,4 @@
-// Plain old JavaScript on purpose: it must parse on any Node, to say in one sentence what is missing.
+// Old JavaScript on purpose: any Node must be able to parse it, and say in one sentence what is missing.
 'use strict';
 var fs = require('fs');
 var path = require('path');
@@ -28,13 +28,13 @@ function bundledNode() {
 var missing =
   'dropcast needs Node ' +
   WANTED.join('.') +
-  ' or newer: this is ' +
+  ' or newer. This is Node ' +
   process.versions.node +
-  ', and no runtime for ' +
+  ', and the package has no runtime for ' +
   process.platform +
   '-' +
   process.arch +
-  ' came with the package. Install Node 26 and try again.';
+  '. Install Node 26 and try again.';
 
 module.exports = { isNewEnough: isNewEnough, bundledNode: bundledNode, missing: missing };
 

@@ -4,12 +4,12 @@ import { resolve } from 'node:path';
 /** Where `dropcast@.service` is another one than `dropcast.service`: its names. Each must be in the unit, or it has moved on. */
 const replacements: readonly (readonly [of: string, by: string])[] = [
   [
-    '# dropcast as a service. What the folders of a site need beside this stands in a drop-in: `dropcast systemd drop-in` writes it.',
+    '# dropcast as a service. A drop-in gives it access to the folders of your configuration: `dropcast systemd drop-in` writes it.',
     [
-      '# Made from dropcast.service by `npm run generate`.',
+      '# Generated from dropcast.service by `npm run generate`.',
       '#',
       '# dropcast as a service, once for each account: dropcast@news reads /etc/dropcast/news.yaml, with its key in /etc/dropcast/news.key.',
-      '# What its folders need beside this stands in a drop-in: `dropcast systemd drop-in --instance news` writes it.',
+      '# A drop-in gives it access to the folders of that file: `dropcast systemd drop-in --instance news` writes it.',
     ].join('\n'),
   ],
   ['security dropcast.service', 'security dropcast@NAME.service'],

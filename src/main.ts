@@ -1,23 +1,23 @@
 import { homedir } from 'node:os';
-import { visible } from './cli/output/visible.ts';
+import { escapeControls } from './log/unsafe-characters.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
 import { priorityLines } from './log/journal-stream.ts';
-import { packageFile, packageVersion } from './package-files.ts';
+import { packageVersion, sampleMedia } from './package-files.ts';
 
 /** The process edge: arguments and signals in, exit code out. Nothing below reads `process` for settings. */
 async function main(): Promise<void> {
   const stopping = new AbortController();
   const hurrying = new AbortController();
   const stop = (): void => {
-    // A third wish is not asked for reasons; what is durable is so at any moment.
+    // Third signal: exit now; the ledger is always consistent.
     if (hurrying.signal.aborted) process.exit(130);
     (stopping.signal.aborted ? hurrying : stopping).abort();
   };
   let onReload: (() => void) | null = null;
   const hangUp = (): void => (onReload ?? stop)();
-  // A reader that goes away (`| head`) ends the output, not the program; a full disk is a failure.
+  // When the reader of the output exits (`| head`), the program continues; a full disk is a failure.
   let outputLost: NodeJS.ErrnoException | null = null;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') outputLost ??= error;
@@ -26,11 +26,11 @@ async function main(): Promise<void> {
   process.on('exit', () => {
     if (outputLost === null) return;
     process.exitCode ||= exitCodes.failed;
-    sayError(`the output could not be written: ${outputLost.message}`);
+    sayError(`cannot write the output: ${outputLost.message}`);
   });
   const cwd = workingDirectory();
   if (cwd === null) {
-    sayError('the current directory is no longer there: go to another one');
+    sayError('the current directory no longer exists: change to another one');
     process.exitCode = exitCodes.failed;
     return;
   }
@@ -54,14 +54,14 @@ async function main(): Promise<void> {
     process.exitCode = code;
   };
   try {
-    const installed = { version: await packageVersion(), samples: packageFile('test/media') };
+    const installed = { version: await packageVersion(), samples: sampleMedia() };
     await createProgram(shell, installed, setExitCode).parseAsync(process.argv);
   } catch (error) {
     process.exitCode = report(error);
   }
 }
 
-/** Null when somebody has removed it. */
+/** Null when it was removed. */
 function workingDirectory(): string | null {
   try {
     return process.cwd();
@@ -70,7 +70,7 @@ function workingDirectory(): string | null {
   }
 }
 
-/** A user's mistake and a refusal of the system (no permission, disk full) are sentences; only a bug of ours has a stack trace. */
+/** A user's mistake or a refusal of the system (no permission, disk full) is one sentence; only a bug shows a stack trace. */
 function report(error: unknown): number {
   const usage = usageExitCode(error);
   if (usage !== null) return usage;
@@ -78,14 +78,14 @@ function report(error: unknown): number {
     sayError(error.message);
     return error.exitCode;
   }
-  if (error instanceof Error && 'syscall' in error) sayError(`dropcast cannot go on: ${error.message}`);
-  else sayError(`dropcast broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  if (error instanceof Error && 'syscall' in error) sayError(`dropcast cannot continue: ${error.message}`);
+  else sayError(`dropcast crashed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   return exitCodes.failed;
 }
 
-/** Whatever ended the command, on stderr, where `journalctl -p err` finds it. */
+/** Reports what ended the command, on stderr, where `journalctl -p err` finds it. */
 function sayError(text: string): void {
-  const lines = text.split('\n').map(visible);
+  const lines = text.split('\n').map(escapeControls);
   process.stderr.write(`${priorityLines(lines, 'error', process.env).join('\n')}\n`);
 }
 

@@ -1,18 +1,22 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** What lies beside the program in its package. */
-type PackageFile = 'package.json' | 'test/media';
+/** The sample media of `dropcast demo`: in a published package they have a folder of their own, elsewhere the tests use them too. */
+export function sampleMedia(): string {
+  const published = packageFile('samples');
+  return existsSync(published) ? published : packageFile('test/media');
+}
 
 /**
- * Where it is. This file is one level below the root of the package in the sources (src/), in their build (dist/) and in the
- * bundle of the installed package (dist/, all in one folder); those deeper down are not, so they ask here.
+ * The absolute path of a file of the package. This module is one level below the root in the sources (src/), in their build (dist/) and in
+ * the bundle of the installed package (dist/, one folder). Deeper modules are not, so they call this one.
  */
-export function packageFile(name: PackageFile): string {
+function packageFile(name: 'package.json' | 'samples' | 'test/media'): string {
   return fileURLToPath(new URL(`../${name}`, import.meta.url));
 }
 
-/** Of the package. @throws when its package.json cannot be read */
+/** The version of the package. @throws when its package.json cannot be read */
 export async function packageVersion(): Promise<string> {
   const { version } = JSON.parse(await readFile(packageFile('package.json'), 'utf8')) as { version: string };
   return version;

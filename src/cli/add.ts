@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { FileView } from '../daemon/view.ts';
-import { tell } from './ask.ts';
+import { commandDaemon } from './control.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
-import { requireLoadable } from './settings.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
+import { requireLoadable } from './read-config.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -11,7 +11,7 @@ type Added =
   | { readonly v: 1; readonly ok: true; readonly as: string; readonly file: FileView | null }
   | { readonly v: 1; readonly ok: false; readonly why: string };
 
-/** `dropcast add PATH…`: takes files of a watched folder at once, without settle time and filters. */
+/** `dropcast add PATH…`: adds files of a watched folder now, without settle time and filters. */
 export async function add(
   shell: Shell,
   paths: readonly string[],
@@ -20,14 +20,14 @@ export async function add(
   const config = await requireLoadable(shell, options.config);
   let exitCode: number = exitCodes.fine;
   for (const path of paths) {
-    const result = await tell<Added>(config, '/add', { path: resolve(shell.cwd, path) });
+    const result = await commandDaemon<Added>(config, '/add', { path: resolve(shell.cwd, path) });
     if (!result.ok) exitCode = exitCodes.failed;
     if (options.json === true) printJson({ path, ...result }, shell.stdout);
     else if (result.ok)
       shell.stdout.write(
-        `${visible(path)}: ${result.as}, ${result.file?.state ?? 'taken'} (${result.file?.id ?? '?'})\n`,
+        `${escapeControls(path)}: ${result.as}, ${result.file?.state ?? 'added'} (${result.file?.id ?? '?'})\n`,
       );
-    else shell.stderr.write(`${visible(path)}: ${visible(result.why)}\n`);
+    else shell.stderr.write(`${escapeControls(path)}: ${escapeControls(result.why)}\n`);
   }
   return exitCode;
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Reads the value of an option as a whole number; both ends are allowed. */
+/** Parses the value of an option as a whole number between two limits, inclusive. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
@@ -11,7 +11,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-/** For an option that may be given several times: all its values, in order. */
+/** For an option that can be repeated: all its values, in order. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

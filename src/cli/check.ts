@@ -1,29 +1,30 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { formatProblem } from '../config/load.ts';
-import type { Problem } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import type { Problem } from '../config/problem.ts';
 import { inspectOnline } from '../host/check-online.ts';
 import type { OnlineProblem } from '../host/check-online.ts';
 import { inspectState } from '../daemon/inspect-state.ts';
-import { askOrRead } from './ask.ts';
+import { queryDaemonOrLedger } from './control.ts';
 import { serviceProblems } from './check-service.ts';
+import { counted, unansweredCreates } from './output/format.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { printJson } from './output/json.ts';
-import { readConfig } from './settings.ts';
-import type { CheckedConfig } from './settings.ts';
+import { readConfig } from './read-config.ts';
+import type { CheckedConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** `dropcast check`: every problem of configuration, folders, state and key at once. */
+/** `dropcast check`: reports every problem of configuration, folders, state and key at once. */
 export async function check(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean; readonly online?: boolean },
 ): Promise<number> {
   const checked = await readConfig(shell, options.config);
   const { file, config } = checked;
-  const around = [...(await stateProblems(checked)), ...(await serviceProblems(checked))];
-  const problems = [...checked.problems, ...around].toSorted((one, other) => one.line - other.line);
-  const online = config === null || options.online !== true ? [] : await askOnline(config, shell.stopping);
+  const further = [...(await stateProblems(checked)), ...(await serviceProblems(checked))];
+  const problems = [...checked.problems, ...further].toSorted((one, other) => one.line - other.line);
+  const online = config === null || options.online !== true ? [] : await onlineProblems(config, shell.stopping);
   const errors = [...problems, ...online].filter(({ severity }) => severity === 'error').length;
   if (options.json === true) {
     printJson({ v: 1, file, ok: errors === 0, problems: [...problems, ...online] }, shell.stdout);
@@ -36,32 +37,32 @@ export async function check(
   return checked.problems.some(({ severity }) => severity === 'error') ? exitCodes.badConfig : exitCodes.failed;
 }
 
-/** What is wrong in the state directory, unless it was found to be unusable as a whole. */
-async function stateProblems({ config, premises, problems, locate }: CheckedConfig): Promise<readonly Problem[]> {
+/** Problems in the state directory, unless it is already reported as unusable. */
+async function stateProblems({ config, paths, problems, locate }: CheckedConfig): Promise<readonly Problem[]> {
   const key = 'state_dir';
   const isNamed = problems.some((problem) => problem.key === key && problem.severity === 'error');
-  if (premises === null || isNamed) return [];
-  const { file, stateDir } = premises;
-  // A broken configuration may not say where the socket is; there it is by default, or a link to it.
+  if (paths === null || isNamed) return [];
+  const { file, stateDir } = paths;
+  // A broken configuration may not name the socket: by default it is there, or a link to it.
   const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
-  const found = await inspectState(premises, socket);
+  const found = await inspectState(paths, socket);
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 
-/** What the service says, and what it was asked without an answer. */
-async function askOnline(config: Config, signal: AbortSignal): Promise<readonly OnlineProblem[]> {
+/** What the service says, and the create requests that it never answered. */
+async function onlineProblems(config: Config, signal: AbortSignal): Promise<readonly OnlineProblem[]> {
   const problems = await inspectOnline(config, signal);
   const suspects = await suspectsOf(config);
   if (suspects === 0) return problems;
-  const message = `${counted(suspects, 'create request')} had no answer: the service may hold as many empty records, look for videos that stay pending`;
+  const message = `${unansweredCreates(suspects)}: look for videos that stay pending`;
   return [...problems, { severity: 'warning', key: 'service', message }];
 }
 
-/** A ledger that cannot be read at this moment is no reason to keep back what else was found. */
+/** A ledger that cannot be read right now must not hide the other findings. */
 async function suspectsOf(config: Config): Promise<number> {
   try {
     const read = async (ledger: Ledger | null) => ({ suspects: (await ledger?.suspects()) ?? 0 });
-    return (await askOrRead<{ readonly suspects: number }>(null, config, '/status', read)).suspects;
+    return (await queryDaemonOrLedger<{ readonly suspects: number }>(null, config, '/status', read)).suspects;
   } catch (error) {
     if (error instanceof CommandError) return 0;
     throw error;
@@ -77,8 +78,4 @@ function conclusion(of: { file: string; config: Config | null; errors: number; i
   const rules = of.config?.folders.reduce((sum, { rules }) => sum + rules.length, 0) ?? 0;
   const online = of.isOnline ? ', and the service knows the key, channels and feeds' : '';
   return `${of.file} is fine: ${counted(of.config?.folders.length ?? 0, 'folder')}, ${counted(rules, 'rule')}${online}\n`;
-}
-
-function counted(n: number, word: string): string {
-  return `${n} ${word}${n === 1 ? '' : 's'}`;
 }

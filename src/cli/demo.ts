@@ -8,14 +8,14 @@ import { startSandbox } from '@dropcast/sandbox';
 import type { Sandbox } from '@dropcast/sandbox';
 import { formatDuration, UNKNOWN } from './output/format.ts';
 import { renderTable } from './output/table.ts';
-import { requireConfig } from './settings.ts';
+import { requireConfig } from './read-config.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
-import { drain, openLog, startOrExplain, whenAborted } from './start.ts';
+import { drain, openLog, startDaemonOrExplain, whenAborted } from './daemon-lifecycle.ts';
 import { stateStyle, tableOptions } from './file-table.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
-/** The sample media, and where each is dropped. */
+/** The sample media, and where each one goes. */
 const drops: readonly { readonly sample: string; readonly to: string }[] = [
   { sample: 'clip.mp4', to: 'news/dawn/opening.mp4' },
   { sample: 'camera.mov', to: 'news/dawn/street_interview.mov' },
@@ -24,7 +24,7 @@ const drops: readonly { readonly sample: string; readonly to: string }[] = [
   { sample: 'interview.mp3', to: 'talks/physics/interview.mp3' },
 ];
 
-/** `dropcast demo`: the whole way of real files through the real daemon to a local service, without account or configuration. */
+/** `dropcast demo`: real files, the real daemon and a local service, without account or configuration. */
 export async function demo(
   shell: Shell,
   options: { readonly keep?: boolean; readonly samples: string },
@@ -41,25 +41,25 @@ export async function demo(
   const { logger, close } = openLog({ ...config, log: { level: 'error', format: 'auto' } }, shell, lines);
   stack.defer(close);
   shell.stderr.write(`A local video service runs at ${sandbox.baseUrl}; dropcast watches ${inbox}\n`);
-  shell.stderr.write(`The service to look at: ${sandbox.pageUrl}\n`);
-  const daemon = await startOrExplain(config, logger);
+  shell.stderr.write(`Open the service in a browser: ${sandbox.pageUrl}\n`);
+  const daemon = await startDaemonOrExplain(config, logger);
   stack.use(daemon);
   await drop(options.samples, inbox);
-  shell.stderr.write(`${drops.length} files and a sidecar dropped in. From now on it goes by itself:\n\n`);
-  await settled(daemon, shell);
+  shell.stderr.write(`Dropped ${drops.length} files and a sidecar into the folder. dropcast does the rest:\n\n`);
+  await filesSeen(daemon, shell);
   await watchUntilIdle(daemon, progress, shell, { since: 0, offlineMs: Infinity });
   const { files } = await filesOf(daemon.ledger, daemon, { states: [], limit: 1_000 });
   shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
   if (!shell.stopping.aborted) {
     if (options.keep === true) await stayUp(shell, { inbox, sandbox });
-    else shell.stderr.write(`To look at the service afterwards, keep it up: ${again(shell)}\n`);
+    else shell.stderr.write(`To keep everything running afterwards: ${again(shell)}\n`);
   }
   await drain(daemon, shell);
   const isFine = files.length === drops.length && files.every(isPublished);
   return isFine ? exitCodes.fine : exitCodes.failed;
 }
 
-/** As it was started: in a clone there is no command `dropcast`. */
+/** The command as it was started: in a clone there is no command `dropcast`. */
 function again({ env }: Shell): string {
   return env['npm_lifecycle_event'] === 'demo' ? 'npm run demo -- --keep' : 'dropcast demo --keep';
 }
@@ -70,7 +70,7 @@ async function writeConfig(scratch: string, sandbox: Sandbox): Promise<string> {
   base_url: ${sandbox.baseUrl}
   api_key: ${sandbox.apiKey}
 state_dir: ${JSON.stringify(join(scratch, 'state'))}
-uploads: { bandwidth: 100kB/s }   # the samples are small: this leaves something to see
+uploads: { bandwidth: 100kB/s }   # slow, because the samples are small
 poll: { interval: 1s }
 publish: { quiet: 1s, at_most: 20s }
 folders:
@@ -91,19 +91,19 @@ status: { listen: off }
   return file;
 }
 
-/** Copies the samples in, with a sidecar for one of them. */
+/** Copies the samples into the inbox, with a sidecar for one of them. */
 async function drop(samples: string, inbox: string): Promise<void> {
   const available = await readdir(samples);
   for (const { sample, to } of drops) {
-    if (!available.includes(sample)) throw new Error(`the sample ${sample} is missing in ${samples}`);
+    if (!available.includes(sample)) throw new Error(`${samples} lacks the sample ${sample}`);
     await mkdir(join(inbox, to, '..'), { recursive: true });
     await copyFile(join(samples, sample), join(inbox, to));
   }
   await writeFile(join(inbox, 'news/dawn/opening.yaml'), 'title: Good morning!\ntags: [sidecar]\n');
 }
 
-/** Waits until the watcher has noticed the files: idle before that means nothing. */
-async function settled(daemon: Daemon, shell: Shell): Promise<void> {
+/** Waits until the watcher has seen the files: to be idle before that means nothing. */
+async function filesSeen(daemon: Daemon, shell: Shell): Promise<void> {
   await daemon.folders.rescan();
   while (!daemon.folders.isSettling() && (await daemon.isIdle()) && !shell.stopping.aborted) {
     const { files } = await filesOf(daemon.ledger, daemon, { states: [], limit: 1 });
@@ -116,7 +116,7 @@ function isPublished(file: FileView): boolean {
   return file.state === 'done' && file.publish.every((feed) => feed in file.published);
 }
 
-/** Every column of the result is wanted; a narrower terminal wraps it. */
+/** Columns of the terminal: the result needs all of its own, so a narrower terminal wraps it. */
 const leastWidth = 100;
 
 function resultTable(files: readonly FileView[], shell: Shell): string {
@@ -162,19 +162,19 @@ function summary(files: readonly FileView[], sandbox: Sandbox): string {
 }
 
 async function stayUp(shell: Shell, { inbox, sandbox }: { inbox: string; sandbox: Sandbox }): Promise<void> {
-  await makeUpPlays(sandbox);
+  await inventPlays(sandbox);
   shell.stdout.write(`
-Still running. Drop more files into ${inbox}; Ctrl-C ends it and removes everything.
-The page of the service, with made-up plays of the last month: ${sandbox.pageUrl}
+Still running. Drop more files into ${inbox}. Ctrl-C stops and removes everything.
+Web page of the service, with invented plays of the last month: ${sandbox.pageUrl}
   curl -H 'Authorization: Bearer ${sandbox.apiKey}' ${sandbox.baseUrl}/videos
 `);
   await whenAborted(shell.stopping);
 }
 
-/** A month of plays of the videos, so that the analytics have something to show. */
-async function makeUpPlays({ adminUrl, adminToken }: Sandbox): Promise<void> {
+/** Invents a month of plays, so that the analytics have something to show. */
+async function inventPlays({ adminUrl, adminToken }: Sandbox): Promise<void> {
   const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ videos: 0, days: 30 });
   const answer = await fetch(`${adminUrl}/seed`, { method: 'POST', headers, body });
-  if (!answer.ok) throw new Error(`the sandbox could not make up plays: ${answer.status}`);
+  if (!answer.ok) throw new Error(`the sandbox could not invent plays: ${answer.status}`);
 }

@@ -11,26 +11,26 @@ import { versionOf } from '../pipeline/file/file-version.ts';
 import { whyOf } from './file-table.ts';
 import { formatBytes } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
-import { requireLoadable } from './settings.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
+import { requireLoadable } from './read-config.ts';
 import { askFor } from './show.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-interface Account {
+interface PathReport {
   readonly v: 1;
   readonly path: string;
   readonly folder: string;
   /** What is at the path now, in words. */
   readonly on_disk: string;
-  /** Why the file is not considered at all, or null. */
+  /** Why dropcast ignores the file; null when it does not. */
   readonly left_alone: string | null;
   readonly sidecar: string;
   readonly explanation: Explanation;
   readonly stands: ShowView | null;
 }
 
-/** `dropcast explain PATH`: which rule takes this path and why, what would be sent, and where the file stands. */
+/** `dropcast explain PATH`: which rule matches the path and why, what would be sent, and the state of the file. */
 export async function explain(
   shell: Shell,
   path: string,
@@ -38,12 +38,12 @@ export async function explain(
 ): Promise<void> {
   const config = await requireLoadable(shell, options.config);
   const absolute = resolve(shell.cwd, path);
-  const account = await accountFor(shell, config, absolute);
-  if (options.json === true) printJson(account, shell.stdout);
-  else shell.stdout.write(describe(account));
+  const report = await reportOn(shell, config, absolute);
+  if (options.json === true) printJson(report, shell.stdout);
+  else shell.stdout.write(describe(report));
 }
 
-async function accountFor(shell: Shell, config: Config, absolute: string): Promise<Account> {
+async function reportOn(shell: Shell, config: Config, absolute: string): Promise<PathReport> {
   const router = routerOf(config, absolute);
   const path = absolute.slice(router.folder.path.length + 1);
   const stats = await lstat(absolute, { bigint: true }).catch(() => null);
@@ -56,11 +56,11 @@ async function accountFor(shell: Shell, config: Config, absolute: string): Promi
     folder: router.folder.path,
     on_disk:
       stats === null
-        ? 'there is no such file now'
+        ? 'no such file'
         : stats.isFile()
           ? `a file of ${formatBytes(Number(stats.size))}`
           : 'not a regular file',
-    left_alone: stats?.isFile() === false ? 'it is not a regular file' : whyLeftAlone(router, path),
+    left_alone: stats?.isFile() === false ? 'it is not a regular file' : whyIgnored(router, path),
     sidecar: reading.ok
       ? reading.sidecar === null
         ? 'none'
@@ -75,14 +75,17 @@ function routerOf(config: Config, absolute: string): FolderRouter {
   const folder = folderOf(config.folders, absolute);
   if (folder !== null) return createRouter(folder);
   const folders = config.folders.map(({ path }) => path).join(', ');
-  throw new CommandError(`${visible(absolute)} is in no watched folder; they are: ${folders}`, exitCodes.failed);
+  throw new CommandError(
+    `${escapeControls(absolute)} is not in a watched folder; the watched folders are: ${folders}`,
+    exitCodes.failed,
+  );
 }
 
-function whyLeftAlone(router: FolderRouter, path: string): string | null {
+function whyIgnored(router: FolderRouter, path: string): string | null {
   if (isTemporaryName(path)) return 'its name is hidden, temporary or partial';
   const kind = router.accepts(path);
-  if (kind === 'sidecar') return 'it is a sidecar: it speaks of the video beside it';
-  return kind === null ? 'include and exclude leave it out' : null;
+  if (kind === 'sidecar') return 'it is the sidecar of the video beside it';
+  return kind === null ? 'include and exclude do not select it' : null;
 }
 
 function describe({
@@ -93,16 +96,21 @@ function describe({
   sidecar,
   explanation,
   stands,
-}: Account): string {
-  const lines = [`${visible(path)} in ${visible(folder)}: ${onDisk}`];
-  if (leftAlone !== null) lines.push(`It is left alone: ${leftAlone}.`);
-  lines.push(`Sidecar: ${visible(sidecar)}`, '', 'Rules, first match wins');
+}: PathReport): string {
+  const lines = [`${escapeControls(path)} in ${escapeControls(folder)}: ${onDisk}`];
+  if (leftAlone !== null) lines.push(`Ignored: ${leftAlone}.`);
+  lines.push(`Sidecar: ${escapeControls(sidecar)}`, '', 'Rules (the first match wins)');
   for (const { rule, line, match, matched, reason, captures } of explanation.rules) {
     const values = Object.entries(captures).map(([name, value]) => `${name}=${value}`);
-    const verdict = matched ? `takes it${values.length > 0 ? ` (${values.join(', ')})` : ''}` : `no: ${reason ?? ''}`;
-    lines.push(`  ${matched ? '→' : ' '} ${rule} (line ${line})  ${visible(match)}  ${visible(verdict)}`);
+    const verdict = matched ? `matches${values.length > 0 ? ` (${values.join(', ')})` : ''}` : `no: ${reason ?? ''}`;
+    lines.push(`  ${matched ? '→' : ' '} ${rule} (line ${line})  ${escapeControls(match)}  ${escapeControls(verdict)}`);
   }
-  lines.push('', ...sentLines(explanation, leftAlone === null ? 'It' : 'If it were taken, it'), '', standing(stands));
+  lines.push(
+    '',
+    ...sentLines(explanation, leftAlone === null ? 'It' : 'If it were not ignored, it'),
+    '',
+    stateLine(stands),
+  );
   return `${lines.join('\n')}\n`;
 }
 
@@ -112,17 +120,17 @@ function sentLines({ route, fromSidecar }: Explanation, it: string): readonly st
   const origin = (key: (typeof fromSidecar)[number]): string => (fromSidecar.includes(key) ? '   (sidecar)' : '');
   return [
     `${it} would be sent with`,
-    `  channel      ${visible(channel)}${origin('channel')}`,
-    `  title        ${visible(title)}${origin('title')}`,
-    `  description  ${description === null ? '-' : visible(description)}${origin('description')}`,
-    `  tags         ${visible(tags.join(', ')) || '-'}${origin('tags')}`,
-    `  feeds        ${visible(publish.join(', ')) || '-'}${origin('publish')}`,
+    `  channel      ${escapeControls(channel)}${origin('channel')}`,
+    `  title        ${escapeControls(title)}${origin('title')}`,
+    `  description  ${description === null ? '-' : escapeControls(description)}${origin('description')}`,
+    `  tags         ${escapeControls(tags.join(', ')) || '-'}${origin('tags')}`,
+    `  feeds        ${escapeControls(publish.join(', ')) || '-'}${origin('publish')}`,
   ];
 }
 
-function standing(stands: ShowView | null): string {
-  if (stands === null) return 'dropcast has not taken this file yet.';
+function stateLine(stands: ShowView | null): string {
+  if (stands === null) return 'dropcast does not know this file yet.';
   const { file } = stands;
   const why = whyOf(file);
-  return `It is ${file.state}${why === '' ? '' : `: ${visible(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${visible(file.video_id)}`}).`;
+  return `State: ${file.state}${why === '' ? '' : `: ${escapeControls(why)}`} (${file.id}${file.video_id === null ? '' : `, video ${escapeControls(file.video_id)}`})`;
 }

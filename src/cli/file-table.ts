@@ -1,13 +1,13 @@
 import { relative } from 'node:path';
 import type { FileView, SettlingView } from '../daemon/view.ts';
-import { hasColour } from './output/colour.ts';
-import type { Style } from './output/colour.ts';
+import { hasColour } from '../log/colour.ts';
+import type { Style } from '../log/colour.ts';
 import { formatBytes, formatRelative, UNKNOWN } from './output/format.ts';
 import { renderTable } from './output/table.ts';
 import type { Column } from './output/table.ts';
 import type { Shell } from './shell.ts';
 
-/** The files of a listing, a row each. */
+/** Files, one per row. */
 export function fileTable(files: readonly FileView[], shell: Shell, settling: readonly SettlingView[] = []): string {
   const columns = [
     { title: 'STATE', style: stateStyle },
@@ -41,35 +41,37 @@ export function fileTable(files: readonly FileView[], shell: Shell, settling: re
       whyOf(file),
     ]),
   ];
-  return renderUrgent(columns, rows, shell);
+  return renderFitting(columns, rows, shell);
 }
 
-/** On a narrow terminal the name and the reason are worth more than tags and video: `show` and --json have those. */
-export function renderUrgent(columns: readonly Column[], rows: readonly (readonly string[])[], shell: Shell): string {
+/** A narrow terminal shows name and reason instead of tags and video, which `show` and --json have. */
+export function renderFitting(columns: readonly Column[], rows: readonly (readonly string[])[], shell: Shell): string {
   const options = tableOptions(shell);
   const isNarrow = options.width < wideEnough;
-  const shown = columns.flatMap(({ title }, index) => (isNarrow && lessUrgent.has(title) ? [] : [index]));
+  const shown = columns.flatMap(({ title }, index) => (isNarrow && optional.has(title) ? [] : [index]));
   const pick = <T>(list: readonly T[]): readonly T[] => shown.flatMap((index) => list.slice(index, index + 1));
   return renderTable(pick(columns), rows.map(pick), options);
 }
 
+/** Columns of a terminal that shows all of them. */
 const wideEnough = 140;
-const lessUrgent = new Set(['TAGS', 'VIDEO']);
+const optional = new Set(['TAGS', 'VIDEO']);
 
-/** As wide as the terminal; whole in a file or pipe. */
+/** As wide as the terminal; unlimited in a file or pipe. */
 export function tableOptions(shell: Pick<Shell, 'stdout' | 'env'>): { width: number; colour: boolean } {
   return { width: shell.stdout.columns || Infinity, colour: hasColour(shell.stdout, shell.env) };
 }
 
-/** Relative when that is shorter to read: below the directory the command was called in. */
+/** Relative for paths below the current directory, else absolute. */
 export function shortPath(path: string, shell: Shell): string {
   const short = relative(shell.cwd, path);
   return short.startsWith('..') ? path : short;
 }
 
+/** Why the file is where it is, and when dropcast tries again; empty when there is nothing to say. */
 export function whyOf(file: FileView): string {
   if (file.state === 'done') return file.local === 'refused' ? (file.why ?? '') : '';
-  const next = file.not_before === null ? '' : ` (again ${formatRelative(file.not_before, Date.now())})`;
+  const next = file.not_before === null ? '' : ` (next attempt ${formatRelative(file.not_before, Date.now())})`;
   return `${file.why ?? ''}${next}`;
 }
 

@@ -1,27 +1,27 @@
 import { filesOf } from '../daemon/view.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { fileTable } from './file-table.ts';
-import { requireConfig } from './settings.ts';
+import { requireConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
-import { drain, openLog, startOrExplain } from './start.ts';
+import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
-/** `dropcast once`: process what is in the folders now, show progress, end when everything has ended. */
+/** `dropcast once`: processes the files in the folders now, shows progress, and returns when every file has ended. */
 export async function once(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean; readonly wait: number },
 ): Promise<number> {
   shell.takeOverSignals();
   const config = await requireConfig(shell, options.config);
-  // Progress has stderr for itself; the log says only what goes wrong, and status, history and failures.jsonl say the rest.
+  // The progress display owns stderr, so the log shows errors only. Status, history and failures.jsonl have the rest.
   const { progress, lines } = openProgress(shell);
   const { logger, close } = openLog({ ...config, log: { ...config.log, level: 'error' } }, shell, lines);
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
   const since = Date.now();
-  const daemon = await startOrExplain(config, logger);
+  const daemon = await startDaemonOrExplain(config, logger);
   stack.use(daemon);
   const end = await watchUntilIdle(daemon, progress, shell, { since, offlineMs: options.wait });
   const { files } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });
@@ -31,10 +31,13 @@ export async function once(
   else if (ours.length > 0) shell.stdout.write(fileTable(ours, shell));
   else if (end.is === 'idle') shell.stdout.write('Nothing new in the folders.\n');
   if (end.is === 'stopped')
-    throw new CommandError('stopped before everything had ended; the next run goes on from here', exitCodes.failed);
+    throw new CommandError(
+      'stopped before every file was finished; the next run continues from here',
+      exitCodes.failed,
+    );
   if (end.is === 'stuck')
     throw new CommandError(
-      `${visible(end.why)}\nNothing can go on before that is mended; the next run goes on from here.`,
+      `${escapeControls(end.why)}\nFix this and run it again: it continues from here.`,
       exitCodes.failed,
     );
   return ours.some(({ state }) => state === 'failed' || state === 'held') ? exitCodes.failed : exitCodes.fine;

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { addApiCommands } from './api/register.ts';
+import { addApiCommands } from './api/commands.ts';
 import { wholeNumber } from './argument-types.ts';
 import { LONGEST, parseDuration } from '../config/units.ts';
 import { addSandboxCommands } from './sandbox-commands.ts';
@@ -13,112 +13,145 @@ interface Shared {
 }
 
 /**
- * All commands; each is loaded when it runs, so that none pays for the others at its start. Parsing throws CommanderError for wrong usage and CommandError for what a command reports.
+ * All commands. Each is loaded when it runs, so that none slows down the start of another. Parsing throws CommanderError for wrong usage,
+ * and CommandError for what a command reports.
  *
- * @param package_ version, and where the sample media are
- * @param exit takes the exit code of the command that ran
+ * @param installed version of the package, and the folder of its sample media
+ * @param exit called with the exit code of the command
  */
 export function createProgram(
   shell: Shell,
-  package_: { readonly version: string; readonly samples: string },
+  installed: { readonly version: string; readonly samples: string },
   exit: (code: number) => void,
 ): Command {
   const program = new Command('dropcast')
     .description('Drop a video into a folder: dropcast uploads it, waits until it is ready, and publishes the feed.')
-    .version(package_.version)
-    .enablePositionalOptions() // an option belongs to the command that it stands behind
+    .version(installed.version)
+    .enablePositionalOptions() // an option belongs to the command before it
     .exitOverride()
     .configureOutput({
       writeOut: (text) => shell.stdout.write(text),
       writeErr: (text) => shell.stderr.write(text),
     })
-    .showHelpAfterError('Run the command with --help to see what it takes.')
+    .showHelpAfterError('Run it with --help for its arguments and options.')
     .configureHelp({ subcommandTerm: termOf, visibleCommands: listed })
     .addHelpText('after', AFTER_HELP);
-  const command = (usage: string, description: string): Command =>
-    program.command(usage).description(description).option('-c, --config <path>', 'configuration file');
-  const json = (made: Command): Command => made.option('--json', 'print JSON, {"v":1,…}');
+  const registry: Registry = {
+    shell,
+    exit,
+    command: (usage, description) =>
+      program.command(usage).description(description).option('-c, --config <path>', 'configuration file'),
+  };
+  program.commandsGroup('Upload from folders:');
+  addUploadCommands(registry);
+  program.commandsGroup('Control the daemon:');
+  addReadCommands(registry);
+  addControlCommands(registry);
+  addSystemdCommands(program, shell);
+  program.commandsGroup('Use the API of the service:');
+  addApiCommands(program, shell, exit);
+  program.commandsGroup('Try it out:');
+  addDemoCommand(program, registry, installed.samples);
+  addSandboxCommands(program, shell, installed.samples);
+  return program;
+}
 
-  program.commandsGroup('From folders to the service:');
+interface Registry {
+  readonly shell: Shell;
+  readonly exit: (code: number) => void;
+  /** Adds a command that takes a configuration file. */
+  readonly command: (usage: string, description: string) => Command;
+}
+
+function addUploadCommands({ shell, exit, command }: Registry): void {
   command('run', 'run the daemon in the foreground').action(async (options: Shared) =>
     (await import('./run.ts')).run(shell, options),
   );
-  json(command('once', 'process what is in the folders now, show progress, and end'))
-    .summary('process what is in the folders now, and end')
+  json(command('once', 'process the files in the folders now, show progress, and exit'))
+    .summary('process the files in the folders now, and exit')
     .addOption(
-      new Option('--wait <time>', 'wait so long for a service that cannot be reached, like 30s or 1h')
+      new Option('--wait <time>', 'how long to wait for an unreachable service, like 30s or 1h')
         .argParser(duration)
         .default(120_000, '2m'),
     )
     .action(async (options: Shared & { wait: number }) => exit(await (await import('./once.ts')).once(shell, options)));
-  json(command('check', 'name every problem of the configuration, folders, state and key'))
-    .summary('name every problem of configuration, folders, state, key')
-    .option('--online', 'also ask the service whether key, channels and feeds exist')
+  json(command('check', 'report every problem of the configuration, folders, state and key'))
+    .summary('report problems of configuration, folders, state, key')
+    .option('--online', 'also check key, channels and feeds with the service')
     .action(async (options: Shared & { online?: boolean }) =>
       exit(await (await import('./check.ts')).check(shell, options)),
     );
-  json(command('explain <path>', 'say which rule takes a path, what would be sent, and where the file stands'))
-    .summary('say which rule takes a path, and where the file stands')
+  json(command('explain <path>', 'show which rule matches a path, what would be sent, and the state of the file'))
+    .summary('show which rule matches a file, and its state')
     .action(async (path: string, options: Shared) => (await import('./explain.ts')).explain(shell, path, options));
-  program.commandsGroup('The daemon and its files:');
-  json(command('status', 'say what is happening, and why')).action(async (options: Shared) =>
+}
+
+function addReadCommands({ shell, exit, command }: Registry): void {
+  json(command('status', 'show what is happening, and why')).action(async (options: Shared) =>
     exit(await (await import('./status.ts')).status(shell, options)),
   );
-  command('reload', 'have the daemon read its configuration again, and say what became of it')
-    .summary('have the daemon read its configuration again')
-    .action(async (options: Shared) => (await import('./reload.ts')).reload(shell, options));
   json(command('ls', 'list the files, newest first'))
     .option('-s, --state <states>', 'only files in these states, separated by commas', stateList)
-    .option('-n, --limit <number>', 'list so many at most', wholeNumber(1, 1_000_000), 100)
+    .option('-n, --limit <number>', 'list at most this many', wholeNumber(1, 1_000_000), 100)
     .action(async (options: Shared & { state?: string[]; limit: number }) =>
       (await import('./ls.ts')).ls(shell, options),
     );
-  json(command('show <name>', 'show everything about one file, by its id, video id, path or file name'))
+  json(command('show <name>', 'show everything about one file, named by its id, video id, path or file name'))
     .summary('show everything about one file')
     .action(async (name: string, options: Shared) => (await import('./show.ts')).show(shell, name, options));
+}
+
+function addControlCommands({ shell, exit, command }: Registry): void {
+  command('reload', 'reload the configuration of the daemon, and report the result')
+    .summary('reload the configuration of the daemon')
+    .action(async (options: Shared) => (await import('./reload.ts')).reload(shell, options));
   json(
-    command('retry [names...]', 'try failed, held, skipped or waiting files again, by id, video id, path or file name'),
+    command(
+      'retry [names...]',
+      'retry failed, held, skipped or waiting files, named by id, video id, path or file name',
+    ),
   )
-    .summary('try failed, held, skipped or waiting files again')
+    .summary('retry failed, held, skipped or waiting files')
     .option('-s, --state <states>', 'all files in these states, separated by commas', stateList)
-    .option('--all', 'all that failed, are held or wait')
+    .option('--all', 'all failed, held and waiting files')
     .action(async (names: string[], options: Shared & { all?: boolean; state?: string[] }) =>
       exit(await (await import('./retry.ts')).retry(shell, names, options)),
     );
-  json(command('add <paths...>', 'take files of a watched folder at once, whatever settle time and filters say'))
-    .summary('take files of a watched folder at once')
+  json(command('add <paths...>', 'add files of a watched folder now, without settle time and filters'))
+    .summary('add files of a watched folder now')
     .action(async (paths: string[], options: Shared) =>
       exit(await (await import('./add.ts')).add(shell, paths, options)),
     );
-  addSystemdCommands(program, shell);
-  program.commandsGroup('The API of the service:');
-  addApiCommands(program, shell, exit);
-  program.commandsGroup('To try things out:');
+}
+
+function addDemoCommand(program: Command, { shell, exit }: Registry, samples: string): void {
   program
     .command('demo')
-    .description('show the whole way with a local service and sample files; needs no account and no configuration')
-    .summary('show the whole way with sample files; needs no account')
-    .option('--keep', 'stay up afterwards')
+    .description('upload sample files to a local service; needs no account and no configuration')
+    .summary('upload sample files to a local service; needs no account')
+    .option('--keep', 'keep running afterwards')
     .action(async (options: { keep?: boolean }) => {
       const { demo } = await import('./demo.ts');
-      exit(await demo(shell, { ...options, samples: package_.samples }));
+      exit(await demo(shell, { ...options, samples }));
     });
-  addSandboxCommands(program, shell, package_.samples);
-  return program;
 }
 
 const AFTER_HELP = `
-The configuration is --config PATH, else $DROPCAST_CONFIG, else
-./dropcast.yaml, else /etc/dropcast/dropcast.yaml.
+Configuration: --config PATH, else $DROPCAST_CONFIG, else ./dropcast.yaml,
+else /etc/dropcast/dropcast.yaml.
 Exit codes: 0 fine, 1 something failed or needs a person, 2 wrong usage,
 3 the daemon is not running, 78 the configuration is wrong.`;
 
-/** Without the `[options]` that every command has. */
+function json(command: Command): Command {
+  return command.option('--json', 'print JSON, {"v":1,…}');
+}
+
+/** Without `[options]`, which every command has. */
 function termOf(command: Command): string {
   return `${command.name()} ${command.usage()}`.replaceAll(/ \[(?:options|command)\]/g, '');
 }
 
-/** All but `help`, which -h is too: the list has to fit on a screen. */
+/** Without `help`, which -h does too: the list must fit on one screen. */
 function listed(command: Command): Command[] {
   return command.commands.slice();
 }
@@ -133,7 +166,7 @@ function duration(text: string): number {
   return measured.value;
 }
 
-/** The exit code of what parsing threw: fine for `--help` and `--version`, wrong usage else; null when it was something else. */
+/** The exit code of an error thrown by parsing: 0 for `--help` and `--version`, else wrong usage; null for any other error. */
 export function usageExitCode(error: unknown): number | null {
   if (!(error instanceof CommanderError)) return null;
   return error.exitCode === 0 ? exitCodes.fine : exitCodes.usage;

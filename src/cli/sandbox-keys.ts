@@ -3,7 +3,7 @@ import { tableOptions } from './file-table.ts';
 import { formatCount, formatMoment, UNKNOWN } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { renderTable } from './output/table.ts';
-import { visible } from './output/visible.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { atDesk, type DeskOptions } from './sandbox-desk.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
@@ -29,16 +29,19 @@ export async function createKey(
   const made = await atDesk(shell, options, async (desk) => desk.create(name, options.readOnly === true));
   if (options.json === true) return printJson(made, shell.stdout);
   const what = made.read_only ? 'a key for reading only' : 'a key';
-  shell.stderr.write(`Created ${made.id}, ${what} named "${visible(made.name)}". Its value is shown this once:\n`);
+  shell.stderr.write(
+    `Created ${made.id}, ${what} named "${escapeControls(made.name)}". Its value is shown this once:\n`,
+  );
   shell.stdout.write(`${made.key}\n`);
 }
 
 /** `dropcast sandbox keys revoke`: refused from now on. */
 export async function revokeKey(shell: Shell, id: string, options: KeysOptions): Promise<void> {
   const key = await atDesk(shell, options, async (desk) => desk.revoke(id));
-  if (!key) throw new CommandError(`there is no key ${visible(id)}; see dropcast sandbox keys list`, exitCodes.failed);
+  if (!key)
+    throw new CommandError(`there is no key ${escapeControls(id)}; see dropcast sandbox keys list`, exitCodes.failed);
   if (options.json === true) printJson(key, shell.stdout);
-  else shell.stdout.write(`${key.id} "${visible(key.name)}" is revoked.\n`);
+  else shell.stdout.write(`${key.id} "${escapeControls(key.name)}" is revoked.\n`);
 }
 
 function keyTable(keys: readonly KeyView[], shell: Shell): string {

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { foundOf } from '../daemon/view.ts';
 import type { ShowView } from '../daemon/view.ts';
-import { askOrRead } from './ask.ts';
+import { queryDaemonOrLedger } from './control.ts';
 import { whyOf } from './file-table.ts';
-import { formatBytes } from './output/format.ts';
+import { formatBytes, unansweredCreates } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { visible } from './output/visible.ts';
-import { requireLoadable } from './settings.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
+import { requireLoadable } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -24,13 +24,13 @@ export async function show(
   const [only] = found;
   if (only === undefined)
     throw new CommandError(
-      `no file is known as ${visible(name)}; name it by its path, its file name, its id or the id of its video (dropcast ls)`,
+      `no file matches ${escapeControls(name)}: use its path, file name, id or video id, as listed by dropcast ls`,
       exitCodes.failed,
     );
   if (found.length > 1) {
-    const names = found.map(({ file }) => `${file.id} ${visible(file.path)}`).join('\n  ');
+    const names = found.map(({ file }) => `${file.id} ${escapeControls(file.path)}`).join('\n  ');
     throw new CommandError(
-      `${found.length} files are called ${visible(name)} or have an id that begins with it:\n  ${names}`,
+      `${escapeControls(name)} matches ${found.length} files; use one of these ids:\n  ${names}`,
       exitCodes.usage,
     );
   }
@@ -38,16 +38,21 @@ export async function show(
   else shell.stdout.write(describe(only));
 }
 
-/** The files that are called so: see `LedgerView.find`. */
+/** The files that match a name: see `LedgerView.find`. */
 export async function askFor(shell: Shell, config: Config, name: string): Promise<readonly ShowView[]> {
   const path = `/file?name=${encodeURIComponent(name)}`;
-  const { found } = await askOrRead<{ readonly found: readonly ShowView[] }>(shell, config, path, async (ledger) => ({
-    found: ledger === null ? [] : await foundOf(ledger, null, name),
-  }));
+  const { found } = await queryDaemonOrLedger<{ readonly found: readonly ShowView[] }>(
+    shell,
+    config,
+    path,
+    async (ledger) => ({
+      found: ledger === null ? [] : await foundOf(ledger, null, name),
+    }),
+  );
   return found;
 }
 
-/** A path, also a bare file name that is here, absolute; ids and file names of elsewhere as they are. */
+/** Makes a path absolute, and a bare name when such a file is here; leaves ids and other file names unchanged. */
 export function nameOf(shell: Shell, name: string): string {
   const path = resolve(shell.cwd, name);
   return name.includes('/') || existsSync(path) ? path : name;
@@ -71,11 +76,13 @@ function describe({ file, history, suspects }: ShowView): string {
     ['sha256', file.sha256],
     ['attempts', file.attempts === 0 ? null : String(file.attempts)],
     ['local file', file.local],
-    ['unanswered', suspects === 0 ? null : `${suspects} create requests: the service may hold as many empty records`],
+    ['warning', suspects === 0 ? null : unansweredCreates(suspects)],
   ];
-  const lines = rows.flatMap(([label, value]) => (value === null ? [] : [`${label.padEnd(13)}${visible(value)}`]));
+  const lines = rows.flatMap(([label, value]) =>
+    value === null ? [] : [`${label.padEnd(13)}${escapeControls(value)}`],
+  );
   const past = history.map(({ at, state, note }) =>
-    `  ${new Date(at).toISOString()}  ${state.padEnd(17)}${visible(note ?? '')}`.trimEnd(),
+    `  ${new Date(at).toISOString()}  ${state.padEnd(17)}${escapeControls(note ?? '')}`.trimEnd(),
   );
   return `${lines.join('\n')}\n\nhistory\n${past.join('\n')}\n`;
 }

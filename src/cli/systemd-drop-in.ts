@@ -3,20 +3,21 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { installedService } from '../config/installed-service.ts';
 import type { InstalledService } from '../config/installed-service.ts';
-import { formatProblem, loadConfig } from '../config/load.ts';
-import type { Surroundings } from '../config/load.ts';
+import type { Environment } from '../config/environment.ts';
+import { loadConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
 import { syncPath } from '../disk/sync-path.ts';
-import { findUser } from '../systemd/accounts.ts';
-import type { ServiceUser } from '../systemd/accounts.ts';
+import { findUser } from '../systemd/passwd.ts';
+import type { ServiceUser } from '../systemd/passwd.ts';
 import { dropInText } from '../systemd/drop-in.ts';
-import type { Site } from '../systemd/drop-in.ts';
+import type { UnitNeeds } from '../systemd/drop-in.ts';
 import { UnitTextError } from '../systemd/unit-text.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
-import { readMachine, SERVICE_USER, surveySite } from './survey-site.ts';
-import type { Machine } from './survey-site.ts';
+import { readMachine, SERVICE_USER, findUnitNeeds } from './unit-needs.ts';
+import type { Machine } from './unit-needs.ts';
 
-/** `dropcast systemd drop-in`: what the unit needs for the folders of its configuration. */
+/** `dropcast systemd drop-in`: prints or installs the drop-in that gives the unit access to its folders. */
 export async function dropIn(
   shell: Shell,
   options: { readonly config?: string; readonly install?: boolean; readonly instance?: string },
@@ -25,21 +26,21 @@ export async function dropIn(
   const isRoot = process.geteuid?.() === 0;
   const file = service.dropInFile;
   if (options.install === true && !isRoot)
-    throw new CommandError(`only root can write ${file}: run \`${sudoLine(options)}\``, exitCodes.failed);
+    throw new CommandError(`only root can write ${file}; run: ${sudoLine(options)}`, exitCodes.failed);
   const configFile = options.config === undefined ? service.configFile : resolve(shell.cwd, options.config);
   const text = await textFor(configFile, service, isRoot).catch(explained);
-  if (!isRoot) shell.stderr.write('Only modes were looked at: run it with sudo, then access control lists count too\n');
+  if (!isRoot) shell.stderr.write('Checked modes, but not access control lists: run it with sudo to check both.\n');
   if (configFile !== service.configFile)
     shell.stderr.write(
-      `${service.name}.service reads ${service.configFile}; this is for the folders of ${configFile}\n`,
+      `${service.name}.service reads ${service.configFile}, but this drop-in is for the folders of ${configFile}.\n`,
     );
   if (options.install !== true) {
     shell.stdout.write(text);
     return;
   }
   const isNew = await installFile(file, text);
-  shell.stdout.write(isNew ? nextSteps(file, service) : `${file} is as it should be.\n`);
-  // What only a person can do stands in the file too, but nobody would look there.
+  shell.stdout.write(isNew ? nextSteps(file, service) : `${file} is up to date.\n`);
+  // The file says this too, but nobody would look there.
   for (const line of text.split('\n').filter((line) => /^# The (?:service|group) .*cannot/.test(line)))
     shell.stderr.write(`${line.slice(2)}\n`);
 }
@@ -51,41 +52,41 @@ function explained(error: unknown): never {
 
 async function textFor(configFile: string, service: InstalledService, isRoot: boolean): Promise<string> {
   const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), isRoot);
-  return dropInText(await siteOf(configFile, service, machine));
+  return dropInText(await unitNeedsOf(configFile, service, machine));
 }
 
 /**
- * What the service of a configuration needs on this machine.
+ * What the service of a configuration needs from its unit on this machine.
  *
  * @throws {CommandError} when the configuration is wrong
  */
-export async function siteOf(configFile: string, service: InstalledService, machine: Machine): Promise<Site> {
-  const { config, premises, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');
-  if (config !== null && premises !== null) return surveySite(config, { premises, service, machine });
+export async function unitNeedsOf(configFile: string, service: InstalledService, machine: Machine): Promise<UnitNeeds> {
+  const { config, paths, problems } = await loadConfig(configFile, asService(service, machine.user), 'without key');
+  if (config !== null && paths !== null) return findUnitNeeds(config, { paths, service, machine });
   const lines = problems.map((problem) => formatProblem(problem, '/'));
   throw new CommandError(lines.join('\n'), exitCodes.badConfig);
 }
 
-/** As the service reads it: its directories, and its home for `~`. */
-function asService({ stateDir, runtimeDir }: InstalledService, user: ServiceUser | null): Surroundings {
+/** The environment as the service sees it: its directories, and its home for `~`. */
+function asService({ stateDir, runtimeDir }: InstalledService, user: ServiceUser | null): Environment {
   const env = { STATE_DIRECTORY: stateDir, RUNTIME_DIRECTORY: runtimeDir };
   return { env, cwd: stateDir, home: user?.home ?? stateDir };
 }
 
 /**
- * Puts a file in place as a whole: systemd never reads half of it.
+ * Writes a file atomically, so that systemd never reads half of it.
  *
- * @returns false when it was there already
+ * @returns false when it already had this text
  */
 export async function installFile(path: string, text: string): Promise<boolean> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) return false;
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-  // Of no ending that systemd reads.
+  // Without an extension that systemd reads.
   const partial = `${path}.${randomBytes(4).toString('hex')}`;
   try {
     {
       await using file = await open(partial, 'wx', 0o644);
-      // Whatever the umask of the caller is.
+      // Whatever the caller's umask.
       await file.chmod(0o644);
       await file.writeFile(text);
       await file.sync();
@@ -100,9 +101,9 @@ export async function installFile(path: string, text: string): Promise<boolean> 
 
 function nextSteps(file: string, { name }: InstalledService): string {
   return [
-    `${file} written. Now run:`,
+    `Wrote ${file}. Now run:`,
     '  sudo systemctl daemon-reload',
-    `  sudo systemctl restart ${name}    # what a service may write to is settled when it starts`,
+    `  sudo systemctl restart ${name}    # writable paths take effect at the start`,
     '',
   ].join('\n');
 }

@@ -3,27 +3,26 @@ import { filesOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/view.ts';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { lineStream } from './output/line-stream.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
+import { lineStream } from './output/permanent-line.ts';
 import { createProgress } from './output/progress.ts';
 import type { Progress, ProgressView } from './output/progress-view.ts';
-import { pauseTeller } from './pause-teller.ts';
 import type { Shell } from './shell.ts';
 
-/** How often the run is looked at, milliseconds. */
+/** How often the progress is updated, milliseconds. */
 const everyMs = 200;
 
-/** Files shown at most; the totals count all. */
+/** Most files shown; the totals count all. */
 const mostFiles = 100_000;
 
-/** Why the watching ended. `stuck`: key, account, disk or network; only a person can set it going again. */
+/** Why it ended. `stuck`: key, account, disk or network, which only a person can fix. */
 export type WatchEnd = { readonly is: 'idle' | 'stopped' } | { readonly is: 'stuck'; readonly why: string };
 
 /**
- * Shows the progress of a daemon that runs in this process until it has nothing left to do, cannot go on without a person, or
- * the command is stopped.
+ * Shows the progress of a daemon in this process until it is idle, needs a person, or the command is stopped.
  *
- * @param since only files that came in or ended at or after this time (epoch milliseconds), or have not ended, are counted
- * @param offlineMs a service that cannot be reached for so long will not come back by itself
+ * @param since counts only files that arrived or ended at or after this time (epoch milliseconds), or have not ended
+ * @param offlineMs how long to wait for an unreachable service, milliseconds
  */
 export async function watchUntilIdle(
   daemon: Daemon,
@@ -31,7 +30,7 @@ export async function watchUntilIdle(
   shell: Shell,
   { since, offlineMs }: { readonly since: number; readonly offlineMs: number },
 ): Promise<WatchEnd> {
-  const tell = pauseTeller((text) => progress.line(text));
+  const report = pauseReporter((text) => progress.line(text));
   try {
     while (!shell.stopping.aborted) {
       progress.update(await progressOf(daemon, since));
@@ -40,7 +39,7 @@ export async function watchUntilIdle(
         return { is: 'idle' };
       }
       const pause = daemon.conductor.pause();
-      tell(pause);
+      report(pause);
       const isStuck = pause?.kind === 'suspended' || (pause !== null && Date.now() - pause.since > offlineMs);
       if (isStuck) return { is: 'stuck', why: pause.why };
       await sleep(everyMs, shell.stopping);
@@ -51,7 +50,17 @@ export async function watchUntilIdle(
   }
 }
 
-/** The progress on stderr, and a stream for log lines that does not break it. */
+/** Reports once that everything waits, and again when the reason changes or the waiting starts again. */
+export function pauseReporter(line: (text: string) => void): (pause: { readonly why: string } | null) => void {
+  let reported: string | null = null;
+  return (pause) => {
+    const why = pause?.why ?? null;
+    if (why !== null && why !== reported) line(`Waiting: ${escapeControls(why)}`);
+    reported = why;
+  };
+}
+
+/** The progress display on stderr, and a stream for log lines that appear above it. */
 export function openProgress(shell: Shell): { readonly progress: Progress; readonly lines: NodeJS.WritableStream } {
   const progress = createProgress({
     stream: shell.stderr,
@@ -84,7 +93,7 @@ async function progressOf(daemon: Daemon, since: number): Promise<ProgressView> 
   };
 }
 
-/** A wall-clock time on the monotonic clock of the progress; null when it is over. */
+/** Converts a wall-clock time to the monotonic clock of the display; null when it has passed. */
 function monotonic(at: number): number | null {
   return at > Date.now() ? performance.now() + at - Date.now() : null;
 }
@@ -112,7 +121,7 @@ function fileProgress(file: FileView): ProgressView['files'][number] {
   };
 }
 
-/** Whether bytes of this file are or were to be sent. */
+/** Whether this file is or was to be uploaded. */
 function isSent(file: FileView): boolean {
   return file.source_url === null && !['held', 'skipped', 'vanished', 'superseded'].includes(file.state);
 }
@@ -126,7 +135,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Until the time is over or the signal fires. */
+/** Resolves when the time is over or the signal fires. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }

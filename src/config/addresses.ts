@@ -1,52 +1,56 @@
-/** What an address in the configuration is, or what is wrong with it. Messages never repeat it: it may hold a password. */
+/** An address of the configuration, or what is wrong with it. Messages never repeat it: it may hold a password. */
 export type Address = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly message: string };
 
 export type Listen =
   | { readonly ok: true; readonly value: { readonly host: string; readonly port: number } | null }
   | { readonly ok: false; readonly message: string };
 
-/** `https:`, or `http:` for loopback; the path stays, without slashes at its end. */
+/** `https:`, or `http:` for loopback. The path stays, without slashes at its end. */
 export function parseBaseUrl(text: string): Address {
   const url = webAddress(text);
   if (typeof url === 'string') return { ok: false, message: url };
   return { ok: true, value: url.origin + url.pathname.replace(/\/+$/, '') };
 }
 
-/** Scheme, host and port of a web address that has nothing else. */
+/** Scheme, host and port of a web address that has no path. */
 export function parseOrigin(text: string): Address {
   const url = webAddress(text);
   if (typeof url === 'string') return { ok: false, message: url };
-  if (url.pathname !== '/') return { ok: false, message: 'has a path; write the scheme, host and port only' };
+  if (url.pathname !== '/') return { ok: false, message: 'has a path; write only scheme, host and port' };
   return { ok: true, value: url.origin };
 }
 
-/** `off`, or `HOST:PORT` with an IPv6 address in brackets; port 0 is any free one. */
+/** `off`, or `HOST:PORT` with an IPv6 address in brackets. Port 0 is any free one. */
 export function parseListen(text: string): Listen {
   if (text === 'off') return { ok: true, value: null };
   const [, host = '', digits = ''] = /^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]/]+):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (host === '') return { ok: false, message: `not an address; write ${LISTEN_FORM}` };
-  if (port > 65_535) return { ok: false, message: 'no such port; at most 65535' };
+  if (port > 65_535) return { ok: false, message: 'not a port; at most 65535' };
   return { ok: true, value: { host: host.replace(/^\[|\]$/g, ''), port } };
 }
 
 export const LISTEN_FORM = 'off, or host:port, like 127.0.0.1:7878 or [::1]:7878';
 
-/** The name `localhost`, `127.0.0.0/8` or `::1`, with or without brackets. */
+/**
+ * Whether a host is this machine, and so may be spoken to without TLS: `localhost`, `127.0.0.0/8` or `::1`, with or without
+ * brackets. The client has the same rule for its own callers; a test keeps the two equal. Importing it from there would load the
+ * whole client for every command that reads a configuration.
+ */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/i.test(host);
 }
 
 function webAddress(text: string): URL | string {
-  // `new URL` would repair these in silence: https:host, https:\\host, blanks at the ends, line breaks in the middle.
+  // `new URL` silently repairs these: https:host, https:\\host, spaces at the ends, line breaks in the middle.
   if (!/^https?:\/\/[^/\\\s]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
     return 'not a web address; write it like https://video.example.com/v1';
   const url = new URL(text);
   if (url.username !== '' || url.password !== '')
-    return 'holds a user name or password; the key belongs in service.api_key';
-  if (text.includes('?')) return 'has a query (?…); leave it out';
-  if (text.includes('#')) return 'has a fragment (#…); leave it out';
+    return 'contains a user name or password; remove it, the key belongs in service.api_key';
+  if (text.includes('?')) return 'has a query (?…); remove it';
+  if (text.includes('#')) return 'has a fragment (#…); remove it';
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    return 'is plain http, which would show the key to the network; write https (http is for localhost, 127.x.x.x and [::1])';
+    return 'plain http shows the key to the network; write https (http is only for localhost, 127.x.x.x and [::1])';
   return url;
 }

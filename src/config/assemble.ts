@@ -1,40 +1,36 @@
-import type { AfterReady, Config, FolderConfig, Secret, SecretOrigin } from './config.ts';
-import { defaultStateDir, failureLogPath, resolvePath, socketPath } from './paths.ts';
-import type { Rule } from '../routing/rule.ts';
+import type { AfterReady, Config, FolderConfig } from './config.ts';
+import type { Rule } from '../routing/plan.ts';
+import type { Environment } from './environment.ts';
+import { resolvePath, socketPath, type ConfigPaths } from './paths.ts';
 import type { CheckedTree } from './schema.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Secrets } from './secrets.ts';
 
 type CheckedFolder = CheckedTree['folders'][number];
 type CheckedRule = CheckedFolder['rules'][number];
 
-/** What a configuration is made of beside the checked tree. */
+/** What a configuration needs besides the checked tree. */
 export interface Context {
-  readonly file: string;
-  readonly around: Surroundings;
-  readonly apiKey: Secret;
-  readonly apiKeyFrom: SecretOrigin;
-  readonly webhookSecret: Secret | null;
+  readonly paths: ConfigPaths;
+  readonly environment: Environment;
+  readonly secrets: Secrets;
   /** Line of a key such as `folders[0].rules[1]`. */
   lineOf(key: string): number;
 }
 
-/** Makes the configuration of a tree in which nothing is wrong any more. */
+/** Builds the configuration from a tree that has passed every check. */
 export function assemble(tree: CheckedTree, context: Context): Config {
-  const { file, around } = context;
-  const stateDir =
-    tree.state_dir === undefined ? defaultStateDir(file, around) : resolvePath(tree.state_dir, file, around);
+  const { paths, environment, secrets } = context;
+  const { file, stateDir, failureLog } = paths;
   return {
     file,
     service: {
       baseUrl: tree.service.base_url,
-      apiKey: context.apiKey,
-      apiKeyFrom: context.apiKeyFrom,
-      webhookSecret: context.webhookSecret,
+      ...secrets,
       requestsPerHour: tree.service.requests_per_hour,
       sendKeyTo: tree.service.send_key_to,
     },
     stateDir,
-    failureLog: failureLogPath(stateDir, around),
+    failureLog,
     uploads: {
       concurrency: tree.uploads.concurrency,
       bytesPerSecond: Number.isFinite(tree.uploads.bandwidth) ? tree.uploads.bandwidth : null,
@@ -44,14 +40,14 @@ export function assemble(tree: CheckedTree, context: Context): Config {
     poll: { intervalMs: tree.poll.interval, giveUpAfterMs: tree.poll.give_up_after },
     publish: { quietMs: tree.publish.quiet, atMostMs: tree.publish.at_most },
     folders: tree.folders.map((folder, index) => assembleFolder(folder, `folders[${index}]`, context)),
-    status: { listen: tree.status.listen, socket: socketPath(tree.status.socket, stateDir, file, around) },
+    status: { listen: tree.status.listen, socket: socketPath(tree.status.socket, stateDir, file, environment) },
     log: tree.log,
   };
 }
 
 function assembleFolder(folder: CheckedFolder, key: string, context: Context): FolderConfig {
   return {
-    path: resolvePath(folder.path, context.file, context.around),
+    path: resolvePath(folder.path, context.paths.file, context.environment),
     key,
     include: folder.include,
     exclude: folder.exclude,

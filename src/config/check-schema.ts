@@ -1,14 +1,14 @@
 import type { z } from 'zod';
-import { error, type Finding } from './finding.ts';
-import { keysAt, placesOf, schemaAt } from './json-schema.ts';
-import { formatKeyPath, quote, type KeyPath } from './key-path.ts';
-import { configSchema, type CheckedTree } from './schema.ts';
 import { didYouMean } from '../routing/did-you-mean.ts';
-import { TaggedValue } from './tagged-value.ts';
+import { quoted } from '../routing/text.ts';
+import { keysAt, placesOf, schemaAt } from './json-schema.ts';
+import { error, type Finding } from './problem.ts';
+import { formatKeyPath, TaggedValue, type KeyPath } from './raw-tree.ts';
+import { configSchema, type CheckedTree } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** A finding, and what an unknown key was probably meant to be: then that one is not missing as well. */
+/** A finding, and what an unknown key probably means: that key is then not reported as missing too. */
 interface Explained extends Finding {
   readonly meant?: string;
   readonly isMissing?: true;
@@ -27,12 +27,12 @@ export function checkSchema(tree: unknown): {
   return { checked: null, findings };
 }
 
-/** Messages for what the schema has no words of its own for. Values are never repeated but where one of a few words is wanted. */
+/** Messages for what the schema has none of its own for. They repeat no value, as it may be a secret. */
 function general(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'missing';
   if (issue.input instanceof TaggedValue)
-    return `!${issue.input.tag} is for service.api_key and service.webhook_secret alone`;
-  if (issue.input === null) return 'empty; give it a value or remove the key';
+    return `!${issue.input.tag} works only for service.api_key and service.webhook_secret`;
+  if (issue.input === null) return 'has no value; set one or remove the key';
   if (issue.code === 'invalid_type') return wrongType(issue.expected, issue.input);
   if (issue.code === 'invalid_value') return wrongWord(issue.values.map(String), issue.input);
   return 'not allowed here';
@@ -40,8 +40,8 @@ function general(issue: z.core.$ZodRawIssue): string {
 
 function wrongType(expected: string, input: unknown): string {
   if (expected === 'array')
-    return `must be a list, not ${kindOf(input)}; write it like [a, b], or each item after "- "`;
-  if (expected === 'object') return `must hold keys (name: value), not ${kindOf(input)}`;
+    return `must be a list, not ${kindOf(input)}; write it like [a, b], or put "- " before each item`;
+  if (expected === 'object') return `must contain keys (name: value), not ${kindOf(input)}`;
   if (expected === 'int' || expected === 'number') return `must be a whole number, not ${kindOf(input)}`;
   const isPlain = typeof input === 'number' || typeof input === 'boolean';
   return `must be text, not ${kindOf(input)}${isPlain ? '; put it in quotes' : ''}`;
@@ -49,14 +49,14 @@ function wrongType(expected: string, input: unknown): string {
 
 function wrongWord(words: readonly string[], input: unknown): string {
   const intended = typeof input === 'string' ? didYouMean(input, words) : null;
-  return `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}${intended === null ? '' : `; did you mean ${quote(intended)}?`}`;
+  return `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}${intended === null ? '' : `; did you mean ${quoted(intended)}?`}`;
 }
 
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return 'text';
   if (typeof value === 'number') return 'a number';
-  if (typeof value === 'boolean') return `the word ${value}`;
+  if (typeof value === 'boolean') return `the value ${value}`;
   return 'a mapping';
 }
 
@@ -69,7 +69,7 @@ function explain(issue: Issue, parent: KeyPath): Explained[] {
   return [error(path, issue.message)];
 }
 
-/** Of words or a mapping, the form that was begun: a mapping with a wrong key is not told to be a word. */
+/** Explains the form that was begun, a word or a mapping: a mapping with a wrong key need not become a word. */
 function explainUnion(branches: readonly (readonly Issue[])[], path: KeyPath): Explained[] {
   const begun = branches.find((issues) =>
     issues.every(({ path: below, code }) => below.length > 0 || code === 'unrecognized_keys'),
@@ -84,12 +84,15 @@ function unknownKey(parent: KeyPath, key: string): Explained {
   const allowed = keysAt(parent);
   const finding = (message: string): Finding => ({ ...error([...parent, key], message), at: 'key' });
   if (key === '<<')
-    return finding('merge keys are not part of YAML 1.2; an alias can stand for a whole value, like rules: *name');
+    return finding('merge keys are not part of YAML 1.2; use an alias for a whole value, like rules: *name');
   const intended = didYouMean(key, allowed);
   if (intended !== null)
-    return { ...finding(`unknown key, did you mean ${quote(intended)}?`), meant: formatKeyPath([...parent, intended]) };
+    return {
+      ...finding(`unknown key, did you mean ${quoted(intended)}?`),
+      meant: formatKeyPath([...parent, intended]),
+    };
   const [elsewhere] = placesOf(key);
-  if (elsewhere !== undefined) return finding(`unknown key here; it belongs to ${elsewhere}`);
+  if (elsewhere !== undefined) return finding(`unknown key here; it belongs in ${elsewhere}`);
   return finding(`unknown key; allowed here: ${allowed.join(', ')}`);
 }
 

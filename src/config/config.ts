@@ -1,8 +1,8 @@
-import type { Rule } from '../routing/rule.ts';
+import type { Rule } from '../routing/plan.ts';
 
 /**
- * The checked configuration: what the rest of the program reads. Every duration is in milliseconds, every path absolute,
- * every default filled in. `load.ts` makes it from YAML; nothing else does.
+ * The checked configuration, which the rest of the program reads. Every duration is in milliseconds, every path absolute,
+ * every default filled in. Only `loadConfig` makes one, from YAML.
  */
 export interface Config {
   /** Absolute path of the file it came from. */
@@ -15,11 +15,12 @@ export interface Config {
   readonly uploads: {
     /** Uploads at the same time, 1–32. */
     readonly concurrency: number;
-    /** Limit over all uploads together in bytes per second; `null` is unlimited. */
+    /** Limit for all uploads together, in bytes per second; `null` is unlimited. */
     readonly bytesPerSecond: number | null;
-    /** An upload whose bytes do not move for so long is cut. */
+    /** An upload whose bytes do not move for this long is cut. */
     readonly stallTimeoutMs: number;
   };
+  /** Tries per step, and the range of the backoff. */
   readonly retry: { readonly attempts: number; readonly firstMs: number; readonly maxMs: number };
   readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
   readonly publish: { readonly quietMs: number; readonly atMostMs: number };
@@ -27,7 +28,7 @@ export interface Config {
   readonly status: {
     /** Where the page listens; `null` is off. */
     readonly listen: { readonly host: string; readonly port: number } | null;
-    /** Control socket; `auto` is `dropcast.sock` in `$RUNTIME_DIRECTORY`, else in the state directory. Always absolute here. */
+    /** Control socket, absolute: `auto` is resolved. */
     readonly socket: string;
   };
   readonly log: {
@@ -41,17 +42,17 @@ export interface ServiceConfig {
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly apiKeyFrom: SecretOrigin;
-  /** Of the webhooks that may ring; `null` when none may. */
+  /** Verifies webhooks; `null` when none are accepted. */
   readonly webhookSecret: Secret | null;
   readonly requestsPerHour: number;
   /** Further origins that may see the key. */
   readonly sendKeyTo: readonly string[];
 }
 
-/** Where a secret was read: what stands in a file is read again at each reload, the other two stay as they were at the start. */
+/** Where a secret came from. Each reload reads files again; the other two stay as they were at the start. */
 export type SecretOrigin = 'file' | 'environment' | 'credential';
 
-/** A value that must never be printed: `toString`, `toJSON` and inspect give `[secret]`; only `reveal()` gives the value. */
+/** A value that nothing may print: `toString`, `toJSON` and inspect give `[secret]`; only `reveal()` gives the value. */
 export interface Secret {
   reveal(): string;
 }
@@ -59,7 +60,7 @@ export interface Secret {
 export interface FolderConfig {
   /** Absolute, normalised. */
   readonly path: string;
-  /** Where it stands in the configuration, `folders[0]`. */
+  /** Its key in the configuration, `folders[0]`. */
   readonly key: string;
   readonly include: readonly string[];
   readonly exclude: readonly string[];

@@ -1,25 +1,25 @@
 import { basename, join } from 'node:path';
-import { variable, type Surroundings } from './surroundings.ts';
+import { variable, type Environment } from './environment.ts';
 
 /** Where the installed services have their configurations and keys. */
 const CONFIG_DIRECTORY = '/etc/dropcast';
 
-/** The service that a configuration belongs to (systemd/dropcast.service, systemd/dropcast@.service). */
+/** An installed service and its files (systemd/dropcast.service, systemd/dropcast@.service). */
 export interface InstalledService {
-  /** `dropcast`, or `dropcast@NAME`; with `.service` behind it, it is the unit. */
+  /** `dropcast` or `dropcast@NAME`; with `.service` after it, the name of the unit. */
   readonly name: string;
   /** `NAME`; null for `dropcast.service`. */
   readonly instance: string | null;
   readonly configFile: string;
-  /** What its `LoadCredential=api_key:` reads; for root alone. */
+  /** What its `LoadCredential=api_key:` reads. Only root may read it. */
   readonly keyFile: string;
   /** Its `StateDirectory=`. */
   readonly stateDir: string;
   /** Its `RuntimeDirectory=`. */
   readonly runtimeDir: string;
-  /** What its unit needs for the folders, among the units of the administrator (systemd.unit(5)). */
+  /** The drop-in that gives its unit the folders, in the administrator's directory of units (systemd.unit(5)). */
   readonly dropInFile: string;
-  /** Writes that. */
+  /** Writes that drop-in. */
   readonly dropInCommand: string;
 }
 
@@ -38,18 +38,18 @@ export function installedService(instance: string | null): InstalledService {
   };
 }
 
-/** The service that reads this file, whoever else reads it now; null for files elsewhere. */
+/** The service that this file configures, whoever reads it now; null for files elsewhere. */
 export function serviceOf(configFile: string): InstalledService | null {
   const instance = basename(configFile, '.yaml');
   const service = installedService(instance === 'dropcast' ? null : instance);
   return service.configFile === configFile ? service : null;
 }
 
-/** What lets a configuration of the installed service be read that may not be, to stand behind the reason; empty for others. */
-export function howToRead(configFile: string, around: Surroundings): string {
+/** How to get access to an installed service's configuration, to put after the reason; empty for other files. */
+export function howToRead(configFile: string, environment: Environment): string {
   if (serviceOf(configFile) === null) return '';
-  if (variable(around, 'STATE_DIRECTORY') === undefined) return '; run the command with sudo';
-  // Set by systemd alone (systemd.exec(5)): in a container users and groups are others than where the file is.
-  if (variable(around, 'INVOCATION_ID') === undefined) return '';
+  if (variable(environment, 'STATE_DIRECTORY') === undefined) return '; run the command with sudo';
+  // Only systemd sets this (systemd.exec(5)). In a container, users and groups differ from those outside.
+  if (variable(environment, 'INVOCATION_ID') === undefined) return '';
   return `; the service runs as user dropcast: \`sudo chgrp dropcast ${configFile} && sudo chmod 640 ${configFile}\``;
 }

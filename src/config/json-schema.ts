@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KeyPath } from './key-path.ts';
+import type { KeyPath } from './raw-tree.ts';
 import { configSchema } from './schema.ts';
 
 /** The part of JSON Schema that the configuration uses. */
@@ -10,10 +10,10 @@ export interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** A name, not an address: the file lies beside the configuration, and nothing is fetched. */
+/** A name, not an address: the file is beside the configuration, and nothing is fetched. */
 const ID = 'urn:dropcast:config';
 
-/** The schema for editors, draft-07 because that is what the YAML language server knows best. */
+/** The schema for editors. Draft-07, which the YAML language server supports best. */
 export function configJsonSchema(): JsonSchema {
   const { $schema, ...rest } = z.toJSONSchema(configSchema, { target: 'draft-7', io: 'input' });
   return { $schema, $id: ID, title: 'dropcast configuration', ...rest } as JsonSchema;
@@ -24,7 +24,7 @@ export function configJsonSchemaText(): string {
   return `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
 }
 
-/** What may stand at a place; `null` where nothing may. */
+/** The schema of a place in the tree; `null` where nothing may be. */
 export function schemaAt(path: KeyPath, root: JsonSchema = known): JsonSchema | null {
   let schema: JsonSchema | null = root;
   for (const step of path) {
@@ -40,7 +40,7 @@ export function keysAt(path: KeyPath): readonly string[] {
   return schema === null ? [] : Object.keys(propertiesOf(schema));
 }
 
-/** Where else a key of this name may stand: `uploads.concurrency`, `folders[].settle`. */
+/** Where else a key of this name may be: `uploads.concurrency`, `folders[].settle`. */
 export function placesOf(key: string, schema: JsonSchema = known, place = ''): readonly string[] {
   if (schema.items !== undefined) return placesOf(key, schema.items, `${place}[]`);
   return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {

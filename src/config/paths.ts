@@ -1,43 +1,71 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Config, FolderConfig } from './config.ts';
+import { systemdDirectory, variable, type Environment } from './environment.ts';
 import { serviceOf } from './installed-service.ts';
-import { variable, type Surroundings } from './surroundings.ts';
+import { listOf, property, TaggedValue, textOf } from './raw-tree.ts';
 
-/** Absolute and normalised: relative to the configuration file, `~` is the home directory. */
-export function resolvePath(text: string, configFile: string, around: Surroundings): string {
-  if (text === '~' || text.startsWith('~/')) return resolve(around.home, text.slice(2));
+/** The files and directories that a configuration names. */
+export interface ConfigPaths extends Pick<Config, 'file' | 'stateDir' | 'failureLog'> {
+  readonly folders: readonly Pick<FolderConfig, 'key' | 'path' | 'afterReady'>[];
+  /** What `!file` names, absolute. */
+  readonly secretFiles: readonly string[];
+}
+
+/** Reads the paths off a tree that may be wrong elsewhere, so that a missing folder is reported beside a misspelt key. */
+export function configPaths(tree: unknown, file: string, environment: Environment): ConfigPaths {
+  const absolute = (value: unknown): string | null => {
+    const text = textOf(value);
+    return text === undefined || text.trim() === '' ? null : resolvePath(text, file, environment);
+  };
+  const stateDir = absolute(property(tree, 'state_dir')) ?? defaultStateDir(file, environment);
+  const folders = listOf(property(tree, 'folders')).flatMap((folder, index) => {
+    const path = absolute(property(folder, 'path'));
+    return path === null ? [] : [{ key: `folders[${index}]`, path, afterReady: afterReadyOf(folder) }];
+  });
+  const service = property(tree, 'service');
+  const secretFiles = [property(service, 'api_key'), property(service, 'webhook_secret')].flatMap((value) =>
+    value instanceof TaggedValue && value.tag === 'file' ? [resolvePath(value.argument, file, environment)] : [],
+  );
+  return { file, stateDir, failureLog: failureLogPath(stateDir, environment), secretFiles, folders };
+}
+
+function afterReadyOf(folder: unknown): FolderConfig['afterReady'] {
+  const value = property(folder, 'after_ready');
+  const to = textOf(property(value, 'move'));
+  if (to !== undefined) return { kind: 'move', to };
+  return { kind: value === 'delete' ? 'delete' : 'keep' };
+}
+
+/** Absolute and normalised: relative paths start at the configuration file, `~` is the home directory. */
+export function resolvePath(text: string, configFile: string, environment: Environment): string {
+  if (text === '~' || text.startsWith('~/')) return resolve(environment.home, text.slice(2));
   return resolve(dirname(configFile), text);
 }
 
 /**
- * systemd's `StateDirectory=`; what that is for the service of this file, so that `sudo dropcast status` looks where the service
- * writes; else the XDG base directory, of which XDG says that a relative one has to be ignored.
+ * systemd's `StateDirectory=`. Without the variable: the one of the service that reads this file, so that `sudo dropcast status`
+ * looks where the service writes; else the XDG base directory, whose specification says to ignore a relative one.
  */
-export function defaultStateDir(configFile: string, around: Surroundings): string {
-  const given = serviceDirectory('STATE_DIRECTORY', around) ?? serviceOf(configFile)?.stateDir;
+export function defaultStateDir(configFile: string, environment: Environment): string {
+  const given = systemdDirectory(environment, 'STATE_DIRECTORY') ?? serviceOf(configFile)?.stateDir;
   if (given !== undefined) return given;
-  const xdg = variable(around, 'XDG_STATE_HOME');
+  const xdg = variable(environment, 'XDG_STATE_HOME');
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'dropcast');
-  return join(around.home, '.local/state/dropcast');
+  return join(environment.home, '.local/state/dropcast');
 }
 
 /** `auto` is `dropcast.sock` in systemd's `RuntimeDirectory=`, else in the state directory. */
-export function socketPath(text: string, stateDir: string, configFile: string, around: Surroundings): string {
-  if (text !== 'auto') return resolvePath(text, configFile, around);
-  return join(serviceDirectory('RUNTIME_DIRECTORY', around) ?? stateDir, 'dropcast.sock');
+export function socketPath(text: string, stateDir: string, configFile: string, environment: Environment): string {
+  if (text !== 'auto') return resolvePath(text, configFile, environment);
+  return join(systemdDirectory(environment, 'RUNTIME_DIRECTORY') ?? stateDir, 'dropcast.sock');
 }
 
 /** `failures.jsonl` in systemd's `LogsDirectory=`, else in the state directory. */
-export function failureLogPath(stateDir: string, around: Surroundings): string {
-  return join(serviceDirectory('LOGS_DIRECTORY', around) ?? stateDir, 'failures.jsonl');
+export function failureLogPath(stateDir: string, environment: Environment): string {
+  return join(systemdDirectory(environment, 'LOGS_DIRECTORY') ?? stateDir, 'failures.jsonl');
 }
 
-/** The first of a directory variable of systemd.exec(5), which is a list with `:` between. */
-function serviceDirectory(name: string, around: Surroundings): string | undefined {
-  const [first = ''] = (variable(around, name) ?? '').split(':');
-  return first === '' ? undefined : resolve(around.cwd, first);
-}
-
-/** True when `inner` is `outer` or lies below it. Both are absolute and normalised. */
+/** True when `inner` is `outer` or below it. Both are absolute and normalised. */
 export function isWithin(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`);
 }

@@ -1,12 +1,52 @@
-/** Looks into data of which nothing is known yet; what is not there, or is something else, is left out. */
+import { quoted } from '../routing/text.ts';
+
+// The data as the YAML file gives it, before anything about it is known to be right.
+
+/** Where a value is in the tree: `['folders', 0, 'rules', 1, 'match']`. */
+export type KeyPath = readonly (string | number)[];
+
+/** The path as an operator reads it: `folders[0].rules[1].match`; a key that is not a plain word is quoted in brackets. */
+export function formatKeyPath(path: KeyPath): string {
+  return path.map(formatStep).join('');
+}
+
+function formatStep(step: string | number, index: number): string {
+  if (typeof step === 'number') return `[${step}]`;
+  if (!/^[A-Za-z_][\w-]{0,63}$/.test(step)) return `[${quoted(step)}]`;
+  return index === 0 ? step : `.${step}`;
+}
+
+/** Reads plain keys such as `folders[0].rules[1]` back. The program never asks for quoted ones. */
+export function parseKeyPath(key: string): KeyPath {
+  return [...key.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([word, index]) => (index === undefined ? word : Number(index)));
+}
+
+export const SECRET_TAGS = ['env', 'file', 'credential'] as const;
+
+export type SecretTag = (typeof SECRET_TAGS)[number];
+
+/** `!env NAME`, `!file PATH` or `!credential NAME`: says where a secret is, and never holds the secret itself. */
+export class TaggedValue {
+  readonly tag: SecretTag;
+  readonly argument: string;
+
+  constructor(tag: SecretTag, argument: string) {
+    this.tag = tag;
+    this.argument = argument;
+  }
+}
+
+/** The value of a key, or `undefined` where there is no mapping or no such key. */
 export function property(value: unknown, key: string): unknown {
   return isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
+/** The list, or an empty one where the value is something else. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The text, or `undefined` where the value is something else. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

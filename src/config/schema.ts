@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { LISTEN_FORM, parseBaseUrl, parseListen, parseOrigin } from './addresses.ts';
 import { BANDWIDTH_FORM, DURATION_FORM, LONGEST, parseBandwidth, parseDuration } from './units.ts';
 
-/** Extensions that a folder takes when it does not say `include`. */
+/** What a folder includes by default. */
 export const DEFAULT_INCLUDE = '**/*.{mp4,mov,m4v,mkv,webm,avi,mpg,mpeg,ts,m2ts,mxf,mp3,m4a,wav,flac}';
 
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Text that `parse` turns into what the program works with. The schema file shows editors the text. */
+/** Text that `parse` turns into what the program works with. Editors see the text. */
 function parsed<T>(form: string, parse: (text: string) => Parsed<T>, shown: { examples: string[]; pattern?: string }) {
   return z
     .string({ error: ({ input }) => (isOtherScalar(input) ? `write ${form}` : undefined) })
@@ -40,29 +40,35 @@ function count(normally: number, about: string, range: { min: number; max: numbe
     .describe(about);
 }
 
-/** What YAML made a number or a switch of: the form is what helps. All else gets the general message of `check-schema.ts`. */
+/** What YAML reads as a number or a boolean: showing the form helps. Everything else gets the message of `check-schema.ts`. */
 function isOtherScalar(input: unknown): boolean {
   return typeof input === 'number' || typeof input === 'boolean';
 }
 
 const text = z.string().regex(/\S/, { error: 'must not be empty', abort: true });
 
-/** Identifiers of the service, taken as they are: no blank can be in one, and a pasted one often has some around it. */
-const identifier = text.regex(/^\S+$/, 'must not hold blanks').max(200, 'must not be longer than 200 characters');
+/** Identifiers of the service, as they are. None contains a space, but a pasted one often has some around it. */
+const identifier = text.regex(/^\S+$/, 'must not contain spaces').max(200, 'must not be longer than 200 characters');
 
-const path = text.refine((value) => !/^~[^/]/.test(value), '~ is your own home only; write the other one out');
+const path = text.refine(
+  (value) => !/^~[^/]/.test(value),
+  '~ is only your own home; write the full path of another one',
+);
 
 const globs = z.array(text);
 
 const rule = z.strictObject({
   match: text.describe(
-    'Glob over the path relative to the folder. * and ? stay within one folder, ** goes through any number, {a,b} is one of several, {name} captures within one path segment. The first rule that matches wins.',
+    'Glob for the path relative to the folder. * and ? match within one folder, ** matches any number of folders, {a,b} is one of several, {name} captures within one path segment. The first rule that matches wins.',
   ),
-  channel: identifier.describe('Identifier of the channel that the video goes to, like ch_news.'),
+  channel: identifier.describe('Identifier of the channel for the video, like ch_news.'),
   title: text
     .prefault('{title}')
-    .describe('Template. Words: {title} {name} {ext} {path} {dir} {dirs} {date}, and every capture of match.'),
-  description: z.string().optional().describe('Template, with the words of title. Left out: no description is sent.'),
+    .describe('Template. Words: {title} {name} {ext} {path} {dir} {dirs} {date} and every capture of match.'),
+  description: z
+    .string()
+    .optional()
+    .describe('Template, with the same words as title. Without it, no description is sent.'),
   tags: z
     .array(text)
     .prefault([])
@@ -74,108 +80,109 @@ const rule = z.strictObject({
 });
 
 const folder = z.strictObject({
-  path: path.describe('The folder to watch, with all below it. A relative path starts at this file, ~ is your home.'),
+  path: path.describe(
+    'The folder to watch, with everything below it. A relative path starts at this file; ~ is your home.',
+  ),
   include: globs
-    .min(1, 'must name at least one pattern; without include the usual video and audio files are taken')
+    .min(1, 'needs at least one pattern; remove include to accept the usual video and audio files')
     .prefault([DEFAULT_INCLUDE])
-    .describe('Globs over the path relative to the folder; a file has to match one of them.'),
+    .describe('Globs for the path relative to the folder; a file must match one of them.'),
   exclude: globs
     .prefault([])
-    .describe('Globs of files to leave alone. Hidden, temporary and partial names always are.'),
-  settle: duration('5s', 'A file that did not change for so long is complete.'),
+    .describe('Globs for files to ignore. Hidden, temporary and partial files are always ignored.'),
+  settle: duration('5s', 'A file that has not changed for this long is complete.'),
   watch: z
     .enum(['auto', 'native', 'polling'])
     .prefault('auto')
     .describe(
-      'How changes are noticed: auto uses events of the system and falls back to polling where they fail, as on network shares.',
+      'How to detect changes: auto uses file system events and falls back to polling where they fail, as on network shares.',
     ),
-  rescan: duration(
-    '60s',
-    'How often the whole folder is compared with what is known; events may be lost, this is not.',
-    {
-      min: '100ms',
-    },
-  ),
+  rescan: duration('60s', 'How often to scan the whole folder; the scan finds what events missed.', {
+    min: '100ms',
+  }),
   on_duplicate: z
     .enum(['skip', 'upload'])
     .prefault('skip')
-    .describe('A file whose content was uploaded before: skip it, or upload it as another video.'),
+    .describe('What to do with a file whose content was already uploaded: skip it, or upload it as another video.'),
   on_change: z
     .enum(['upload', 'ignore'])
     .prefault('upload')
-    .describe('A known path with new content: upload it as a new video, or ignore it.'),
+    .describe('What to do with a known path that has new content: upload it as a new video, or ignore it.'),
   after_ready: z
     .union([
       z.enum(['keep', 'delete']),
-      z.strictObject({ move: text.describe('Template of a folder inside the watched one, like "done/{date}".') }),
+      z.strictObject({
+        move: text.describe('Template for a directory inside the watched folder, like "done/{date}".'),
+      }),
     ])
     .prefault('keep')
-    .describe('What happens to the local file once its video is ready: keep, delete, or { move: "done/{date}" }.'),
+    .describe('What to do with the local file once its video is ready: keep, delete, or { move: "done/{date}" }.'),
   rules: z
     .array(rule)
-    .min(1, 'must hold at least one rule; match: "**" takes every file')
+    .min(1, 'needs at least one rule; match: "**" matches every file')
     .describe(
-      'Which file goes where. The first rule that matches wins; a file that none takes is held, never dropped.',
+      'Which file goes where. The first rule that matches wins; a file that no rule matches is held, never dropped.',
     ),
 });
 
 const service = z.strictObject({
   base_url: parsed('a web address in quotes', parseBaseUrl, { examples: ['https://video.example.com/v1'] }).describe(
-    'Address of the API with its version, https only; http is for loopback addresses alone.',
+    'Address of the API with its version. https only, except for loopback addresses.',
   ),
-  /** Read by `api-key.ts`: what stands here says where the key is. */
+  /** Says where the key is; `secrets.ts` reads it. */
   api_key: z.unknown().meta({
     type: 'string',
     description:
-      'The API key: !env NAME, !file PATH, or !credential NAME (systemd LoadCredential). The key itself is refused when other users can read this file.',
+      'The API key: !env NAME, !file PATH or !credential NAME (systemd LoadCredential). The key itself is allowed here only if nobody else can read this file.',
   }),
-  /** Read by `webhook-secret.ts`. */
+  /** Like the key. */
   webhook_secret: z.unknown().optional().meta({
     type: 'string',
     description:
-      'The secret of a webhook (whsec_…): !env NAME, !file PATH, or !credential NAME; or off. With it, POST /webhooks at status.listen takes signed webhooks; each one only lets dropcast ask at once for videos in processing.',
+      'The webhook secret (whsec_…): !env NAME, !file PATH or !credential NAME; or off. With it, POST /webhooks at status.listen accepts signed webhooks; each makes dropcast check videos in processing at once.',
   }),
-  requests_per_hour: count(1000, 'Requests an hour, shared by everything that uses the key.', {
-    min: 1,
-    max: 1_000_000,
-  }),
+  requests_per_hour: count(
+    1000,
+    'Requests per hour, 1 to 1,000,000. The service counts everything that uses the key.',
+    {
+      min: 1,
+      max: 1_000_000,
+    },
+  ),
   send_key_to: z
     .array(parsed('an origin in quotes', parseOrigin, { examples: ['https://upload.example.com'] }))
     .prefault([])
-    .describe('Further origins that may see the key, like an upload host that asks for it.'),
+    .describe('Other origins that may see the key, like an upload host that requires it.'),
 });
 
 const uploads = z.strictObject({
-  concurrency: count(4, 'Uploads at the same time, 1 to 32.', { min: 1, max: 32 }),
+  concurrency: count(4, 'Simultaneous uploads, 1 to 32.', { min: 1, max: 32 }),
   bandwidth: parsed(BANDWIDTH_FORM, parseBandwidth, { examples: ['unlimited', '20MB/s', '8Mbit/s'] })
     .prefault('unlimited')
-    .describe('Limit of all uploads together: 20MB/s is bytes, 8Mbit/s is bits.'),
-  stall_timeout: duration('60s', 'An upload whose bytes do not move for so long is cut and tried again.', {
+    .describe('Limit for all uploads together: 20MB/s is bytes, 8Mbit/s is bits.'),
+  stall_timeout: duration('60s', 'An upload that sends no bytes for this long is cut and retried.', {
     min: '100ms',
   }),
 });
 
 const retry = z
   .strictObject({
-    attempts: count(12, 'Tries of one step before the file is failed. A network that is down never counts.', {
+    attempts: count(12, 'Attempts per step before the file fails. A network that is down does not count.', {
       min: 1,
       max: 1000,
     }),
     first: duration(
       '1s',
-      'Longest pause after the first failure; it doubles with each further one, and a random part of it is waited.',
+      'Longest pause after the first failure. It doubles with each further failure; the actual pause is a random part of it.',
     ),
-    max: duration('15m', 'Where the doubling ends.'),
+    max: duration('15m', 'Longest pause between attempts.'),
   })
   .refine(({ first, max }) => first <= max, { path: ['first'], message: 'must not be longer than retry.max' });
 
 const poll = z
   .strictObject({
-    interval: duration(
-      '15s',
-      'How often the service is asked for videos in processing; slower when the request budget is short.',
-    ),
-    give_up_after: duration('24h', 'A video that is still in processing after so long needs a person.'),
+    interval: duration('15s', 'How often to check videos in processing; less often when the request budget is short.'),
+    give_up_after: duration('24h', 'A video still in processing after this long needs a person.'),
   })
   .refine((value) => value.interval <= value.give_up_after, {
     path: ['interval'],
@@ -184,8 +191,10 @@ const poll = z
 
 const publish = z
   .strictObject({
-    quiet: duration('10s', 'A feed is published once no further file of it became ready for so long.', { min: '0s' }),
-    at_most: duration('2m', 'It is published after so long in any case.', { min: '0s' }),
+    quiet: duration('10s', 'Publishes a feed once no further file for it has become ready for this long.', {
+      min: '0s',
+    }),
+    at_most: duration('2m', 'Publishes the feed after this long in any case.', { min: '0s' }),
   })
   .refine(({ quiet, at_most }) => quiet <= at_most, {
     path: ['quiet'],
@@ -195,38 +204,35 @@ const publish = z
 const status = z.strictObject({
   listen: parsed(LISTEN_FORM, parseListen, { examples: ['127.0.0.1:7878', 'off'] })
     .prefault('127.0.0.1:7878')
-    .describe(`Where the status page is: ${LISTEN_FORM}.`),
+    .describe(`Address of the status page: ${LISTEN_FORM}.`),
   socket: path
     .prefault('auto')
     .describe('Control socket. auto is dropcast.sock in $RUNTIME_DIRECTORY, else in state_dir.'),
 });
 
 const log = z.strictObject({
-  level: z
-    .enum(['error', 'warn', 'info', 'debug'])
-    .prefault('info')
-    .describe('The least important lines that are written.'),
+  level: z.enum(['error', 'warn', 'info', 'debug']).prefault('info').describe('The least important messages to write.'),
   format: z
     .enum(['auto', 'pretty', 'json', 'journald'])
     .prefault('auto')
-    .describe('auto is pretty on a terminal, journald under systemd, else json: one object a line.'),
+    .describe('auto is pretty on a terminal, journald under systemd, else json: one object per line.'),
 });
 
-/** Every key of the configuration, its default, range and meaning. The text form; `assemble.ts` makes a `Config` of it. */
+/** Every key of the configuration with its default, range and meaning. `assemble.ts` turns the result into a `Config`. */
 export const configSchema = z.strictObject({
   service: service.describe('The account at the video service.'),
   state_dir: path
     .optional()
     .describe(
-      'Directory of ledger and receipts, and of failures.jsonl where there is no $LOGS_DIRECTORY. Default: $STATE_DIRECTORY; /var/lib/dropcast for /etc/dropcast/dropcast.yaml, /var/lib/dropcast@NAME for /etc/dropcast/NAME.yaml; else $XDG_STATE_HOME/dropcast, else ~/.local/state/dropcast.',
+      'Directory for ledger and receipts, and for failures.jsonl without $LOGS_DIRECTORY. Default: $STATE_DIRECTORY; /var/lib/dropcast for /etc/dropcast/dropcast.yaml, /var/lib/dropcast@NAME for /etc/dropcast/NAME.yaml; else $XDG_STATE_HOME/dropcast, else ~/.local/state/dropcast.',
     ),
-  uploads: uploads.prefault({}).describe('How files are sent.'),
-  retry: retry.prefault({}).describe('How failures are tried again.'),
-  poll: poll.prefault({}).describe('How it is found out that a video is ready.'),
-  publish: publish.prefault({}).describe('How feeds are published: many videos, one request.'),
-  folders: z.array(folder).min(1, 'must hold at least one folder').describe('The watched folders and their rules.'),
+  uploads: uploads.prefault({}).describe('How to send files.'),
+  retry: retry.prefault({}).describe('How to retry failures.'),
+  poll: poll.prefault({}).describe('How to find out that a video is ready.'),
+  publish: publish.prefault({}).describe('How to publish feeds: many videos, one request.'),
+  folders: z.array(folder).min(1, 'needs at least one folder').describe('The watched folders and their rules.'),
   status: status.prefault({}).describe('Status page and control socket.'),
-  log: log.prefault({}).describe('What the daemon writes about its work.'),
+  log: log.prefault({}).describe('What the daemon logs.'),
 });
 
 export type CheckedTree = z.output<typeof configSchema>;

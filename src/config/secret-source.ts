@@ -1,13 +1,9 @@
 import { basename, dirname, join } from 'node:path';
-import type { Secret, SecretOrigin } from './config.ts';
-import { error, warning, type Finding } from './finding.ts';
+import { variable, type Environment } from './environment.ts';
+import { readRegularFile, type ReadResult } from './file-access.ts';
 import { serviceOf } from './installed-service.ts';
-import type { KeyPath } from './key-path.ts';
 import { resolvePath } from './paths.ts';
-import { readRegularFile, type ReadResult } from './read-regular-file.ts';
-import { secret } from './secrets.ts';
-import { variable, type Surroundings } from './surroundings.ts';
-import { TaggedValue } from './tagged-value.ts';
+import { TaggedValue, type KeyPath } from './raw-tree.ts';
 
 const MAX_SECRET_BYTES = 8 * 1024;
 const USE_A_TAG = 'write !env NAME, !file PATH or !credential NAME instead';
@@ -19,11 +15,11 @@ export interface SecretKey {
   readonly noun: string;
   /** `the API key` */
   readonly what: string;
-  /** Name for an environment variable or a credential. */
+  /** Names for messages that show how to write it. */
   readonly exampleVariable: string;
   readonly exampleCredential: string;
-  /** What is wrong with a value that is printable ASCII without blanks, if anything; never with any part of it. */
-  judge(value: string): string | null;
+  /** Why a value of printable ASCII without spaces is refused, or null. Never repeats any part of it. */
+  refuse(value: string): string | null;
 }
 
 /** Where the configuration came from, as far as a secret needs it. */
@@ -31,93 +27,73 @@ export interface SecretSource {
   readonly configFile: string;
   /** Permission bits of that file. */
   readonly mode: number;
-  readonly around: Surroundings;
+  readonly environment: Environment;
 }
 
-export interface ResolvedSecret {
-  readonly secret: Secret | null;
-  readonly origin: SecretOrigin;
-  readonly findings: readonly Finding[];
-}
-
-/** Finds the secret that stands for `key` in the configuration. No message holds any part of it. */
-export async function resolveSecret(raw: unknown, key: SecretKey, source: SecretSource): Promise<ResolvedSecret> {
-  const found = await lookUp(raw, key, source);
-  const findings = found.warning === undefined ? [] : [warning(key.path, found.warning)];
-  const origin = originOf(raw, source.around);
-  if (found.value !== undefined) return { secret: secret(found.value), origin, findings };
-  return { secret: null, origin, findings: found.refusal === undefined ? findings : [error(key.path, found.refusal)] };
-}
-
-function originOf(raw: unknown, around: Surroundings): SecretOrigin {
-  if (!(raw instanceof TaggedValue) || raw.tag === 'file') return 'file';
-  if (raw.tag === 'env') return 'environment';
-  return variable(around, 'CREDENTIALS_DIRECTORY') === undefined ? 'file' : 'credential';
-}
-
-/** One of the three, or none when nothing was written. */
-interface Found {
+/** A value or a refusal, or neither when the key is not written. */
+export interface Found {
   readonly value?: string;
   readonly refusal?: string;
   readonly warning?: string;
 }
 
-async function lookUp(raw: unknown, key: SecretKey, source: SecretSource): Promise<Found> {
+/** Finds the text that stands for `key` in the configuration: behind a tag, or written there. No message holds any part of it. */
+export async function lookUp(raw: unknown, key: SecretKey, source: SecretSource): Promise<Found> {
   if (raw instanceof TaggedValue) return behindTag(raw, key, source);
   if (raw === undefined) return {};
-  if (raw === null) return { refusal: 'empty; write !env NAME, !file PATH or !credential NAME' };
+  if (raw === null) return { refusal: 'has no value; write !env NAME, !file PATH or !credential NAME' };
   if (typeof raw !== 'string') return { refusal: 'must be text; put it in quotes' };
   return literal(raw, key, source);
 }
 
 async function behindTag({ tag, argument }: TaggedValue, key: SecretKey, source: SecretSource): Promise<Found> {
-  if (tag === 'env') return fromEnvironment(argument, key, source.around);
+  if (tag === 'env') return fromEnvironment(argument, key, source.environment);
   return tag === 'file' ? fromFile(argument, key, source) : fromCredential(argument, key, source);
 }
 
-function fromEnvironment(name: string, key: SecretKey, around: Surroundings): Found {
+function fromEnvironment(name: string, key: SecretKey, environment: Environment): Found {
   if (!/^[A-Za-z_]\w*$/.test(name))
-    return { refusal: `not a name of an environment variable; write it like !env ${key.exampleVariable}` };
-  // Somebody may have written the secret itself here, so only what looks like a variable is repeated.
+    return { refusal: `not a variable name; write it like !env ${key.exampleVariable}` };
+  // The secret itself may be written here by mistake, so only what looks like a variable is repeated.
   const shown = /^[A-Z][A-Z0-9_]*$/.test(name)
     ? `the environment variable ${name}`
     : 'the environment variable named here';
-  const value = around.env[name];
-  if (value === undefined) return { refusal: `${shown} is not set; set it where dropcast starts` };
-  return judged(value, shown, key);
+  const value = environment.env[name];
+  if (value === undefined) return { refusal: `${shown} is not set; set it for the process that runs dropcast` };
+  return checked(value, shown, key);
 }
 
 async function fromFile(path: string, key: SecretKey, source: SecretSource): Promise<Found> {
-  const file = resolvePath(path, source.configFile, source.around);
-  return judgedFile(await readRegularFile(file, MAX_SECRET_BYTES), file, key);
+  const file = resolvePath(path, source.configFile, source.environment);
+  return checkedFile(await readRegularFile(file, MAX_SECRET_BYTES), file, key);
 }
 
-function judgedFile(read: ReadResult, file: string, key: SecretKey): Found {
+function checkedFile(read: ReadResult, file: string, key: SecretKey): Found {
   if (!read.ok) return { refusal: `cannot read the ${key.noun} file ${file}: ${read.message}` };
-  const found = judged(withoutLineEnd(read.bytes), `the ${key.noun} file ${file}`, key);
+  const found = checked(withoutLineEnd(read.bytes), `the ${key.noun} file ${file}`, key);
   if (found.value === undefined || (read.mode & 0o004) === 0) return found;
-  return { ...found, warning: `every user can read the ${key.noun} file ${file}; chmod 600 it` };
+  return { ...found, warning: `every user can read the ${key.noun} file ${file}; run chmod 600 on it` };
 }
 
 async function fromCredential(name: string, key: SecretKey, source: SecretSource): Promise<Found> {
   if (/\//.test(name) || name === '.' || name === '..')
-    return { refusal: `a credential has a name and no path; write it like !credential ${key.exampleCredential}` };
-  const directory = variable(source.around, 'CREDENTIALS_DIRECTORY');
+    return { refusal: `a credential is a name, not a path; write it like !credential ${key.exampleCredential}` };
+  const directory = variable(source.environment, 'CREDENTIALS_DIRECTORY');
   if (directory === undefined) return besideTheConfiguration(name, key, source);
-  // Owner and mode differ between versions of systemd and are its own affair.
+  // Owner and mode are up to systemd and differ between its versions.
   const read = await readRegularFile(join(directory, name), MAX_SECRET_BYTES);
-  // In place of a file that is missing the units give an empty one.
+  // For a missing file the units give an empty credential.
   const howTo = isMissing(read) || isEmpty(read) ? howToGive(name, key, source.configFile) : null;
   if (howTo !== null) return { refusal: howTo };
   if (isMissing(read))
     return {
-      refusal: `there is no credential ${name}; the unit needs LoadCredential=${name}:/path/of/the/${key.noun}`,
+      refusal: `there is no credential ${name}; add LoadCredential=${name}:/path/to/the/${key.noun} to the unit`,
     };
   if (!read.ok) return { refusal: `cannot read the credential ${name}: ${read.message}` };
-  return judged(withoutLineEnd(read.bytes), `the credential ${name}`, key);
+  return checked(withoutLineEnd(read.bytes), `the credential ${name}`, key);
 }
 
-/** What systemd reads for the service, for the commands of a person. A file that is not theirs to read stays so. */
+/** For a person's commands: the file that systemd reads for the service. Who may not read it needs sudo. */
 async function besideTheConfiguration(name: string, key: SecretKey, { configFile }: SecretSource): Promise<Found> {
   const file = join(dirname(configFile), fileOf(name, configFile));
   const read = await readRegularFile(file, MAX_SECRET_BYTES);
@@ -125,16 +101,16 @@ async function besideTheConfiguration(name: string, key: SecretKey, { configFile
   if (howTo !== null) return { refusal: howTo };
   if (isMissing(read))
     return {
-      refusal: `$CREDENTIALS_DIRECTORY is not set, as it is in a systemd service with LoadCredential=, and there is no ${file} to read instead; use !env NAME or !file PATH elsewhere`,
+      refusal: `no credentials here: this is not a systemd service with LoadCredential= ($CREDENTIALS_DIRECTORY is not set), and ${file} does not exist either; use !env NAME or !file PATH`,
     };
-  const found = judgedFile(read, file, key);
+  const found = checkedFile(read, file, key);
   return !read.ok && read.errno === 'EACCES' ? { refusal: `${found.refusal}; run the command with sudo` } : found;
 }
 
 /** The credential of the units (systemd/dropcast.service), which comes from `NAME.key` for `dropcast@NAME`. */
 const UNIT_CREDENTIAL = 'api_key';
 
-/** Each configuration has a key of its own: the one of another account would be sent to a service that it is not for. */
+/** Each configuration has its own key: the key of another account must not reach this service. */
 function fileOf(name: string, configFile: string): string {
   const isOfUnit = name === UNIT_CREDENTIAL && basename(configFile) !== 'dropcast.yaml';
   return isOfUnit ? `${basename(configFile, '.yaml')}.key` : name;
@@ -148,33 +124,34 @@ function isEmpty(read: ReadResult): boolean {
   return read.ok && withoutLineEnd(read.bytes) === '';
 }
 
-/** What a person types who has not given the key to an installed service yet; null when it is another secret or service. */
+/** How to give an installed service its key; null for other secrets and services. */
 function howToGive(name: string, key: SecretKey, configFile: string): string | null {
   const service = serviceOf(configFile);
   if (service === null || name !== UNIT_CREDENTIAL) return null;
   const { keyFile, name: unit } = service;
-  return `${key.what} is missing: ${keyFile} is empty or not there. Write it with \`sudo install -m 600 /dev/stdin ${keyFile}\` (paste the key, Enter, Ctrl-D), then \`sudo systemctl restart ${unit}\``;
+  return `${key.what} is missing: ${keyFile} is empty or does not exist. Write it with \`sudo install -m 600 /dev/stdin ${keyFile}\` (paste the key, Enter, Ctrl-D), then \`sudo systemctl restart ${unit}\``;
 }
 
 function literal(value: string, key: SecretKey, { mode }: SecretSource): Found {
-  if (/^\$\{?\w+\}?$/.test(value)) return { refusal: 'variables are not replaced in YAML; write !env NAME' };
+  if (/^\$\{?\w+\}?$/.test(value)) return { refusal: 'dropcast does not expand variables in YAML; write !env NAME' };
   if ((mode & 0o077) !== 0)
     return {
-      refusal: `the ${key.noun} stands in this file, which other users can read (mode ${octal(mode)}); chmod 600 it, or ${USE_A_TAG}`,
+      refusal: `the ${key.noun} is in this file, which other users can read (mode ${octal(mode)}); run chmod 600 on the file, or ${USE_A_TAG}`,
     };
-  return judged(value, `the ${key.noun}`, key);
+  return checked(value, `the ${key.noun}`, key);
 }
 
-function judged(value: string, where: string, key: SecretKey): Found {
+function checked(value: string, where: string, key: SecretKey): Found {
   if (value === '') return { refusal: `${where} is empty; put ${key.what} there` };
-  if (/\s/.test(value)) return { refusal: `${where} holds a blank or a line break; only the ${key.noun} may be there` };
+  if (/\s/.test(value))
+    return { refusal: `${where} contains a space or line break; put nothing but the ${key.noun} there` };
   if (!/^[\x21-\x7e]+$/.test(value))
-    return { refusal: `${where} holds a character that no ${key.noun} has; copy the ${key.noun} again` };
-  const refusal = key.judge(value);
+    return { refusal: `${where} contains a character that no ${key.noun} has; copy the ${key.noun} again` };
+  const refusal = key.refuse(value);
   return refusal === null ? { value } : { refusal: `${where} ${refusal}` };
 }
 
-/** Editors and `echo` end a file with a line break. latin1 keeps bytes that are no ASCII visible to the check. */
+/** Editors and `echo` end a file with a line break. latin1 keeps bytes that are not ASCII visible to the check. */
 function withoutLineEnd(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/(?:\r?\n)+$/, '');
 }

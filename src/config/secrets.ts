@@ -1,12 +1,96 @@
 import { inspect } from 'node:util';
-import type { Secret } from './config.ts';
+import type { Secret, SecretOrigin } from './config.ts';
+import { variable, type Environment } from './environment.ts';
+import { error, warning, type Finding } from './problem.ts';
+import { property, TaggedValue } from './raw-tree.ts';
+import { lookUp, type SecretKey, type SecretSource } from './secret-source.ts';
 
-const SHOWN = '[secret]';
+/** The secrets of a configuration, as `assemble` wants them. */
+export interface Secrets {
+  readonly apiKey: Secret;
+  readonly apiKeyFrom: SecretOrigin;
+  readonly webhookSecret: Secret | null;
+}
+
+interface ResolvedSecret {
+  readonly secret: Secret | null;
+  readonly origin: SecretOrigin;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Finds every secret that the tree refers to. No finding holds any part of one.
+ *
+ * @param use `without key` reads nothing and gives an empty key
+ * @returns `secrets` is null when there is no key
+ */
+export async function resolveSecrets(
+  tree: unknown,
+  source: SecretSource,
+  use: 'with key' | 'without key',
+): Promise<{ readonly secrets: Secrets | null; readonly findings: readonly Finding[] }> {
+  if (use === 'without key')
+    return { secrets: { apiKey: secret(''), apiKeyFrom: 'file', webhookSecret: null }, findings: [] };
+  const service = property(tree, 'service');
+  const key = await resolveApiKey(property(service, 'api_key'), source);
+  const webhook = await resolveWebhookSecret(property(service, 'webhook_secret'), source);
+  const findings = [...key.findings, ...webhook.findings];
+  if (key.secret === null) return { secrets: null, findings };
+  return { secrets: { apiKey: key.secret, apiKeyFrom: key.origin, webhookSecret: webhook.secret }, findings };
+}
+
+/** Finds the key that `service.api_key` stands for. */
+export function resolveApiKey(raw: unknown, source: SecretSource): Promise<ResolvedSecret> {
+  return resolve(raw, apiKey, source);
+}
+
+const apiKey: SecretKey = {
+  path: ['service', 'api_key'],
+  noun: 'key',
+  what: 'the API key',
+  exampleVariable: 'DROPCAST_API_KEY',
+  exampleCredential: 'api_key',
+  // It goes into a header as it is: printable ASCII without spaces (RFC 9110, 5.5 and RFC 6750, 2.1), which `lookUp` checks.
+  refuse: () => null,
+};
+
+/** Finds the secret that `service.webhook_secret` stands for. There need not be one. */
+export function resolveWebhookSecret(raw: unknown, source: SecretSource): Promise<ResolvedSecret> {
+  return resolve(raw === 'off' ? undefined : raw, webhookSecret, source);
+}
+
+const webhookSecret: SecretKey = {
+  path: ['service', 'webhook_secret'],
+  noun: 'secret',
+  what: 'the webhook secret',
+  exampleVariable: 'DROPCAST_WEBHOOK_SECRET',
+  exampleCredential: 'webhook_secret',
+  refuse: (value) =>
+    /^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(value)
+      ? null
+      : 'is not a webhook secret, which is whsec_ followed by base64',
+};
+
+async function resolve(raw: unknown, key: SecretKey, source: SecretSource): Promise<ResolvedSecret> {
+  const found = await lookUp(raw, key, source);
+  const findings = found.warning === undefined ? [] : [warning(key.path, found.warning)];
+  const origin = originOf(raw, source.environment);
+  if (found.value !== undefined) return { secret: secret(found.value), origin, findings };
+  return { secret: null, origin, findings: found.refusal === undefined ? findings : [error(key.path, found.refusal)] };
+}
+
+function originOf(raw: unknown, environment: Environment): SecretOrigin {
+  if (!(raw instanceof TaggedValue) || raw.tag === 'file') return 'file';
+  if (raw.tag === 'env') return 'environment';
+  return variable(environment, 'CREDENTIALS_DIRECTORY') === undefined ? 'file' : 'credential';
+}
 
 /** Keeps a value out of logs, JSON, templates and error messages: only `reveal()` gives it. */
 export function secret(value: string): Secret {
   return new HiddenText(value);
 }
+
+const SHOWN = '[secret]';
 
 class HiddenText implements Secret {
   readonly #value: string;

@@ -1,5 +1,5 @@
 /**
- * The longest duration that can be set, 24 days: a timer of more than 2^31 - 1 ms fires at once
+ * The longest duration, 24 days: a timer of more than 2^31 - 1 ms fires at once
  * (https://nodejs.org/api/timers.html#settimeoutcallback-delay-args).
  */
 export const LONGEST = '24d';
@@ -9,7 +9,7 @@ export type Measured = { readonly ok: true; readonly value: number } | { readonl
 const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(\d{1,10})(ms|s|m|h|d)$/;
 
-/** Bits count by eight, and prefixes are powers of ten, as in network rates. */
+/** Eight bits are a byte, and prefixes are powers of ten, as in network rates. */
 const BYTES = {
   'B/s': 1,
   'bit/s': 0.125,
@@ -28,9 +28,9 @@ export const DURATION_FORM = 'a whole number with a unit, like 500ms, 5s, 2m, 24
 export const BANDWIDTH_FORM = 'unlimited, or a number with a unit, like 500kB/s, 20MB/s or 8Mbit/s';
 
 /**
- * Reads a duration such as `500ms`, `5s`, `2m`, `24h`, `7d` into milliseconds. Out of range is refused, never moved into it.
+ * Reads a duration such as `500ms`, `5s`, `2m`, `24h`, `7d` as milliseconds. Refuses what is out of range; never adjusts it.
  *
- * @param range the shortest and the longest that is allowed, written in the same way; both are allowed themselves.
+ * @param range the shortest and the longest allowed, inclusive, written in the same way
  */
 export function parseDuration(text: string, range: { readonly min: string; readonly max: string }): Measured {
   const value = milliseconds(text);
@@ -40,7 +40,7 @@ export function parseDuration(text: string, range: { readonly min: string; reado
   return { ok: true, value };
 }
 
-/** Reads `20MB/s` or `8Mbit/s` into whole bytes per second, 1 kB/s to 1 TB/s; `unlimited` is `Infinity`. */
+/** Reads `20MB/s` or `8Mbit/s` as whole bytes per second, 1 kB/s to 1 TB/s. `unlimited` is `Infinity`. */
 export function parseBandwidth(text: string): Measured {
   if (text === 'unlimited') return { ok: true, value: Number.POSITIVE_INFINITY };
   const [, digits = '', unit = ''] = BANDWIDTH.exec(text) ?? [];
@@ -58,12 +58,12 @@ function milliseconds(text: string): number | null {
   return factor === null ? null : Number(digits) * factor;
 }
 
-/** `Mb/s` is bits for one reader and bytes for another: never guessed. */
+/** `Mb/s` is bits to one reader and bytes to another, so it is refused. */
 function bandwidthHint(unit: string): string {
   const intended = Object.keys(BYTES).find((known) => known.toLowerCase() === unit.toLowerCase());
   if (intended === undefined) return `not a bandwidth; write ${BANDWIDTH_FORM}`;
   return unit.endsWith('b/s')
-    ? `unclear unit; B is bytes, bit is bits: write ${intended}, or ${intended.replace('B', 'bit')}`
+    ? `ambiguous unit; write ${intended} for bytes or ${intended.replace('B', 'bit')} for bits`
     : `unknown unit; did you mean ${intended}?`;
 }
 

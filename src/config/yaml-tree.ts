@@ -1,10 +1,10 @@
 import { isAlias, isMap, isScalar, isSeq } from 'yaml';
 import type { Alias, Node, Pair, YAMLMap, YAMLSeq } from 'yaml';
-import { error, type Finding, type Position } from './finding.ts';
-import type { KeyPath } from './key-path.ts';
+import { error, type Finding, type Position } from './problem.ts';
+import type { KeyPath } from './raw-tree.ts';
 
 const MAX_DEPTH = 64;
-/** Nodes that all aliases together may stand for; a thousand folders that share their rules need some ten thousand. */
+/** The nodes that all aliases together may stand for; a thousand folders that share their rules need about ten thousand. */
 const MAX_ALIASED_NODES = 100_000;
 
 type Item = Node | null;
@@ -16,29 +16,27 @@ interface Converted {
 }
 
 /**
- * The plain data of a parsed document, and the way back from a key to its place. Built by hand and not by `toJS()`, which
- * throws at the first bad alias without a position, stringifies keys that are lists, and takes 101 uses of one anchor for an attack.
+ * The plain data of a parsed document, and the way back from a key to its place. Built by hand instead of by `toJS()`, which
+ * throws at the first bad alias without a position, stringifies keys that are lists, and takes 101 uses of one anchor for an
+ * attack (docs/decisions/0014-our-own-beside-a-library.md).
  */
 export class YamlTree {
   readonly value: unknown;
-  readonly findings: Finding[] = [];
+  readonly findings: readonly Finding[];
   readonly #root: Item;
   readonly #position: (offset: number) => Position;
-  readonly #anchors = new Map<string, Node>();
-  readonly #targets = new Map<Alias, Node>();
-  readonly #converted = new Map<Node, Converted>();
-  /** Collections that the walk is inside of. */
-  readonly #open = new Set<Node>();
-  readonly #pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
-  #aliasedNodes = 0;
+  readonly #conversion: Conversion;
 
+  /** @param position gives line and column of an offset in the text */
   constructor(root: Item, position: (offset: number) => Position) {
     this.#root = root;
     this.#position = position;
-    this.value = this.#convert(root, []).value;
+    this.#conversion = new Conversion(position);
+    this.value = this.#conversion.convert(root, []).value;
+    this.findings = this.#conversion.findings;
   }
 
-  /** Where the key or its value stands; for what is not there, where its nearest parent stands. */
+  /** Where the key or its value is; for what is not written, where its nearest parent is. */
   locate(path: KeyPath, at: Finding['at']): Position {
     let node = this.#root;
     let place = node;
@@ -52,8 +50,13 @@ export class YamlTree {
     return this.#position(startOf(place));
   }
 
-  /** The deepest key whose text holds the offset; a tag belongs to the value that it stands before. */
-  pathAt(offset: number): KeyPath {
+  /** An error at an offset, under the deepest key whose text holds it. */
+  at(offset: number, message: string): Finding {
+    return { ...error(this.#pathAt(offset), message), place: this.#position(offset) };
+  }
+
+  /** A tag belongs to the value after it. */
+  #pathAt(offset: number): KeyPath {
     const path: (string | number)[] = [];
     let node = this.#root;
     while ((isMap(node) || isSeq(node)) && startOf(node) <= offset) {
@@ -67,13 +70,32 @@ export class YamlTree {
   }
 
   #child(parent: Item, step: string | number): { key?: Item; value: Item } {
-    const node = isAlias(parent) ? this.#targets.get(parent) : parent;
+    const node = isAlias(parent) ? this.#conversion.targets.get(parent) : parent;
     if (isSeq(node)) return { value: (node.items[Number(step)] as Item | undefined) ?? null };
-    const pair = isMap(node) ? this.#pairs.get(node)?.get(String(step)) : undefined;
+    const pair = isMap(node) ? this.#conversion.pairs.get(node)?.get(String(step)) : undefined;
     return pair === undefined ? { value: null } : { key: pair.key as Item, value: pair.value as Item };
   }
+}
 
-  #convert(node: Item, path: KeyPath): Converted {
+/** One walk over the nodes: their data, what is wrong with them, and what `locate` needs of them. */
+class Conversion {
+  readonly findings: Finding[] = [];
+  /** What each alias stands for. */
+  readonly targets = new Map<Alias, Node>();
+  /** The first pair of each name. */
+  readonly pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+  readonly #position: (offset: number) => Position;
+  readonly #anchors = new Map<string, Node>();
+  readonly #converted = new Map<Node, Converted>();
+  /** The collections that the walk is inside. */
+  readonly #open = new Set<Node>();
+  #aliasedNodes = 0;
+
+  constructor(position: (offset: number) => Position) {
+    this.#position = position;
+  }
+
+  convert(node: Item, path: KeyPath): Converted {
     if (node === null) return { value: null, weight: 1 };
     if (isAlias(node)) return this.#alias(node, path);
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
@@ -90,24 +112,24 @@ export class YamlTree {
     if (isSeq(node)) return this.#list(node, path);
     const value: unknown = isScalar(node) ? node.value : null;
     if (typeof value === 'string' && !isCleanText(value))
-      return this.#refuse(node, path, 'a control character, or half of one beyond U+FFFF, is in this text');
+      return this.#refuse(node, path, 'contains a control character or half of a surrogate pair; remove it');
     return { value, weight: 1 };
   }
 
   #map(node: YAMLMap, path: KeyPath): Converted {
     const entries = new Map<string, Converted>();
     const pairs = new Map<string, Pair>();
-    this.#pairs.set(node, pairs);
+    this.pairs.set(node, pairs);
     for (const pair of node.items) {
       if (!isPlainKey(pair.key)) {
-        this.#refuse(pair.key, path, 'a key must be a plain word');
+        this.#refuse(pair.key, path, 'a key must be a single word, not a list or mapping');
         continue;
       }
       const name = keyName(pair.key);
       const first = pairs.get(name);
       if (first === undefined) pairs.set(name, pair);
       else this.#refuseAgain([...path, name], { first: first.key, again: pair.key });
-      const converted = this.#convert(pair.value as Item, [...path, name]);
+      const converted = this.convert(pair.value as Item, [...path, name]);
       if (first === undefined) entries.set(name, converted);
     }
     // Unlike an assignment, fromEntries makes `__proto__` a property like any other.
@@ -118,21 +140,21 @@ export class YamlTree {
   }
 
   #list(node: YAMLSeq, path: KeyPath): Converted {
-    const items = node.items.map((item, index) => this.#convert(item as Item, [...path, index]));
+    const items = node.items.map((item, index) => this.convert(item as Item, [...path, index]));
     return { value: items.map(({ value }) => value), weight: totalWeight(items) };
   }
 
-  /** An anchor stands before its aliases, so what an alias stands for is converted already: it is shared, not copied. */
+  /** An anchor comes before its aliases, so its value is already converted: the aliases share it. */
   #alias(node: Alias, path: KeyPath): Converted {
     const target = this.#anchors.get(node.source);
     if (target === undefined)
-      return this.#refuse(node, path, 'no anchor (&) of this name stands above; put text that starts with * in quotes');
-    if (this.#open.has(target)) return this.#refuse(node, path, 'this alias (*) stands inside of what it stands for');
+      return this.#refuse(node, path, 'no anchor (&) with this name above; put text that starts with * in quotes');
+    if (this.#open.has(target)) return this.#refuse(node, path, 'this alias (*) refers to a value that contains it');
     const converted = this.#converted.get(target) ?? { value: null, weight: 1 };
     this.#aliasedNodes += converted.weight;
     if (this.#aliasedNodes > MAX_ALIASED_NODES)
-      return this.#refuse(node, path, 'the aliases (*) up to here stand for too much');
-    this.#targets.set(node, target);
+      return this.#refuse(node, path, `aliases (*) expand to more than ${MAX_ALIASED_NODES} values; write fewer`);
+    this.targets.set(node, target);
     return converted;
   }
 
@@ -144,7 +166,7 @@ export class YamlTree {
   #refuseAgain(path: KeyPath, keys: { readonly first: unknown; readonly again: unknown }): void {
     const { line } = this.#position(startOf(keys.first));
     const place = this.#position(startOf(keys.again));
-    this.findings.push({ ...error(path, `duplicate key; it stands in line ${line} already`), place });
+    this.findings.push({ ...error(path, `duplicate key; it is already set in line ${line}`), place });
   }
 }
 
@@ -156,14 +178,14 @@ function isPlainKey(key: unknown): boolean {
   return isScalar(key) && (key.value === null || typeof key.value !== 'object');
 }
 
-/** `1:` and `true:` are the names "1" and "true"; nothing before the colon is "". */
+/** `1:` and `true:` are the names "1" and "true"; a colon with nothing before it is "". */
 function keyName(key: unknown): string {
   if (!isScalar(key)) return '';
   const { value } = key;
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** `key:` with nothing after it: such a node stands where the next thing starts. */
+/** `key:` with nothing after it: the library places such a node where the next thing starts. */
 function isNothing(node: Item): boolean {
   return node === null || (isScalar(node) && node.range?.[0] === node.range?.[1]);
 }

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
-import { userAndGroup, userName } from '../config/user-name.ts';
+import { userAndGroup, userName } from '../config/file-access.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
 import { stateDirectory } from '../ledger/state-directory.ts';
 

@@ -1,4 +1,4 @@
-import { answered } from '../config/answered.ts';
+import { unlessHung } from '../config/file-access.ts';
 import type { FolderConfig } from '../config/config.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Events } from '../pipeline/events.ts';
@@ -66,7 +66,7 @@ export class WatchedFolder implements AsyncDisposable {
 
   /** Resolves when it is known whether the folder is there. One that does not answer in time leaves that to its first scan. */
   async begin(): Promise<void> {
-    await answered(this.watcher.begin());
+    await unlessHung(this.watcher.begin());
   }
 
   async firstScan(): Promise<void> {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { escapeJson } from '../log/escape.ts';
+import { escapeJson } from '../log/unsafe-characters.ts';
 import { syncPath } from '../disk/sync-path.ts';
 import { refusal } from './ledger-error.ts';
 import { sizeOfUsableFile } from './state-directory.ts';

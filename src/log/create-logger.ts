@@ -1,41 +1,47 @@
 import { finished } from 'node:stream/promises';
 import winston from 'winston';
+import { hasColour } from './colour.ts';
 import { formatLine } from './line-format.ts';
 import type { Level, LineStyle, LogRecord } from './line-format.ts';
-import { LineSink } from './line-sink.ts';
+import { BestEffortStream } from './best-effort-stream.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { cutText, isObject, toPlain } from './plain.ts';
+import { cutText, isObject, serialize } from './serialize.ts';
 import type { SecretValues } from './redaction.ts';
 
 export interface LoggerOptions {
   readonly level: Level;
-  /** `auto`: `pretty` on a terminal, `journald` under systemd (it sets `JOURNAL_STREAM`), else `json`. */
+  /** `auto`: `pretty` on a terminal, `journald` under systemd (which sets `JOURNAL_STREAM`), else `json`. */
   readonly format: 'auto' | 'pretty' | 'json' | 'journald';
-  /** Never ended, only drained. */
+  /** Drained, never ended. */
   readonly stream: NodeJS.WritableStream;
   readonly isTerminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly secrets: SecretValues;
-  /** Of the pretty format; without it on a terminal that can, and never with `NO_COLOR`. */
+  /** For the pretty format. Default: on a terminal that has colours, unless `NO_COLOR` is set. */
   readonly colour?: boolean;
-  /** Lines that nobody takes wait in memory; beyond this (64 MiB) they are dropped and counted, so that a stuck reader costs no more. */
+  /** Lines wait in memory for a slow reader. Beyond this many bytes (default 64 MiB) they are dropped and counted. */
   readonly maxWaitingBytes?: number;
 }
 
 export interface OpenLogger {
   readonly logger: Logger;
-  /** Resolves once every line so far is written out, however slow the reader. Lines after it are dropped. */
+  /** Resolves once every line so far is written, however slow the reader is. Later lines are dropped. */
   close(): Promise<void>;
 }
 
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 const MAX_MESSAGE = 8_192;
 
-/** Makes the program's log. Neither making nor writing it ever throws, and no line holds a secret, a signed address or a second line. */
+/**
+ * Creates the program's log. Creating it and writing to it never throw. No line contains a secret, a signed address or a line break.
+ *
+ * @param options see `LoggerOptions`; a secret added to `options.secrets` later is kept out of later lines
+ * @returns the logger, and `close`, which must be awaited before the process exits: `process.exit` loses lines
+ */
 export function createLogger(options: LoggerOptions): OpenLogger {
-  const sink = new LineSink(options.stream);
-  const output = openWinston(options.level, sink);
-  const recorder = new Recorder(options, output, sink);
+  const stream = new BestEffortStream(options.stream);
+  const output = openWinston(options.level, stream);
+  const recorder = new Recorder(options, output, stream);
   const at = (level: Level) => (message: string, fields?: LogFields) => recorder.record(level, message, fields);
   return {
     logger: { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') },
@@ -43,13 +49,13 @@ export function createLogger(options: LoggerOptions): OpenLogger {
   };
 }
 
-/** The message winston gets is the finished line. */
-function openWinston(level: Level, sink: LineSink): winston.Logger {
+/** winston gets finished lines as messages. */
+function openWinston(level: Level, stream: BestEffortStream): winston.Logger {
   const output = winston.createLogger({
     levels: { error: 0, warn: 1, info: 2, debug: 3 } satisfies Record<Level, number>,
     level,
     format: winston.format.printf(({ message }) => String(message)),
-    transports: [new winston.transports.Stream({ stream: sink, eol: '\n' })],
+    transports: [new winston.transports.Stream({ stream, eol: '\n' })],
     exitOnError: false,
   });
   return output.on('error', () => {});
@@ -58,7 +64,7 @@ function openWinston(level: Level, sink: LineSink): winston.Logger {
 function lineStyle({ format, isTerminal, env, colour }: LoggerOptions): LineStyle {
   const kind = format === 'auto' ? automaticFormat(isTerminal, env) : format;
   if (kind !== 'pretty') return { kind };
-  return { kind, colour: colour ?? (isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb') };
+  return { kind, colour: colour ?? hasColour({ isTTY: isTerminal }, env) };
 }
 
 function automaticFormat(isTerminal: boolean, env: LoggerOptions['env']): LineStyle['kind'] {
@@ -66,29 +72,29 @@ function automaticFormat(isTerminal: boolean, env: LoggerOptions['env']): LineSt
   return env['JOURNAL_STREAM'] ? 'journald' : 'json';
 }
 
-/** Renders each call at once, so that a field changed later does not change the line. */
+/** Renders each call at once, so that a later change of a field does not alter the line. */
 class Recorder {
   readonly #level: Level;
   readonly #style: LineStyle;
   readonly #secrets: SecretValues;
   readonly #maxWaitingBytes: number;
   readonly #output: winston.Logger;
-  readonly #sink: LineSink;
+  readonly #stream: BestEffortStream;
   #dropped = 0;
   #closed: Promise<void> | null = null;
 
-  constructor(options: LoggerOptions, output: winston.Logger, sink: LineSink) {
+  constructor(options: LoggerOptions, output: winston.Logger, stream: BestEffortStream) {
     this.#level = options.level;
     this.#style = lineStyle(options);
     this.#secrets = options.secrets;
     this.#maxWaitingBytes = options.maxWaitingBytes ?? MAX_WAITING_BYTES;
     this.#output = output;
-    this.#sink = sink;
+    this.#stream = stream;
   }
 
   record(level: Level, message: string, fields: LogFields = {}): void {
     if (this.#closed || !this.#output.isLevelEnabled(level)) return;
-    if (this.#sink.writableLength > this.#maxWaitingBytes) {
+    if (this.#stream.writableLength > this.#maxWaitingBytes) {
       this.#dropped += 1;
       return;
     }
@@ -105,27 +111,27 @@ class Recorder {
     this.#reportDropped();
     this.#output.end();
     await finished(this.#output, { readable: false });
-    this.#sink.end();
-    await finished(this.#sink);
+    this.#stream.end();
+    await finished(this.#stream);
   }
 
   #reportDropped(): void {
     if (this.#dropped === 0) return;
     const lines = this.#dropped;
     this.#dropped = 0;
-    this.#write('warn', 'log lines were dropped because nobody reads them', { lines });
+    this.#write('warn', 'Log lines dropped: nobody reads them', { lines });
   }
 
   #write(level: Level, message: string, fields: LogFields): void {
-    const line = formatLine(this.#takeDown(level, message, fields), this.#style, (text) =>
+    const line = formatLine(this.#recordOf(level, message, fields), this.#style, (text) =>
       this.#secrets.redactLine(text),
     );
     this.#output.log({ level, message: line });
   }
 
-  #takeDown(level: Level, message: string, fields: LogFields): LogRecord {
+  #recordOf(level: Level, message: string, fields: LogFields): LogRecord {
     const redact = (text: string) => this.#secrets.redactText(text);
-    const plain = toPlain(fields, { redact, stacks: this.#level === 'debug' });
+    const plain = serialize(fields, { redact, stacks: this.#level === 'debug' });
     return {
       time: new Date().toISOString(),
       level,

@@ -3,9 +3,9 @@ import { PRIORITIES } from './line-format.ts';
 import type { Level } from './line-format.ts';
 
 /**
- * Lines for stderr that are not of the log, with their priority where stderr goes to the journal: without it they count as `info`.
+ * Adds the priority prefix to lines for stderr when stderr goes to the journal, which otherwise records them as `info`.
  *
- * `$JOURNAL_STREAM` alone does not tell: the shells of a desktop inherit it. It has device and inode of the stream (systemd.exec(5)).
+ * That `$JOURNAL_STREAM` is set proves nothing: desktop shells inherit it. Its value is device and inode of the stream (systemd.exec(5)).
  */
 export function priorityLines(
   lines: readonly string[],

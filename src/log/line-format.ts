@@ -1,30 +1,32 @@
-import { styleText } from 'node:util';
-import type { InspectColor } from 'node:util';
-import { escapeControls, escapeJson, quote } from './escape.ts';
-import { cutText, isObject } from './plain.ts';
-import type { Plain, PlainObject } from './plain.ts';
+import { paint } from './colour.ts';
+import type { Style } from './colour.ts';
+import { escapeControls, escapeJson, quote } from './unsafe-characters.ts';
+import { cutText, isObject } from './serialize.ts';
+import type { JsonValue, JsonObject } from './serialize.ts';
 
 export type Level = 'error' | 'warn' | 'info' | 'debug';
 
-/** One thing to be logged, taken down when it happened. */
+/** One log event, recorded when it happened. */
 export interface LogRecord {
   /** ISO 8601, UTC. */
   readonly time: string;
   readonly level: Level;
   readonly message: string;
-  readonly fields: PlainObject;
+  readonly fields: JsonObject;
 }
 
 export type LineStyle = { readonly kind: 'json' | 'journald' } | { readonly kind: 'pretty'; readonly colour: boolean };
 
-/** journald cuts longer lines in two (`LineMax=48K`, journald.conf(5)), and the second half would have no level. */
+/** journald splits longer lines (`LineMax=48K`, journald.conf(5)), and the second half has no level. */
 const MAX_LINE_BYTES = 48 * 1024 - 1;
 
-/** How long each text may be, tried in turn until the line fits. */
+/** Longest text allowed, in characters; tried in turn until the line fits. */
 const TEXT_LIMITS = [Infinity, 1_024, 128] as const;
 
 /**
- * Renders a record as exactly one line of under 48 KiB, without the newline. `redact` sees the finished line before it is measured.
+ * Renders a record as exactly one line of under 48 KiB, without the newline.
+ *
+ * @param redact applied to the finished line, before it is measured
  */
 export function formatLine(record: LogRecord, style: LineStyle, redact: (line: string) => string): string {
   for (const limit of TEXT_LIMITS) {
@@ -41,15 +43,15 @@ function render(record: LogRecord, style: LineStyle): string {
   return style.kind === 'pretty' ? prettyLine(record, style.colour) : journalLine(record);
 }
 
-/** The journal takes the level from the prefix (sd-daemon(3)) and has its own time. */
+/** The journal takes the level from the prefix (sd-daemon(3)) and adds the time itself. */
 function journalLine({ level, message, fields }: LogRecord): string {
   return `<${PRIORITIES[level]}>${escapeControls(message)}${pairs(fields, plainKey)}`;
 }
 
-/** Of syslog(3), as sd-daemon(3) takes them. */
+/** syslog(3) priorities, as in sd-daemon(3). */
 export const PRIORITIES: Readonly<Record<Level, number>> = { error: 3, warn: 4, info: 6, debug: 7 };
 
-/** A field called like one of ours keeps its value under `_level`, so that nobody can pass a line off as another one. */
+/** A field named like one of ours goes to `_level` and the like, so that no line can pass for another. */
 function jsonLine({ time, level, message, fields }: LogRecord): string {
   const own = { time, level, message };
   const others = Object.entries(fields).map(
@@ -59,26 +61,24 @@ function jsonLine({ time, level, message, fields }: LogRecord): string {
 }
 
 function prettyLine({ time, level, message, fields }: LogRecord, colour: boolean): string {
-  const paint = (style: InspectColor, text: string) =>
-    colour ? styleText(style, text, { validateStream: false }) : text;
-  const head = `${paint('dim', clock(time))} ${paint(LEVEL_COLOURS[level], level.toUpperCase().padEnd(5))}`;
-  return `${head} ${escapeControls(message)}${pairs(fields, (key) => paint('dim', plainKey(key)))}`;
+  const head = `${paint('dim', clock(time), colour)} ${paint(LEVEL_COLOURS[level], level.toUpperCase().padEnd(5), colour)}`;
+  return `${head} ${escapeControls(message)}${pairs(fields, (key) => paint('dim', plainKey(key), colour))}`;
 }
 
-const LEVEL_COLOURS: Readonly<Record<Level, InspectColor>> = {
+const LEVEL_COLOURS: Readonly<Record<Level, Style>> = {
   error: 'red',
   warn: 'yellow',
   info: 'green',
   debug: 'gray',
 };
 
-/** Local time of day: whoever reads the terminal sits beside it. */
+/** Local time of day, for the person at the terminal. */
 function clock(time: string): string {
   return new Date(time).toLocaleTimeString('en-GB', { hour12: false });
 }
 
-/** ` key=value` for each field; objects as `outer.inner=value`. Every text is quoted, so a file name cannot pass for a field. */
-function pairs(fields: PlainObject, key: (name: string) => string): string {
+/** ` key=value` per field; objects as `outer.inner=value`. Texts are quoted, so that a file name cannot pass for a field. */
+function pairs(fields: JsonObject, key: (name: string) => string): string {
   return flatten(fields, '')
     .map(
       ([name, value]) =>
@@ -87,7 +87,7 @@ function pairs(fields: PlainObject, key: (name: string) => string): string {
     .join('');
 }
 
-function flatten(fields: PlainObject, prefix: string): readonly (readonly [string, Plain])[] {
+function flatten(fields: JsonObject, prefix: string): readonly (readonly [string, JsonValue])[] {
   return Object.entries(fields).flatMap(([key, value]) =>
     isObject(value) ? flatten(value, `${prefix}${key}.`) : [[prefix + key, value] as const],
   );
@@ -102,12 +102,12 @@ function shorten(record: LogRecord, limit: number): LogRecord {
   return { ...record, message: cutText(record.message, limit), fields: shortenFields(record.fields, limit) };
 }
 
-function shortenFields(fields: PlainObject, limit: number): PlainObject {
+function shortenFields(fields: JsonObject, limit: number): JsonObject {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, shortenValue(value, limit)]));
 }
 
-function shortenValue(value: Plain, limit: number): Plain {
+function shortenValue(value: JsonValue, limit: number): JsonValue {
   if (typeof value === 'string') return cutText(value, limit);
-  if (Array.isArray(value)) return value.map((each: Plain) => shortenValue(each, limit));
+  if (Array.isArray(value)) return value.map((each: JsonValue) => shortenValue(each, limit));
   return isObject(value) ? shortenFields(value, limit) : value;
 }

@@ -1,4 +1,4 @@
-/** What the program logs through. Fixed message, fields as an object; errors go under the key `err`, the file's id under `file`. */
+/** The program's log. Messages are fixed, fields are an object; errors go under `err`, a file's id under `file`. */
 export interface Logger {
   error(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;

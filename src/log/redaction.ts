@@ -1,21 +1,24 @@
-import { secretForms } from './secret-forms.ts';
-
 export const REDACTED = '[redacted]';
 
-/** Shorter values would take ordinary words out of every line. */
+/** Shorter values would blank out ordinary words. */
 const MIN_SECRET_LENGTH = 4;
 
 /**
- * The values that must never be printed, and the patterns that give away the ones nobody registered. A line passes here twice:
- * each text on its own (`redactText`), and last the finished line (`redactLine`); redacting by key alone was measured to miss
+ * Keeps secrets out of the log: registered values in every encoding, and by pattern what nobody registered. Every line passes twice:
+ * each text on its own (`redactText`), then the finished line (`redactLine`). Redacting by field name alone was measured to miss
  * `message`, `stack` and class instances.
+ *
+ * The client has its own `scrub` (packages/client, transport/scrub.ts): it knows the secrets of one exchange and cleans the messages of
+ * its errors before anyone sees them, whole paths of signed addresses included. This one is the last net, for texts of unknown origin,
+ * and keeps the path so that a log stays useful. They are not shared: the log must not load the HTTP client, nor the client the log.
  */
 export class SecretValues {
   #forms: readonly string[] = [];
 
   /**
-   * Registers a value: the API key, a password. Meant for a handful, not for one per file: signed addresses are found by their form.
-   * Values under 4 characters are ignored.
+   * Registers a secret such as the API key. Meant for a handful, not for one per file: signed addresses are found by pattern.
+   *
+   * @param value ignored when it has fewer than 4 characters
    */
   add(value: string): void {
     if (value.length < MIN_SECRET_LENGTH) return;
@@ -23,19 +26,19 @@ export class SecretValues {
     this.#forms = [...forms].toSorted((a, b) => b.length - a.length);
   }
 
-  /** A message, a field or a stack before it is quoted. */
+  /** For a message, a field or a stack, before it is quoted. */
   redactText(text: string): string {
     return redactPatterns(replaceEach(text, this.#forms).replaceAll(HEADER, `$1${REDACTED}`), ADDRESS_IN_TEXT);
   }
 
-  /** A finished line in whatever format: quotes and backslashes belong to the format and stay. */
+  /** For a finished line in any format: quotes and backslashes belong to the format and stay. */
   redactLine(line: string): string {
     const quotable = this.#forms.filter((form) => !form.includes('"'));
     return redactPatterns(replaceEach(line, quotable), ADDRESS_IN_LINE);
   }
 }
 
-/** Whether a field of that name holds something that must not be printed, whatever its value. */
+/** Whether a field's name says that its value is secret. */
 export function isSecretKey(key: string): boolean {
   return SECRET_KEY.test(key);
 }
@@ -43,10 +46,10 @@ export function isSecretKey(key: string): boolean {
 const SECRET_KEY =
   /authorization|cookie|api[-_ ]?key|token|secret|passw|passphrase|credential|signature|upload[-_ ]?(?:url|address)/i;
 
-/** `authorization: Basic …` as clients print headers; to the end of the line or the closing quote. */
+/** `authorization: Basic …`, as clients print headers, up to the end of the line or the closing quote. */
 const HEADER = /((?:authorization|cookie|x-api-key)\\?["']?\s{0,8}[:=]\s{0,8}\\?["']?)[^"'\\\r\n]+/gi;
 
-// Each of these always matches once it has begun, so hostile text costs linear time.
+// Once begun, each of these always matches, so hostile text costs linear time.
 const ADDRESS_IN_TEXT = /[a-z][a-z\d+.-]{0,20}(?::\/\/|%3A%2F%2F)[^\s"'<>\p{Cc}]+/giu;
 const ADDRESS_IN_LINE = /[a-z][a-z\d+.-]{0,20}(?::\/\/|%3A%2F%2F)[^\s"'<>\\\p{Cc}]+/giu;
 const BEARER = /\b(Bearer(?:\s+|%20|\+))[^\s"',;<>\\\p{Cc}]+/giu;
@@ -60,7 +63,7 @@ function redactPatterns(text: string, address: RegExp): string {
     .replace(SIGNED_PARAMETER, `$1${REDACTED}`);
 }
 
-/** Origin and path; the query (the signature), the fragment and a password are what gives access. */
+/** Keeps origin and path. Query (the signature), fragment and password give access. */
 function withoutQuery(address: string): string {
   const anonymous = address.replace(/^([^/%]*(?::\/\/|%3A%2F%2F))[^/?#@]*@/i, `$1${REDACTED}@`);
   const end = anonymous.search(/[?#]|%3F|%23/i);
@@ -71,4 +74,40 @@ function withoutQuery(address: string): string {
 
 function replaceEach(text: string, forms: readonly string[]): string {
   return forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
+}
+
+/**
+ * Every spelling in which a secret may appear: plain, percent-encoded, form-encoded, JSON-escaped, base64 and base64url.
+ * Longest first, so that no form leaves part of a longer one behind.
+ */
+function secretForms(value: string): readonly string[] {
+  const forms = new Set([value, ...percentForms(value), JSON.stringify(value).slice(1, -1), ...base64Forms(value)]);
+  return [...forms].toSorted((a, b) => b.length - a.length);
+}
+
+function percentForms(value: string): readonly string[] {
+  const component = encodeURIComponent(value.toWellFormed());
+  const strict = component.replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  const form = new URLSearchParams({ v: value }).toString().slice('v='.length);
+  return [component, strict, form].flatMap((text) => [
+    text,
+    text.replaceAll(/%[\dA-F]{2}/g, (hex) => hex.toLowerCase()),
+  ]);
+}
+
+/**
+ * Base64 packs 3 bytes into 4 characters, so inside a longer text (`user:key`) a value has one of three spellings, depending on
+ * where it starts. Each form is the run of characters that depend on the value alone.
+ */
+function base64Forms(value: string): readonly string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)]);
+    const first = Math.ceil((offset * 8) / 6);
+    const last = Math.floor((bytes.length * 8) / 6);
+    const core = bytes.toString('base64').slice(first, last);
+    return [core, core.replaceAll('+', '-').replaceAll('/', '_')];
+  });
 }

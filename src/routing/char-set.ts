@@ -3,7 +3,7 @@ export interface CharSet {
   readonly ranges: readonly (readonly [first: number, last: number])[];
   /** True when it takes what is *not* in the ranges. */
   readonly negated: boolean;
-  /** Whether it takes `/`; decided here alone, so that a negated set never crosses a folder by accident. */
+  /** Whether it takes `/`. Only this decides, so that a negated set never crosses a folder by accident. */
   readonly slash: boolean;
 }
 
@@ -20,8 +20,8 @@ export function single(codePoint: number): CharSet {
 }
 
 /**
- * A path as the matching sees it: code points (a lone surrogate counts as one) in Unicode form NFC, as the globs are: a folder
- * made on a Mac can spell `ü` as two characters, and nobody can see the difference.
+ * A path as the matcher sees it: code points (a lone surrogate counts as one) in Unicode form NFC, like the globs. A folder made
+ * on a Mac can spell `ü` as two characters, and nobody can see the difference.
  */
 export function codePoints(path: string): number[] {
   const normal = path.normalize('NFC');
@@ -47,7 +47,7 @@ function inRanges(ranges: CharSet['ranges'], codePoint: number): boolean {
   return false;
 }
 
-/** The character in lower case; one whose lower case is several characters stays. */
+/** The character in lower case; unchanged if its lower case is several characters. */
 export function lowerCase(codePoint: number): number {
   if (codePoint < 0x80) return codePoint >= 0x41 && codePoint <= 0x5a ? codePoint + 0x20 : codePoint;
   const lower = String.fromCodePoint(codePoint).toLowerCase();
@@ -62,7 +62,7 @@ export function lowerCaseSet(set: CharSet): CharSet {
 
 const SCRIPT_SIZE = 1000;
 
-/** Larger ranges than a script are left as they are: they hold both cases. */
+/** Ranges larger than a script stay as they are: they contain both cases. */
 function lowerCaseRange([first, last]: CharSet['ranges'][number]): CharSet['ranges'] {
   if (last - first > SCRIPT_SIZE) return [[first, last]];
   return Array.from({ length: last - first + 1 }, (_, i) => {

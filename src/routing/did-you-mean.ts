@@ -1,6 +1,6 @@
 /**
- * The known word that was probably meant, or null. At most a third of the word may differ (one letter at least), so that a
- * suggestion is nearly always right; an unknown word without one says more than a wrong guess.
+ * The known word that was probably meant, or null. At most a third of the word may differ (but always one letter), so that a
+ * suggestion is nearly always right: no suggestion is better than a wrong one.
  */
 export function didYouMean(word: string, known: readonly string[]): string | null {
   if (word.length > 50) return null;
@@ -14,7 +14,7 @@ export function didYouMean(word: string, known: readonly string[]): string | nul
   return best?.name ?? null;
 }
 
-/** Case, `-` and `_` are no difference. */
+/** Case, `-` and `_` do not count. */
 function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ ]/g, '');
 }

@@ -1,8 +1,7 @@
 import { parseGlob } from './glob.ts';
 import { compileFilter, compileMatch, type Captures } from './match.ts';
-import type { Route } from './plan.ts';
+import type { Route, Rule } from './plan.ts';
 import { route, type RoutedFile } from './route.ts';
-import type { Rule } from './rule.ts';
 import type { Sidecar } from './sidecar.ts';
 import { quoted } from './text.ts';
 
@@ -12,7 +11,7 @@ export interface Explanation {
   /** Every rule of the folder, in order. */
   readonly rules: readonly RuleVerdict[];
   readonly route: Route;
-  /** What the sidecar says instead of the rule; for `tags`, beside it. */
+  /** The keys that the sidecar sets; its `tags` add to the rule's. */
   readonly fromSidecar: readonly (keyof Sidecar)[];
 }
 
@@ -24,15 +23,15 @@ export interface RuleVerdict {
   readonly match: string;
   /** True for the one rule that took the file. */
   readonly matched: boolean;
-  /** Why not, half a sentence; null for the rule that took it. */
+  /** Why it did not take the file, half a sentence; null for the rule that did. */
   readonly reason: string | null;
-  /** Empty when the pattern does not fit. */
+  /** Empty when the pattern does not match. */
   readonly captures: Captures;
 }
 
 const SIDECAR_KEYS = ['title', 'description', 'tags', 'channel', 'publish'] as const satisfies (keyof Sidecar)[];
 
-/** As `route`, with the verdict on every rule. */
+/** Like `route`, with the verdict on every rule. */
 export function explainRoute(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar | null): Explanation {
   const decided = route(rules, file, sidecar);
   const taker = rules.find((rule) => compileMatch(rule.match).match(file.path) !== null);
@@ -49,16 +48,16 @@ function verdict(rule: Rule, path: string, taker: Rule | undefined): RuleVerdict
   const about = { rule: rule.key, line: rule.line, match: rule.match, captures: captures ?? {} };
   if (captures === null) return { ...about, matched: false, reason: whyNot(rule.match, path) };
   if (rule === taker) return { ...about, matched: true, reason: null };
-  return { ...about, matched: false, reason: `an earlier rule took it: ${taker?.key}` };
+  return { ...about, matched: false, reason: `an earlier rule matched first: ${taker?.key}` };
 }
 
-/** Why a pattern does not fit a path: names the first part that differs. */
+/** Why a pattern does not match a path: names the first part that differs. */
 function whyNot(glob: string, path: string): string {
   const parsed = parseGlob(glob);
-  if (!parsed.ok) return `its pattern is broken: ${parsed.why}`;
+  if (!parsed.ok) return `invalid pattern: ${parsed.why}`;
   const misfit = firstMisfit(parsed.segments, path.split('/'));
   const differsInCase = compileFilter([glob], [])(path);
-  return differsInCase ? `${misfit}: upper and lower case differ` : misfit;
+  return differsInCase ? `${misfit}; upper and lower case matter in rules` : misfit;
 }
 
 function firstMisfit(wanted: readonly string[], given: readonly string[]): string {
@@ -74,7 +73,7 @@ function firstMisfit(wanted: readonly string[], given: readonly string[]): strin
   return left.length > 0 ? `the pattern ends before ${quoted(left.join('/'))}` : GENERAL;
 }
 
-/** After a `**` the parts can only be compared from the end. */
+/** After a `**`, parts can only be compared from the end. */
 function lastMisfit(wanted: readonly string[], given: readonly string[]): string {
   for (let back = 1; back <= wanted.length; back += 1) {
     const pattern = wanted.at(-back) ?? '';
@@ -87,12 +86,12 @@ function lastMisfit(wanted: readonly string[], given: readonly string[]): string
   return GENERAL;
 }
 
-const GENERAL = 'the path does not fit the pattern';
+const GENERAL = 'the path does not match the pattern';
 
 function partMisfit(pattern: string, part: string): string | null {
-  // An alternative with a slash in it spans several parts: comparing it with one would tell a wrong reason.
+  // An alternative with a slash spans several parts: comparing it with one part would give a wrong reason.
   if (pattern.includes('/')) return GENERAL;
   if (compileMatch(pattern).match(part) !== null) return null;
   const isPlain = !/[*?[{]/u.test(pattern);
-  return `${quoted(part)} ${isPlain ? 'is not' : 'does not fit'} ${quoted(pattern)}`;
+  return `${quoted(part)} ${isPlain ? 'is not' : 'does not match'} ${quoted(pattern)}`;
 }

@@ -12,7 +12,7 @@ export interface GlobProgram {
   readonly captures: readonly string[];
 }
 
-/** A step takes one character (`chars`), or notes the position (`slot`), or forks (`other`: tried second), or is the end. */
+/** A step takes one character (`chars`), or saves the position (`slot`), or forks (`other`: tried second), or is the end. */
 export interface Step {
   readonly chars: CharSet | null;
   readonly slot: number;
@@ -41,7 +41,7 @@ export function lowerCaseProgram(program: GlobProgram): GlobProgram {
 }
 
 /**
- * Runs the program over a whole path, given as code points. Gives the text of each capture, or null when the path does not fit.
+ * Runs the program over a whole path, given as code points. Returns the text of each capture, or null when it does not match.
  * Time and memory: at most (steps of the program) × (characters of the path).
  */
 export function runProgram(program: GlobProgram, path: readonly number[]): string[] | null {
@@ -55,12 +55,12 @@ export function runProgram(program: GlobProgram, path: readonly number[]): strin
   );
 }
 
-/** Depth-first search with a mark for what failed before: a second visit to the same (step, position) must fail too. */
+/** Depth-first search that marks failures: a second visit to the same (step, position) must fail too. */
 function findSlots(program: GlobProgram, text: readonly number[]): readonly number[] | null {
   const visited = new Uint8Array(program.steps.length * (text.length + 1));
   const slots: number[] = Array.from({ length: 2 * program.captures.length }, () => 0);
-  // Pairs (step, position) still to try. What a failed attempt leaves in a slot is written again by the one that succeeds:
-  // no capture is in a loop or an alternative, so every way to the end passes all of them.
+  // Pairs (step, position) still to try. The attempt that succeeds overwrites what a failed one left in a slot: no capture is
+  // in a loop or an alternative, so every way to the end passes all of them.
   const pending = [program.start, 0];
   while (pending.length > 0) {
     let position = pending.pop() ?? 0;

@@ -3,9 +3,9 @@ import { SEGMENT_CHARS, single, type CharSet } from './char-set.ts';
 /** A piece of a parsed glob. */
 export type GlobNode =
   | { readonly kind: 'chars'; readonly set: CharSet }
-  /** `*`: any characters of one segment, none included. */
+  /** `*`: any characters of one segment, or none. */
   | { readonly kind: 'star' }
-  /** A whole segment `**` with its slash: any number of folders, none included. */
+  /** A whole segment `**` with its slash: any number of folders, or none. */
   | { readonly kind: 'folders' }
   /** `**` at the end: everything below, at least one segment. */
   | { readonly kind: 'rest' }
@@ -18,7 +18,7 @@ export type Glob =
   | {
       readonly ok: true;
       readonly nodes: readonly GlobNode[];
-      /** Capture names in the order they stand. */
+      /** Capture names in order of appearance. */
       readonly captures: readonly string[];
       /** The text between the slashes that are not inside braces. */
       readonly segments: readonly string[];
@@ -31,9 +31,9 @@ const CAPTURE = /^\{([A-Za-z][A-Za-z0-9_]*)\}/;
 
 /**
  * Reads a glob: `*`, `**` (a whole segment), `?`, `[abc]`, `[!a-z]`, `{a,b}` and `{capture}`; everything else stands for
- * itself. There is no escape character: a special character is written in brackets, `[*]`.
+ * itself. There is no escape character: brackets quote a special character, `[*]`.
  *
- * A broken glob gives `why`: half a sentence that says what is wrong and what to write instead.
+ * An invalid glob gives `why`: half a sentence that says what is wrong and what to write instead.
  */
 export function parseGlob(glob: string): Glob {
   if (glob === '') return { ok: false, why: 'the pattern is empty' };
@@ -48,7 +48,7 @@ export function parseGlob(glob: string): Glob {
   }
 }
 
-/** Thrown inside the parser alone, at the first thing that is wrong. */
+/** Thrown inside the parser only, at the first mistake. */
 class GlobSyntaxError extends Error {
   override readonly name = 'GlobSyntaxError' as const;
 }
@@ -84,8 +84,8 @@ class GlobParser {
     if (char === '*') return this.#stars(depth);
     if (char === '[') return this.#class();
     if (char === '{') return this.#braces(depth);
-    if (char === '}') throw new GlobSyntaxError('"}" has no "{"; for the character itself write "[}]"');
-    if (char === ']') throw new GlobSyntaxError('"]" has no "["; for the character itself write "[]]"');
+    if (char === '}') throw new GlobSyntaxError('"}" without "{"; write "[}]" for the character itself');
+    if (char === ']') throw new GlobSyntaxError('"]" without "["; write "[]]" for the character itself');
     this.#at += 1;
     if (char === '?') return { kind: 'chars', set: SEGMENT_CHARS };
     if (char === '/' && depth === 0) this.#closeSegment(this.#at - 1);
@@ -98,9 +98,9 @@ class GlobParser {
     if (this.#at - start === 1) return { kind: 'star' };
     const next = this.#peek();
     const isWholeSegment = start === this.#segmentStart && (next === '/' || next === undefined);
-    if (depth > 0) throw new GlobSyntaxError('"**" cannot stand inside { }: write one pattern for each alternative');
+    if (depth > 0) throw new GlobSyntaxError('"**" is not allowed inside { }; write one pattern per alternative');
     if (this.#at - start > 2 || !isWholeSegment) {
-      throw new GlobSyntaxError('"**" must stand alone between slashes, as in "**/*.mp4"');
+      throw new GlobSyntaxError('"**" must be alone between slashes, as in "**/*.mp4"');
     }
     if (next === undefined) return { kind: 'rest' };
     this.#at += 1;
@@ -109,33 +109,9 @@ class GlobParser {
   }
 
   #class(): GlobNode {
-    this.#at += 1;
-    const negated = this.#peek() === '!' || this.#peek() === '^';
-    if (negated) this.#at += 1;
-    const ranges: [number, number][] = [];
-    for (let char = this.#peek(); char !== ']' || ranges.length === 0; char = this.#peek()) {
-      ranges.push(this.#range(char));
-    }
-    this.#at += 1;
-    return { kind: 'chars', set: { ranges, negated, slash: false } };
-  }
-
-  /** One character of a class, or `a-z`. A `]` that comes first stands for itself. */
-  #range(first: string | undefined): [number, number] {
-    if (first === undefined) throw new GlobSyntaxError('"[" is never closed; for the character itself write "[[]"');
-    if (first === '/') throw new GlobSyntaxError('"/" cannot stand inside [ ]');
-    const [, dash, last] = this.#chars.slice(this.#at, this.#at + 3);
-    if (first === '[' && dash === ':')
-      throw new GlobSyntaxError('classes such as [:alpha:] are not known; write [a-z]');
-    if (dash !== '-' || last === undefined || last === ']') {
-      this.#at += 1;
-      return [codePoint(first), codePoint(first)];
-    }
-    if (last === '/' || codePoint(last) < codePoint(first)) {
-      throw new GlobSyntaxError(`the range "${first}-${last}" is the wrong way round`);
-    }
-    this.#at += 3;
-    return [codePoint(first), codePoint(last)];
+    const { set, end } = readClass(this.#chars, this.#at + 1);
+    this.#at = end;
+    return { kind: 'chars', set };
   }
 
   #braces(depth: number): GlobNode {
@@ -148,22 +124,22 @@ class GlobParser {
       options.push(this.#sequence(depth + 1));
     }
     if (this.#peek() === undefined)
-      throw new GlobSyntaxError('"{" is never closed; for the character itself write "[{]"');
+      throw new GlobSyntaxError('"{" is never closed; write "[{]" for the character itself');
     this.#at += 1;
     if (options.length > 1) return { kind: 'choice', options };
     throw new GlobSyntaxError(
-      '"{ }" holds neither a capture, as in {show} (letters, digits and _), nor alternatives, as in {mp4,mov}',
+      '"{ }" must contain a capture like {show} (letters, digits and _) or alternatives like {mp4,mov}',
     );
   }
 
   #capture(name: string, depth: number): GlobNode {
     if (depth > 0) {
       throw new GlobSyntaxError(
-        `the capture {${name}} cannot stand inside alternatives: write one rule for each of them`,
+        `the capture {${name}} is not allowed inside alternatives; write one rule per alternative`,
       );
     }
     if (this.captures.includes(name)) {
-      throw new GlobSyntaxError(`the capture {${name}} stands twice; give the second one another name`);
+      throw new GlobSyntaxError(`the capture {${name}} occurs twice; rename one of them`);
     }
     this.captures.push(name);
     this.#at += name.length + 2;
@@ -178,6 +154,31 @@ class GlobParser {
     this.segments.push(this.#chars.slice(this.#segmentStart, end).join(''));
     this.#segmentStart = end + 1;
   }
+}
+
+/** Reads a class such as `[!a-z]` from the character after its `[` to the one after its `]`. A `]` in first place is a character. */
+function readClass(chars: readonly string[], start: number): { readonly set: CharSet; readonly end: number } {
+  const negated = chars[start] === '!' || chars[start] === '^';
+  const ranges: [number, number][] = [];
+  let at = negated ? start + 1 : start;
+  while (chars[at] !== ']' || ranges.length === 0) {
+    const [first, last] = readRange(chars.slice(at, at + 3));
+    ranges.push([codePoint(first), codePoint(last ?? first)]);
+    at += last === undefined ? 1 : 3;
+  }
+  return { set: { ranges, negated, slash: false }, end: at + 1 };
+}
+
+/** One character, or both ends of `a-z`. */
+function readRange([first, dash, last]: readonly string[]): readonly [first: string, last?: string] {
+  if (first === undefined) throw new GlobSyntaxError('"[" is never closed; write "[[]" for the character itself');
+  if (first === '/') throw new GlobSyntaxError('"/" is not allowed inside [ ]');
+  if (first === '[' && dash === ':')
+    throw new GlobSyntaxError('classes such as [:alpha:] do not exist here; write [a-z]');
+  if (dash !== '-' || last === undefined || last === ']') return [first];
+  if (last === '/' || codePoint(last) < codePoint(first))
+    throw new GlobSyntaxError(`the range "${first}-${last}" is backwards; swap its ends`);
+  return [first, last];
 }
 
 function codePoint(char: string): number {

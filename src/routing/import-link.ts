@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import { quoted } from './text.ts';
 
-/** A file that names a remote address to import instead of holding a video. */
+/** The remote address that a link file imports instead of a local video. */
 export type ImportLink = { readonly ok: true; readonly url: string } | { readonly ok: false; readonly why: string };
 
-/** Characters. A link file is a few lines; an address longer than this no server takes. */
+/** Characters. A link file is a few lines, and no server accepts a longer address. */
 const MAX_TEXT = 65_536;
 const MAX_URL = 4096;
 
@@ -14,8 +14,8 @@ export function isImportLink(path: string): boolean {
 }
 
 /**
- * Reads the address out of a link file: a Windows `[InternetShortcut]`, an XML `.webloc`, or one address as plain text. The
- * content decides which, not the name. `why` is one sentence and never shows the address: it may be a signed one.
+ * Reads the address in a link file: a Windows `[InternetShortcut]`, an XML `.webloc`, or one address as plain text. The content
+ * decides which, not the name. `why` is one sentence and never shows the address, which may be signed.
  */
 export function parseImportLink(path: string, text: string): ImportLink {
   const read = readAddress(text);
@@ -24,7 +24,7 @@ export function parseImportLink(path: string, text: string): ImportLink {
 
 function readAddress(text: string): ImportLink {
   if (text.startsWith('bplist')) return broken('is a binary property list; save the link as text, or as a .url file');
-  if (text.length > MAX_TEXT) return broken(`is longer than a link file can be (${MAX_TEXT} characters)`);
+  if (text.length > MAX_TEXT) return broken(`is longer than ${MAX_TEXT} characters, the maximum for a link file`);
   if (text.includes('\0')) return broken('is not UTF-8 text');
   // White space for `trim` includes the byte order mark.
   const content = text.trim();
@@ -32,15 +32,15 @@ function readAddress(text: string): ImportLink {
   const addresses = addressesIn(content);
   if (typeof addresses === 'string') return broken(addresses);
   const [address, ...others] = addresses;
-  if (address === undefined) return broken('names no address');
-  return others.length > 0 ? broken('names more than one address') : checkAddress(address);
+  if (address === undefined) return broken('contains no address');
+  return others.length > 0 ? broken('contains more than one address; keep one') : checkAddress(address);
 }
 
 function broken(why: string): ImportLink {
   return { ok: false, why };
 }
 
-/** The addresses as they are written, or why the form cannot be read. */
+/** The addresses as written, or why the form cannot be read. */
 function addressesIn(content: string): readonly string[] | string {
   if (content.startsWith('<')) return fromPropertyList(content);
   if (/^\[InternetShortcut\]\s*$/imu.test(content)) return fromShortcut(content);
@@ -59,15 +59,15 @@ function fromShortcut(content: string): string[] {
   return addresses;
 }
 
-/** No XML parser: the form has one shape, and what is not read cannot be attacked. Entities of its own are refused, not expanded. */
+/** Without an XML parser: the form has one shape, and what is not parsed cannot be attacked. Refuses entities of its own. */
 function fromPropertyList(content: string): readonly string[] | string {
-  if (/<!ENTITY/iu.test(content)) return 'declares XML entities, which are not read';
-  if (!/<plist[\s>]/u.test(content)) return 'is XML, but no property list';
+  if (/<!ENTITY/iu.test(content)) return 'declares XML entities, which dropcast does not expand';
+  if (!/<plist[\s>]/u.test(content)) return 'is XML but not a property list';
   const found = [...withoutComments(content).matchAll(/<key>URL<\/key>\s*<string>([^<]*)<\/string>/gu)];
   return found.map(([, address = '']) => unescapeXml(address));
 }
 
-/** Not by a pattern: on a text full of `<!--` it would take the square of the length. */
+/** Without a pattern, which would take quadratic time on a text full of `<!--`. */
 function withoutComments(xml: string): string {
   const [before = '', ...comments] = xml.split('<!--');
   return before + comments.map((comment) => comment.split('-->').slice(1).join('-->')).join('');
@@ -82,15 +82,16 @@ function unescapeXml(text: string): string {
 
 function checkAddress(written: string): ImportLink {
   const address = written.trim();
-  if (address === '') return broken('names no address');
-  if (address.length > MAX_URL) return broken(`names an address longer than ${MAX_URL} characters`);
-  // The parser would drop tabs and line ends without a word, and so ask for another address than a person reads.
-  if (/[\s\p{Cc}]/u.test(address)) return broken('names an address with white space in it');
+  if (address === '') return broken('contains no address');
+  if (address.length > MAX_URL) return broken(`contains an address longer than ${MAX_URL} characters`);
+  // The parser silently drops tabs and line ends, and so would ask for another address than a person reads.
+  if (/[\s\p{Cc}]/u.test(address)) return broken('contains an address with white space');
   const url = URL.parse(address);
-  if (url === null) return broken('names no complete address; it must start with https:// or http://');
-  if (!['https:', 'http:'].includes(url.protocol)) return broken('names an address that is neither https nor http');
-  if (url.username !== '' || url.password !== '') return broken('names an address with a user name or password in it');
+  if (url === null) return broken('contains no complete address; it must start with https:// or http://');
+  if (!['https:', 'http:'].includes(url.protocol)) return broken('contains an address that is neither https nor http');
+  if (url.username !== '' || url.password !== '')
+    return broken('contains an address with a user name or password; remove them');
   return url.href.length > MAX_URL
-    ? broken(`names an address longer than ${MAX_URL} characters`)
+    ? broken(`contains an address longer than ${MAX_URL} characters`)
     : { ok: true, url: url.href };
 }

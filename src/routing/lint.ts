@@ -2,11 +2,11 @@ import { checkPattern, type CheckedPattern } from './check-pattern.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { compileProgram } from './glob-program.ts';
 import { firstTakers, type CompiledRule } from './shadow.ts';
-import { parseTemplate } from './template-syntax.ts';
-import { TEMPLATE_WORDS } from './template.ts';
+
+import { parseTemplate, TEMPLATE_WORDS } from './template.ts';
 import { distinct, quoted } from './text.ts';
 
-/** A rule as it is written, before anything about it is known to be right. */
+/** A rule as written, before anything about it is known to be right. */
 export interface LooseRule {
   readonly key: string;
   readonly match?: string;
@@ -30,9 +30,9 @@ interface ReadRule {
 }
 
 /**
- * Finds what is wrong with the rules of one folder, given in their order: broken patterns and templates, words that nothing
- * defines, and rules that can never match because earlier ones take everything (reported only when that is certain).
- * A rule with a broken pattern is not judged further than its own text.
+ * Finds what is wrong with the rules of one folder, in their order: invalid patterns and templates, undefined words, and rules
+ * that can never match because earlier ones take everything (only when that is certain). Of a rule with an invalid pattern only
+ * the text itself is checked.
  */
 export function lintRules(rules: readonly LooseRule[]): readonly RuleFinding[] {
   const read = rules.map((rule) => ({ rule, pattern: rule.match === undefined ? null : checkPattern(rule.match) }));
@@ -46,10 +46,10 @@ export function lintRules(rules: readonly LooseRule[]): readonly RuleFinding[] {
 function patternFindings({ rule, pattern }: ReadRule): RuleFinding[] {
   if (pattern === null) return [];
   const key = `${rule.key}.match`;
-  if (!pattern.ok) return [{ key, severity: 'error', message: `the pattern is wrong: ${pattern.why}` }];
+  if (!pattern.ok) return [{ key, severity: 'error', message: `invalid pattern: ${pattern.why}` }];
   const hiding = pattern.captures
     .filter(isTemplateWord)
-    .map((name) => `the capture {${name}} hides the word {${name}} in this rule`);
+    .map((name) => `the capture {${name}} hides the built-in word {${name}} in this rule; rename it to use both`);
   return [...hiding, ...unusedEnding(rule, pattern.captures)].map((message) => ({ key, severity: 'warning', message }));
 }
 
@@ -58,10 +58,10 @@ function unusedEnding(rule: LooseRule, captures: readonly string[]): string[] {
   const last = captures.at(-1);
   if (last === undefined || rule.match?.endsWith(`.{${last}}`) !== true) return [];
   const isUsed = templatesOf(rule).some(({ template }) => wordsOf(template).includes(last));
-  return isUsed ? [] : [`{${last}} captures any ending; for files that end in ".${last}" write it without braces`];
+  return isUsed ? [] : [`{${last}} captures any extension; remove the braces to match only ".${last}"`];
 }
 
-/** Only rules whose patterns can be read take part. */
+/** Skips rules with invalid patterns. */
 function shadowFindings(one: ReadRule, earlier: readonly ReadRule[]): RuleFinding[] {
   const [rule] = compiled(one);
   if (rule === undefined) return [];
@@ -80,7 +80,7 @@ function templateFindings({ rule, pattern }: ReadRule, all: readonly ReadRule[])
   return templatesOf(rule).flatMap(({ key, template }) => {
     const parsed = parseTemplate(template);
     if (!parsed.ok) return [{ key, severity: 'error' as const, message: parsed.why }];
-    // Without a readable pattern nobody knows which captures there are.
+    // Without a valid pattern nobody knows which captures there are.
     if (pattern === null || !pattern.ok) return [];
     const unknown = wordsOf(template).filter((word) => !isTemplateWord(word) && !pattern.captures.includes(word));
     return [...new Set(unknown)].map((word) => ({
@@ -93,38 +93,37 @@ function templateFindings({ rule, pattern }: ReadRule, all: readonly ReadRule[])
 
 function unknownWord(word: string, captures: readonly string[], all: readonly ReadRule[]): string {
   const elsewhere = all.find(({ pattern }) => pattern?.ok === true && pattern.captures.includes(word));
-  if (elsewhere !== undefined)
-    return `{${word}} is captured by ${elsewhere.rule.key}, but not by the match of this rule`;
+  if (elsewhere !== undefined) return `${elsewhere.rule.key} captures {${word}}, but the match of this rule does not`;
   const known = distinct([...captures, ...TEMPLATE_WORDS]);
   const meant = didYouMean(word, known);
   if (meant !== null) return `unknown word {${word}}, did you mean {${meant}}?`;
-  return `unknown word {${word}}; known here are ${known.map((name) => `{${name}}`).join(' ')}`;
+  return `unknown word {${word}}; use one of ${known.map((name) => `{${name}}`).join(' ')}`;
 }
 
-/** What `include` and `exclude` cannot be, in words, or null. */
+/** What is wrong with a pattern of `include` or `exclude`, in words, or null. */
 export function lintGlob(glob: string): string | null {
   const pattern = checkPattern(glob);
   if (!pattern.ok) return pattern.why;
   const [name] = pattern.captures;
   if (name === undefined) return null;
-  return `{${name}} captures any text, which only rules can use; write ${quoted(name)} without braces, or "*"`;
+  return `captures like {${name}} work only in rules; write ${quoted(name)} without braces, or "*"`;
 }
 
 /**
- * What is wrong with the directory of `after_ready: { move: … }`, in words, or null. It is a template without captures: it
- * belongs to the folder, not to a rule.
+ * What is wrong with the directory of `after_ready: { move: … }`, in words, or null. It is a template without captures, because
+ * it belongs to the folder and not to a rule.
  */
 export function lintMoveTemplate(template: string): string | null {
   const parsed = parseTemplate(template);
   if (!parsed.ok) return parsed.why;
   const word = wordsOf(template).find((name) => !isTemplateWord(name));
   if (word !== undefined) return unknownWord(word, [], []);
-  if (template.includes('\\')) return 'write "/" between directories';
+  if (template.includes('\\')) return 'it contains a backslash; write "/" between directories';
   if (template.startsWith('/')) return 'it must be a directory inside the folder, without "/" at the start';
   const segments = template.split('/').filter((segment) => segment !== '');
   if (segments.includes('..')) return 'it must be a directory inside the folder, without ".."';
   if (segments.some((segment) => segment.startsWith('.') && segment !== '.'))
-    return 'a directory must not be hidden (start with ".")';
+    return 'no directory in it may be hidden (start with ".")';
   const moves = segments.some((segment) => !['.', '{dir}', '{dirs}'].includes(segment));
   return moves ? null : 'it would leave every file where it is; name a directory, as in "done/{date}"';
 }

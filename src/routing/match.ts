@@ -2,19 +2,19 @@ import { codePoints, lowerCase } from './char-set.ts';
 import { compileProgram, lowerCaseProgram, runProgram, type GlobProgram } from './glob-program.ts';
 import { parseGlob } from './glob.ts';
 
-/** What the `{name}` parts of a glob stood for, by name. */
+/** What the `{name}` parts of a glob matched, by name. */
 export type Captures = Readonly<Record<string, string>>;
 
 export interface Matcher {
-  /** The captures when the whole path fits, else null. The path is relative, with `/`. Never throws. */
+  /** The captures when the whole path matches, else null. The path is relative, with `/`. Never throws. */
   match(path: string): Captures | null;
 }
 
 /**
- * Compiles the glob of a rule. Upper and lower case differ; names that start with a dot are names like any other; a capture
- * takes as few characters as it can, from left to right. `news/**` takes what is inside `news`, not a file called `news`.
+ * Compiles the glob of a rule. Case matters; names that start with a dot are names like any other; a capture takes as few
+ * characters as it can, from left to right. `news/**` matches what is inside `news`, not a file called `news`.
  *
- * A broken glob matches nothing: `lintRules` reports it, and with it the configuration is refused.
+ * An invalid glob matches nothing: `lintRules` reports it, and the configuration is refused.
  * A match takes at most (length of the glob) × (length of the path) steps, whatever the names are.
  */
 export function compileMatch(glob: string): Matcher {
@@ -30,8 +30,8 @@ export function compileMatch(glob: string): Matcher {
 }
 
 /**
- * Compiles `include` and `exclude` to one question: is this path ours? At least one pattern of `include` must take it and none
- * of `exclude`. Unlike in rules, upper and lower case are the same: cameras write CLIP.MP4.
+ * Compiles `include` and `exclude` to one predicate: at least one pattern of `include` must match a path and none of `exclude`.
+ * Unlike in rules, case does not matter: cameras write CLIP.MP4.
  */
 export function compileFilter(include: readonly string[], exclude: readonly string[]): (path: string) => boolean {
   const isIncluded = compileAny(include);
@@ -42,8 +42,8 @@ export function compileFilter(include: readonly string[], exclude: readonly stri
 const BY_EXTENSION = /^\*\*\/\*\.(?:\{([a-z0-9]+(?:,[a-z0-9]+)+)\}|([a-z0-9]+))$/i;
 
 /**
- * A filter is asked for every file at every rescan (100,000 files a minute, design section 12), and nearly always in the form
- * of the default list: that is one look-up of the extension instead of a run of the program.
+ * Each rescan filters every file (100,000 files a minute, design section 12), and nearly always with a list of extensions: that
+ * is one lookup instead of a run of the program.
  */
 function compileAny(globs: readonly string[]): (path: string) => boolean {
   const extensions = new Set<string>();

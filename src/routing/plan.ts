@@ -1,4 +1,21 @@
-/** What a rule and a sidecar say of one file: what is sent to the service. Fixed when the file is accepted. */
+/** One rule of a folder, as the configuration gives it. */
+export interface Rule {
+  /** Its key in the configuration, `folders[0].rules[1]`. */
+  readonly key: string;
+  /** Line in the configuration file, from 1. */
+  readonly line: number;
+  /** Glob for the path relative to the folder; `{name}` captures within one path segment, `{a,b}` is alternation. */
+  readonly match: string;
+  readonly channel: string;
+  /** Template; `{title}` by default. */
+  readonly title: string;
+  readonly description: string | null;
+  /** Templates; one that is exactly `{dirs}` becomes one tag per sub-folder. */
+  readonly tags: readonly string[];
+  readonly publish: readonly string[];
+}
+
+/** What a rule and a sidecar say about one file, to be sent to the service. Fixed when the file is accepted. */
 export interface Plan {
   /** The rule that took it, as `folders[0].rules[1]`. */
   readonly rule: string;

@@ -1,6 +1,5 @@
 import { compileMatch, type Captures } from './match.ts';
-import type { Plan, Route } from './plan.ts';
-import type { Rule } from './rule.ts';
+import type { Plan, Route, Rule } from './plan.ts';
 import type { Sidecar } from './sidecar.ts';
 import { renderDescription, renderTags, renderTitle, type TemplateContext } from './template.ts';
 import { distinct, manyLines, oneLine } from './text.ts';
@@ -14,8 +13,8 @@ export interface RoutedFile {
 }
 
 /**
- * Decides where a file goes: the first rule that matches takes it; none holds it. A sidecar overrides what the rule says of
- * title, description, channel and publish; its tags are added. Never throws.
+ * Decides where a file goes: the first rule that matches takes it; without one the file is held. A sidecar overrides the rule's
+ * title, description, channel and publish, and adds its tags. Never throws.
  */
 export function route(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar | null): Route {
   for (const rule of rules) {
@@ -25,7 +24,7 @@ export function route(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar
   return { kind: 'held', code: 'no_rule', why: 'no rule matches' };
 }
 
-/** What the rule that took a file, and its sidecar, say of it. */
+/** What the rule that took a file, and its sidecar, say about it. */
 function planFor(
   rule: Rule,
   context: TemplateContext & { readonly captures: Captures },

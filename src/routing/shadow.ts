@@ -1,6 +1,5 @@
 import { codePoints, SLASH, takes, type CharSet } from './char-set.ts';
-import { covers } from './covers.ts';
-import { runProgram, type GlobProgram } from './glob-program.ts';
+import { runProgram, type GlobProgram, type Step } from './glob-program.ts';
 
 export interface CompiledRule {
   readonly key: string;
@@ -9,11 +8,11 @@ export interface CompiledRule {
 }
 
 /**
- * The earlier rules that take every path this glob matches, so that its rule can never win: one of them if one is enough, else
- * no more than are needed. Empty when the rule can win, or when that is not certain.
+ * The earlier rules that together take every path this glob matches, so that its rule can never win: one if one is enough, else
+ * no more than needed. Empty when the rule can win, or when that is not certain.
  */
 export function firstTakers(glob: GlobProgram, earlier: readonly CompiledRule[]): readonly CompiledRule[] {
-  // One path answers nearly every pair of rules, at a hundredth of the cost of the whole question.
+  // One sample path settles nearly every pair of rules, at a hundredth of the cost of the full answer.
   const sample = samplePath(glob);
   const possible = earlier.filter(({ program }) => sample === null || runProgram(program, sample) !== null);
   if (possible.length === 0) return [];
@@ -31,7 +30,7 @@ function takeAll(rules: readonly CompiledRule[], glob: GlobProgram): boolean {
   return programs.length > 0 && covers(programs, glob);
 }
 
-/** A path that the glob matches, or null if the first one that is tried is none. Forks leave their loop first. */
+/** A path that the glob matches, or null if the first candidate is not a path. Forks leave their loop first. */
 function samplePath({ steps, start }: GlobProgram): number[] | null {
   const path: number[] = [];
   for (let step = steps[start]; step !== undefined; step = steps[step.next]) {
@@ -41,8 +40,121 @@ function samplePath({ steps, start }: GlobProgram): number[] | null {
   return text.includes('\0') || text.split('/').includes('') ? null : codePoints(text);
 }
 
-/** A character of the set, or NUL, which no path holds. */
+/** A character of the set, or NUL, which no path contains. */
 function sampleChar(set: CharSet): number {
   const candidates = [0x78, SLASH, ...set.ranges.flatMap(([first, last]) => [first, last + 1])];
   return candidates.find((char) => char <= 0x10_ff_ff && takes(set, char)) ?? 0;
+}
+
+/** Character tests before `covers` gives up, after some milliseconds. Ordinary rules need a few thousand. */
+const BUDGET = 50_000;
+
+/**
+ * Whether one of `earlier` matches every relative path that `later` matches. True is certain; false means no, or that the answer
+ * would take too long.
+ *
+ * It walks through all characters `later` could read next and keeps, for each, the set of steps the earlier globs could be in
+ * (the subset construction for the inclusion of regular languages). A path that ends `later` and no earlier glob is a
+ * counterexample. Without earlier globs it answers whether `later` matches no path at all.
+ */
+export function covers(earlier: readonly GlobProgram[], later: GlobProgram): boolean {
+  const ours = new Automaton([later]);
+  const theirs = new Automaton(earlier);
+  const characters = alphabet([...ours.steps, ...theirs.steps]);
+  const walk = new Walk();
+  walk.add(ours.starts, theirs.starts, true);
+  let budget = BUDGET;
+  for (let state = walk.next(); state !== undefined; state = walk.next()) {
+    // A path is not empty, has no empty segment, and does not end with a slash.
+    if (!state.isSegmentStart && ours.isEnd(state.ours) && !state.theirs.some((step) => theirs.isEnd(step)))
+      return false;
+    for (const char of characters) {
+      budget -= 1 + state.theirs.length;
+      if (budget < 0) return false;
+      const isSlash = char === SLASH;
+      if (isSlash && state.isSegmentStart) continue;
+      walk.add(ours.after([state.ours], char), theirs.after(state.theirs, char), isSlash);
+    }
+  }
+  return true;
+}
+
+interface WalkState {
+  readonly ours: number;
+  readonly theirs: readonly number[];
+  readonly isSegmentStart: boolean;
+}
+
+/** Every state once, depth first: a counterexample is nearly always at the end of the first branch. */
+class Walk {
+  readonly #seen = new Set<string>();
+  readonly #pending: WalkState[] = [];
+
+  add(ours: readonly number[], theirs: readonly number[], isSegmentStart: boolean): void {
+    for (const step of ours) {
+      const key = `${step}|${isSegmentStart}|${theirs.join()}`;
+      if (this.#seen.has(key)) continue;
+      this.#seen.add(key);
+      this.#pending.push({ ours: step, theirs, isSegmentStart });
+    }
+  }
+
+  next(): WalkState | undefined {
+    return this.#pending.pop();
+  }
+}
+
+/** Several programs as one: its states are the steps that take a character, and the ends. */
+class Automaton {
+  readonly steps: readonly Step[];
+  readonly starts: readonly number[];
+
+  constructor(programs: readonly GlobProgram[]) {
+    const steps: Step[] = [];
+    const starts: number[] = [];
+    for (const program of programs) {
+      const offset = steps.length;
+      starts.push(program.start + offset);
+      steps.push(...program.steps.map((step) => moved(step, offset)));
+    }
+    this.steps = steps;
+    this.starts = this.#closure(starts);
+  }
+
+  isEnd(at: number): boolean {
+    return this.steps[at]?.next === -1;
+  }
+
+  /** Where the states lead by one character. */
+  after(states: readonly number[], char: number): number[] {
+    const taken = states.map((at) => this.steps[at]).filter((step) => step?.chars && takes(step.chars, char));
+    return this.#closure(taken.map((step) => step?.next ?? -1));
+  }
+
+  /** The states that are reached without a character, sorted. */
+  #closure(from: readonly number[]): number[] {
+    const seen = new Set<number>();
+    const pending = [...from];
+    for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+      const step = this.steps[at];
+      if (step === undefined || seen.has(at)) continue;
+      seen.add(at);
+      if (step.chars === null) pending.push(step.next, step.other);
+    }
+    return [...seen].filter((at) => this.steps[at]?.chars !== null || this.isEnd(at)).toSorted((a, b) => a - b);
+  }
+}
+
+function moved(step: Step, offset: number): Step {
+  const at = (index: number) => (index === -1 ? -1 : index + offset);
+  return { ...step, next: at(step.next), other: at(step.other) };
+}
+
+/** One character for each stretch of characters that all sets treat alike. */
+function alphabet(steps: readonly Step[]): number[] {
+  const sets = new Set(steps.map((step) => step.chars).filter((chars): chars is CharSet => chars !== null));
+  const borders = [...sets].flatMap((set) => set.ranges.flatMap(([first, last]) => [first, last + 1]));
+  // A file name contains no NUL, so the first stretch begins after it.
+  const all = new Set([1, SLASH, SLASH + 1, ...borders]);
+  return [...all].filter((char) => char >= 1 && char <= 0x10_ff_ff).toSorted((a, b) => a - b);
 }

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
 import { oneLine, quoted } from './text.ts';
 
-/** What the file beside a video says of it. What is not given is left to the rule. */
+/** What the file beside a video says about it. The rule decides the rest. */
 export interface Sidecar {
-  /** As it is: words in braces are not replaced. */
+  /** Taken literally: words in braces are not replaced. */
   readonly title?: string;
   /** Empty: no description, whatever the rule says. */
   readonly description?: string;
@@ -18,8 +18,7 @@ export interface Sidecar {
 
 /**
  * Where the sidecar of a file may be, in order of precedence: `clip.yaml`, `clip.yml`, `clip.json` and `clip.mp4.json` for
- * `clip.mp4`. More than one of them is a mistake that only a person can clear: the file is held with both names.
- * Both ways of naming are taken because tools differ.
+ * `clip.mp4`. Tools differ in which they write. With more than one, the file is held until a person removes the others.
  */
 export function sidecarNames(path: string): string[] {
   const { dir, name, base } = posix.parse(path);
@@ -37,8 +36,8 @@ export type SidecarCheck =
   | { readonly ok: false; readonly why: string };
 
 /**
- * Checks the parsed content of a sidecar. `why` is one sentence with every problem in it. A key without a value counts as not
- * given; `tags` and `publish` may be a single text.
+ * Checks the parsed content of a sidecar. `why` is one sentence with every problem in it. A key without a value counts as
+ * missing; `tags` and `publish` may be a single text.
  */
 export function checkSidecar(name: string, value: unknown): SidecarCheck {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -50,7 +49,7 @@ export function checkSidecar(name: string, value: unknown): SidecarCheck {
   return { ok: false, why: `sidecar ${quoted(name)}: ${joined(result.error.issues.flatMap(problems))}` };
 }
 
-/** Far above what a person writes, far below what would hurt the service or the ledger. Characters. */
+/** In characters: far more than a person writes, far less than would hurt the service or the ledger. */
 const MAX = { title: 1000, description: 20_000, tag: 200, tags: 100, id: 200, publish: 50 } as const;
 
 const text = (max: number) =>
@@ -58,8 +57,8 @@ const text = (max: number) =>
 
 const line = (max: number) => text(max).refine((given) => oneLine(given) !== '', { error: 'is empty', abort: true });
 
-/** Identifiers stand in request paths: what could lead to another address is refused here, the rest is for the service to judge. */
-const id = line(MAX.id).regex(/^(?!\.+$)[^\s\p{C}/?#%\\]+$/u, 'is not an identifier');
+/** Identifiers become part of request paths. Refuses what could lead to another address; the service checks the rest. */
+const id = line(MAX.id).regex(/^(?!\.+$)[^\s\p{C}/?#%\\]+$/u, 'is not a valid identifier');
 
 const listOf = (item: z.ZodType<string>, max: number) =>
   z.preprocess(
@@ -84,10 +83,10 @@ function problems(issue: z.core.$ZodIssue): string[] {
 function unknownKey(key: string): string {
   const known = Object.keys(SIDECAR.shape);
   const meant = didYouMean(key, known);
-  return `${quoted(key)}: unknown key, ${meant === null ? `known are ${known.join(', ')}` : `did you mean "${meant}"?`}`;
+  return `${quoted(key)}: unknown key, ${meant === null ? `use one of ${known.join(', ')}` : `did you mean "${meant}"?`}`;
 }
 
-/** All of a usual number of problems; a sentence with a hundred helps nobody. */
+/** The first eight problems and a count: a sentence with a hundred helps nobody. */
 function joined(found: readonly string[]): string {
   const rest = found.length - 8;
   return [...found.slice(0, 8), ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
@@ -96,9 +95,9 @@ function joined(found: readonly string[]): string {
 function kindOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'number') return `the number ${value}: put it in quotes`;
-  if (typeof value === 'boolean') return `${value}: put it in quotes`;
-  return typeof value === 'string' ? 'only text' : typeof value === 'object' ? 'keys' : `a ${typeof value}`;
+  if (typeof value === 'number') return `the number ${value}; put it in quotes`;
+  if (typeof value === 'boolean') return `${value}; put it in quotes`;
+  return typeof value === 'string' ? 'plain text' : typeof value === 'object' ? 'keys' : `a ${typeof value}`;
 }
 
 function withoutUndefined(data: z.infer<typeof SIDECAR>): Sidecar {

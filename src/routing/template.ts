@@ -1,15 +1,14 @@
 import { posix } from 'node:path';
 import type { Captures } from './match.ts';
-import { parseTemplate, type TemplatePart } from './template-syntax.ts';
 import { distinct, manyLines, oneLine } from './text.ts';
 
-/** What a template can say of a file. */
+/** The facts about a file that a template can use. */
 export interface TemplateContext {
   /** Relative to the folder, with `/`. */
   readonly path: string;
   /** Modification time, epoch milliseconds. */
   readonly modifiedMs: number;
-  /** What the rule's `match` captured. A capture hides the word of the same name. */
+  /** What the rule's `match` captured. A capture hides the built-in word of the same name. */
   readonly captures?: Captures;
 }
 
@@ -18,20 +17,21 @@ export const TEMPLATE_WORDS = ['title', 'name', 'ext', 'path', 'dir', 'dirs', 'd
 type TemplateWord = (typeof TEMPLATE_WORDS)[number];
 
 /**
- * Renders the title: one line, never empty. What would be empty becomes the file name, and after that `untitled`.
- * Here as everywhere: values are put in as they are (braces in a file name are no words), and nothing throws; a template that
- * is broken or has an unknown word, which the configuration refuses, keeps that part as it is written.
+ * Renders the title: one line, never empty. An empty result becomes the file name, or else `untitled`.
+ *
+ * All templates insert values as they are (braces in a file name are not words) and never throw. An invalid template or an unknown
+ * word, which the configuration refuses, stays as written.
  */
 export function renderTitle(template: string, context: TemplateContext): string {
   return oneLine(render(template, context)) || oneLine(posix.basename(context.path)) || 'untitled';
 }
 
-/** Renders a description: lines of the template stay, a value is one line. Null when nothing is left. */
+/** Renders a description: keeps the lines of the template and makes each value one line. Null when nothing is left. */
 export function renderDescription(template: string, context: TemplateContext): string | null {
   return manyLines(render(template, context, oneLine)) || null;
 }
 
-/** Renders tags: one line each, none empty, each once. A template that is exactly `{dirs}` gives one tag for each sub-folder. */
+/** Renders tags: one line each, none empty, no duplicates. A template that is exactly `{dirs}` gives one tag per sub-folder. */
 export function renderTags(templates: readonly string[], context: TemplateContext): string[] {
   return distinct(templates.flatMap((template) => renderTag(template, context)).map(oneLine));
 }
@@ -45,8 +45,8 @@ const KEEPS_SLASHES: readonly string[] = ['dir', 'dirs', 'path'] satisfies Templ
 
 /**
  * Renders a directory inside the folder, as a relative path with `/`; an empty result is the folder itself. It never leads out
- * of the folder and never to a hidden name: empty and `.` segments go, dots at the start of a segment and control characters
- * become `_`, and a `/` counts only in the template and in the values of `{dir}`, `{dirs}` and `{path}`.
+ * of the folder or to a hidden name: empty and `.` segments are dropped, dots at the start of a segment and control characters
+ * become `_`, and a `/` separates only in the template and in the values of `{dir}`, `{dirs}` and `{path}`.
  */
 export function renderDirectory(template: string, context: TemplateContext): string {
   const text = render(template, context, (value, word) =>
@@ -94,8 +94,37 @@ function valueOf(word: TemplateWord, { path, modifiedMs }: TemplateContext): str
   return values[word];
 }
 
-/** `undated` for a time no calendar has: a broken clock must not stop an upload. */
+/** `undated` for a time outside the calendar: a broken clock must not stop an upload. */
 function utcDate(epochMs: number): string {
   const date = new Date(epochMs);
   return Number.isNaN(date.getTime()) ? 'undated' : (date.toISOString().split('T')[0] ?? '');
+}
+
+/** A piece of a template: text that stays, or a word that is replaced. */
+export type TemplatePart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'word'; readonly word: string };
+
+export type Template =
+  | { readonly ok: true; readonly parts: readonly TemplatePart[] }
+  | { readonly ok: false; readonly why: string };
+
+const PIECE = /\{\{|\}\}|\{([A-Za-z][A-Za-z0-9_]*)\}|[^{}]+|[{}]/gsu;
+
+/**
+ * Reads a template: `{word}` is replaced, `{{` and `}}` are literal braces. Any other brace gives `why`: half a sentence that
+ * says what to write instead.
+ */
+export function parseTemplate(template: string): Template {
+  const parts: TemplatePart[] = [];
+  for (const [piece, word] of template.matchAll(PIECE)) {
+    if (word !== undefined) parts.push({ kind: 'word', word });
+    else if (piece === '{' || piece === '}') return { ok: false, why: strayBrace(piece) };
+    else parts.push({ kind: 'text', text: piece === '{{' ? '{' : piece === '}}' ? '}' : piece });
+  }
+  return { ok: true, parts };
+}
+
+function strayBrace(brace: string): string {
+  return `"${brace}" is not part of a word like {title}; write "${brace}${brace}" for the brace itself`;
 }

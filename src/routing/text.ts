@@ -1,3 +1,5 @@
+import { quote } from '../log/unsafe-characters.ts';
+
 /** One line for a title or a tag: control characters and runs of white space become one space, the ends are trimmed. */
 export function oneLine(text: string): string {
   return text
@@ -15,13 +17,13 @@ export function manyLines(text: string): string {
     .trim();
 }
 
-/** What is not empty, each once, in the order it first comes. */
+/** The texts that are not empty, each once, in order of first appearance. */
 export function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)].filter((text) => text !== '');
 }
 
-/** A name out of a file or file system for a message: quoted, control characters escaped, cut at 120 characters. */
+/** A name or key from a user's files, for a message: quoted, unsafe characters escaped, cut at 120 characters. */
 export function quoted(text: string): string {
-  const chars = Array.from(text);
-  return JSON.stringify(chars.length > 120 ? `${chars.slice(0, 119).join('')}…` : text);
+  const characters = Array.from(text);
+  return quote(characters.length > 120 ? `${characters.slice(0, 119).join('')}…` : text);
 }

@@ -1,4 +1,4 @@
-/** The whole body; null when it is longer or breaks off. No more than `mostBytes` and one chunk is ever held. */
+/** Reads a request body into memory: at most `mostBytes` and one chunk. Null when it is longer or breaks off. */
 export async function limitedBody(request: Request, mostBytes: number): Promise<Uint8Array | null> {
   if (Number(request.headers.get('content-length') ?? 0) > mostBytes) return null;
   const chunks: Uint8Array[] = [];
@@ -10,7 +10,7 @@ export async function limitedBody(request: Request, mostBytes: number): Promise<
       chunks.push(chunk);
     }
   } catch {
-    return null; // nobody is left who could read the answer
+    return null; // the client is gone
   }
   return Buffer.concat(chunks);
 }

@@ -1,20 +1,20 @@
 import { access } from './folder-access.ts';
 import type { Directory } from './folder-access.ts';
 
-/** Whose folder it is: those who must be able to use what the service makes in it. */
+/** Who owns the folder, and must be able to use what the service creates in it. */
 export interface Owners {
-  /** As setfacl(1) takes them, a name or a number; null where it needs no help, like root. */
+  /** A name or number for setfacl(1); null when it needs no entry, like root. */
   readonly user: string | null;
   readonly group: string | null;
-  /** What the group may do in the folder, of `access`; 0 is nothing. */
+  /** What the group may do in the folder, a value of `access`; 0 is nothing. */
   readonly groupAccess: number;
 }
 
 /**
- * The command that opens a directory to the service, and what the service makes in it to its owners: `done/` belongs to the
- * service, and with rights for the service alone its owner could neither list nor remove what was moved there.
+ * The command that gives the service access to a directory, and its owners access to what the service creates there: `done/` belongs to
+ * the service, and without entries of their own the owners could neither list nor remove what is moved there.
  *
- * @param service its name and number
+ * @param service name and number of its user
  */
 export function accessCommand(
   service: { readonly name: string; readonly uid: number },
@@ -23,7 +23,7 @@ export function accessCommand(
 ): string {
   const word = shellWord(directory.path);
   const rights = rightsOf(directory.needs);
-  // Of an access control list its owner takes nothing (acl(5)).
+  // An access control list does not apply to the owner (acl(5)).
   if (directory.uid === service.uid) return `sudo chmod u+${rights} ${word}`;
   if (directory.needs === access.enter) return `sudo setfacl -m u:${service.name}:x ${word}`;
   const entries = [
@@ -31,11 +31,15 @@ export function accessCommand(
     `d:u:${service.name}:${rights}`,
     ...(directory.needs === access.write ? ownerEntries(directory, owners) : []),
   ];
-  // d: is for what comes later, X for directories and what may be executed already (setfacl(1)).
+  // d: applies to later files; X to directories and files that are executable already (setfacl(1)).
   return `sudo setfacl -R -m ${entries.map(argument).join(',')} ${word}`;
 }
 
-/** The command for a folder that the service uses as a member of its group: what it makes there is of that group, too (inode(7)). */
+/**
+ * The command for a folder that the service uses as a member of its group, so that what it creates there belongs to that group (inode(7)).
+ *
+ * @returns null when the folder is set up that way already
+ */
 export function groupCommand({ mode, path }: Directory): string | null {
   return (mode & 0o2000) === 0 ? `sudo chmod g+s ${shellWord(path)}` : null;
 }
@@ -53,7 +57,7 @@ function rightsOf(bits: number): string {
   return `${bits & 4 ? 'r' : ''}${bits & 2 ? 'w' : ''}${bits & 1 ? 'X' : ''}`;
 }
 
-/** Names of a directory service may have blanks in them. */
+/** Names from a directory service may contain spaces. */
 function argument(entry: string): string {
   return /^[\w.:@-]+$/.test(entry) ? entry : shellWord(entry);
 }

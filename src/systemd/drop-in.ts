@@ -1,59 +1,58 @@
 import { bindWord, mountUnit, unitComment, unitWord } from './unit-text.ts';
 
-/** What a site needs of its unit beside what the shipped one has (systemd/dropcast.service). */
-export interface Site {
-  /** The configuration that all of this is for. */
+/** What the unit needs for a configuration, beyond what the shipped unit has (systemd/dropcast.service). */
+export interface UnitNeeds {
   readonly configFile: string;
-  readonly folders: readonly SiteFolder[];
-  /** Directories that are written to and are none of the unit's own: another state directory, that of another socket. */
-  readonly written: readonly SitePath[];
-  /** Files that hold secrets. */
-  readonly secretFiles: readonly SitePath[];
-  /** Of the status page; null when it is that of the unit, or there is none. 0 is any. */
+  readonly folders: readonly FolderNeeds[];
+  /** Writable directories beyond those of the unit: another state directory, the directory of another socket. */
+  readonly written: readonly ResolvedPath[];
+  /** Files with secrets. */
+  readonly secretFiles: readonly ResolvedPath[];
+  /** Of the status page; null when the unit allows it already or there is no page. 0 is any port. */
   readonly port: number | null;
-  /** Addresses of name servers that the unit shuts out. */
+  /** Addresses of name servers that the unit blocks. */
   readonly resolvers: readonly string[];
 }
 
-export interface SitePath {
-  /** As the configuration has it, absolute. */
+export interface ResolvedPath {
+  /** As in the configuration, absolute. */
   readonly path: string;
-  /** With links resolved, as far as they lead somewhere. */
+  /** With symbolic links resolved; the same path when it does not exist. */
   readonly realPath: string;
 }
 
-export interface SiteFolder extends SitePath {
-  /** Else its mount and its groups are not known. */
+export interface FolderNeeds extends ResolvedPath {
+  /** When false, mount point and groups are unknown. */
   readonly isThere: boolean;
-  /** Files are moved or deleted in it. */
+  /** Whether files are moved or deleted in it. */
   readonly isWritten: boolean;
-  /** Of the file system that it is on, when that is not the root file system. */
+  /** Of its file system; null on the root file system. */
   readonly mountPoint: string | null;
-  /** Names of groups that the service must be in for it. */
+  /** Names of the groups that give the service access. */
   readonly groups: readonly string[];
-  /** What a person has to do for the service to get at it, as commands. */
+  /** Commands that a person must run to give the service access. */
   readonly commands: readonly string[];
-  /** What a person has to do for its group to get at what the service makes in it; null when the group can, or need not. */
+  /** The command that a person must run so that the folder's group can use what the service creates; null when none is needed. */
   readonly groupCommand: string | null;
 }
 
 /**
- * The text of the drop-in, systemd.unit(5).
+ * The text of the drop-in (systemd.unit(5)).
  *
- * @throws {UnitTextError} for a path that cannot be written into one
+ * @throws {UnitTextError} for a path that a unit file cannot contain
  */
-export function dropInText(site: Site): string {
-  const sections = [mounts(site), service(site)].filter((lines) => lines.length > 1);
+export function dropInText(needs: UnitNeeds): string {
+  const sections = [mounts(needs), service(needs)].filter((lines) => lines.length > 1);
   const header = [
-    `# Made by \`dropcast systemd drop-in\` of ${unitWord(site.configFile)}. Make it again when folders change there.`,
-    ...(sections.length === 0 ? ['# They need nothing that the unit does not have.'] : []),
+    `# Written by \`dropcast systemd drop-in\` for ${unitWord(needs.configFile)}. Run it again when the folders change.`,
+    ...(sections.length === 0 ? ['# The folders need nothing beyond the unit.'] : []),
   ];
   return [header, ...sections].map((lines) => `${lines.join('\n')}\n`).join('\n');
 }
 
 /**
- * The lines of a drop-in that `dropInText` may write, in any order: neither comments, nor what somebody else put there, like
- * another credential.
+ * The lines of a drop-in that `dropInText` writes, in any order. Leaves out comments and lines that somebody else added, such as another
+ * credential.
  */
 export function needsOf(text: string): ReadonlySet<string> {
   const keys =
@@ -62,58 +61,56 @@ export function needsOf(text: string): ReadonlySet<string> {
 }
 
 /**
- * Waited for, but not required: with RequiresMountsFor= one share that cannot be mounted keeps the service from starting
- * at all, whatever Restart= says, and taking it away stops the service (seen on 252 and 257). WantsMountsFor= comes with 256.
+ * The service waits for mounts without requiring them. With RequiresMountsFor= one share that cannot be mounted keeps the service from
+ * starting, whatever Restart= says, and unmounting it stops the service (seen on 252 and 257). WantsMountsFor= needs 256.
  */
-function mounts({ folders }: Site): readonly string[] {
+function mounts({ folders }: UnitNeeds): readonly string[] {
   const units = unique(folders.flatMap(({ mountPoint }) => (mountPoint === null ? [] : mountUnit(mountPoint))));
   return ['[Unit]', ...units.flatMap((unit) => [`Wants=${unit}`, `After=${unit}`])];
 }
 
-function service(site: Site): readonly string[] {
+function service(needs: UnitNeeds): readonly string[] {
   return [
     '[Service]',
-    ...site.folders.flatMap(folderLines),
-    ...groupLine(site.folders),
-    ...site.written.flatMap((path) => openLines(path, true)),
-    ...site.secretFiles.flatMap((path) => openLines(path, false)),
-    ...noExecLine([...site.folders.filter(({ isWritten }) => isWritten), ...site.written]),
-    ...site.resolvers.map((address) => `IPAddressAllow=${address}`),
-    ...(site.port === null ? [] : [`SocketBindAllow=tcp${site.port === 0 ? '' : `:${site.port}`}`]),
+    ...needs.folders.flatMap(folderLines),
+    ...groupLine(needs.folders),
+    ...needs.written.flatMap((path) => openLines(path, true)),
+    ...needs.secretFiles.flatMap((path) => openLines(path, false)),
+    ...noExecLine([...needs.folders.filter(({ isWritten }) => isWritten), ...needs.written]),
+    ...needs.resolvers.map((address) => `IPAddressAllow=${address}`),
+    ...(needs.port === null ? [] : [`SocketBindAllow=tcp${needs.port === 0 ? '' : `:${needs.port}`}`]),
   ];
 }
 
-function folderLines(folder: SiteFolder): readonly string[] {
+function folderLines(folder: FolderNeeds): readonly string[] {
   const name = unitWord(folder.path);
   const lines = openLines(folder, folder.isWritten);
   return [
-    ...(lines.length === 0 ? [`# ${name} is only read.`] : lines),
-    // What is bound is the directory, whatever is at its path later (mount(2), MS_BIND).
-    ...(isBound(folder) ? [`# A directory that is put in the place of ${name} is seen after a restart only.`] : []),
-    ...(folder.isThere ? [] : [`# ${name} is not there. Make this again once it is: its groups are not known yet.`]),
+    ...(lines.length === 0 ? [`# ${name} is read-only and needs no line.`] : lines),
+    // A bind mount shows the directory, not what is at its path later (mount(2), MS_BIND).
+    ...(isBound(folder) ? [`# When ${name} is replaced by another directory, restart the service.`] : []),
+    ...(folder.isThere ? [] : [`# ${name} does not exist. Run this again once it does: its groups are unknown.`]),
     ...(isBelow(folder.realPath, '/root')
-      ? [
-          `# The service cannot use ${name} with newer versions of systemd (seen: 257), which keep /root closed: move it.`,
-        ]
+      ? [`# The service cannot use ${name} with newer versions of systemd (seen: 257), which hide /root: move it.`]
       : []),
-    ...folder.commands.map((command) => unitComment(`The service cannot use ${name} before somebody runs: ${command}`)),
+    ...folder.commands.map((command) => unitComment(`The service cannot use ${name} until somebody runs: ${command}`)),
     ...(folder.groupCommand === null
       ? []
       : [
           unitComment(
-            `The group of ${name} cannot use what is moved there before somebody runs: ${folder.groupCommand}`,
+            `The group of ${name} cannot use what is moved there until somebody runs: ${folder.groupCommand}`,
           ),
         ]),
   ];
 }
 
-function groupLine(folders: readonly SiteFolder[]): readonly string[] {
+function groupLine(folders: readonly FolderNeeds[]): readonly string[] {
   const groups = unique(folders.flatMap(({ groups }) => groups));
   return groups.length === 0 ? [] : [`SupplementaryGroups=${groups.map(unitWord).join(' ')}`];
 }
 
-/** `-`: one that is not there at the start must not fail it (226/NAMESPACE); the daemon says so, and waits for it. */
-function openLines(path: SitePath, isWritten: boolean): readonly string[] {
+/** `-`: a folder that is missing at the start must not fail it (226/NAMESPACE); the daemon reports it and waits. */
+function openLines(path: ResolvedPath, isWritten: boolean): readonly string[] {
   const hidden = unique([path.path, path.realPath]).filter(isHidden);
   if (hidden.length > 0) {
     const key = isWritten ? 'BindPaths' : 'BindReadOnlyPaths';
@@ -122,16 +119,16 @@ function openLines(path: SitePath, isWritten: boolean): readonly string[] {
   return isWritten ? [`ReadWritePaths=${unitWord(`-${path.path}`)}`] : [];
 }
 
-/** What is made writable is a mount of its own, which NoExecPaths=/ of the unit does not reach: nothing there may become a program. */
-function noExecLine(written: readonly SitePath[]): readonly string[] {
+/** A writable path becomes a mount of its own, which NoExecPaths=/ of the unit does not cover: nothing there may be executed. */
+function noExecLine(written: readonly ResolvedPath[]): readonly string[] {
   return written.length === 0 ? [] : [`NoExecPaths=${written.map(({ path }) => unitWord(`-${path}`)).join(' ')}`];
 }
 
 /** ProtectHome=tmpfs and PrivateTmp=yes of the unit show the service empty directories in these places. */
 const hiddenPlaces = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'] as const;
 
-/** Whether the service sees such a place only if it is bound for it. */
-export function isBound({ path, realPath }: SitePath): boolean {
+/** Whether the service sees a path only when it is bound for it. */
+export function isBound({ path, realPath }: ResolvedPath): boolean {
   return isHidden(path) || isHidden(realPath);
 }
 

@@ -1,4 +1,4 @@
-/** Bits of a mode, for one of owner, group and others. */
+/** Mode bits of one class: owner, group or others. */
 export const access = { enter: 1, read: 5, write: 7 } as const;
 
 /** A directory on the way to a folder, or the folder itself, as `stat` shows it. */
@@ -7,30 +7,34 @@ export interface Directory {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** What the service needs to do there, of `access`. */
+  /** What the service needs there, a value of `access`. */
   readonly needs: number;
 }
 
-/** Whoever asks for access: a user, and all groups it is in. */
+/** Who asks for access: a user with all its groups. */
 export interface Credentials {
   readonly uid: number;
   readonly gids: ReadonlySet<number>;
 }
 
-/** Whether somebody may do in a directory what is needed there; what is above it does not count. */
+/** Whether somebody has the access that a directory needs; directories above it do not count. */
 export type Allows = (who: Credentials, directory: Directory) => Promise<boolean>;
 
-/** What stands between the service and a folder. */
+/** What gives the service access to a folder. */
 export interface AccessPlan {
-  /** Groups that make up for it. */
+  /** Groups that the service must join. */
   readonly gids: readonly number[];
-  /** Directories that no group opens. */
+  /** Directories that no group gives access to. */
   readonly closed: readonly Directory[];
 }
 
 /**
- * Which groups the service must be in to use all of these directories: only those without which one of them is closed, and with
- * which it is open. Group 0 is never one of them: too much belongs to it.
+ * Finds the groups that the service must join to use all of these directories: only groups that open a directory otherwise closed.
+ * Never group 0, which owns too much.
+ *
+ * @param user the service's user with its present groups
+ * @param directories from the outermost inwards
+ * @param allows decides about one directory, by its mode or by asking the kernel
  */
 export async function planAccess(
   user: Credentials,
@@ -51,9 +55,8 @@ export async function planAccess(
 }
 
 /**
- * What the mode says, which is not all: with an access control list the bits of the group are its mask, and no longer the
- * rights of the group (acl(5)). Only the first class that fits counts: an owner without rights is not helped by those of others
- * (path_resolution(7)).
+ * What the mode says, which is not everything: with an access control list the group bits are its mask, not the rights of the group
+ * (acl(5)). Only the first matching class counts: rights of others do not help an owner without rights (path_resolution(7)).
  */
 export function isOpenByMode({ uid, gids }: Credentials, directory: Directory): boolean {
   const { mode, needs } = directory;

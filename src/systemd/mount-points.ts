@@ -1,7 +1,8 @@
 /**
- * The mount point that a path is on, of the text of /proc/self/mountinfo (proc(5)).
+ * The mount point of a path.
  *
- * @param path absolute, with links resolved
+ * @param path absolute, with symbolic links resolved
+ * @param mountinfo text of /proc/self/mountinfo (proc(5))
  * @returns null when it is on the root file system
  */
 export function mountPointOf(path: string, mountinfo: string): string | null {
@@ -12,7 +13,7 @@ export function mountPointOf(path: string, mountinfo: string): string | null {
   return longest === '/' ? null : longest;
 }
 
-/** Blanks, line breaks and backslashes are written as `\040`; bytes of UTF-8 as they are. */
+/** Spaces, line breaks and backslashes appear as `\040`; bytes of UTF-8 unchanged. */
 function unescaped(field: string): string {
   return field.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

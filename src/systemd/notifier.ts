@@ -1,4 +1,5 @@
 import type { Logger } from '../log/logger.ts';
+import { unsafeCharacters } from '../log/unsafe-characters.ts';
 import { openBackend } from './notify-backends.ts';
 import type { NotifyBackend } from './notify-backends.ts';
 
@@ -8,21 +9,23 @@ export type Notice = Readonly<Record<string, string>>;
 /** The way to the service manager. */
 export interface Notifier extends Disposable {
   readonly backend: NotifyBackend['name'];
-  /** The manager wants a `WATCHDOG=1` at least so often; null when it does not watch (sd_watchdog_enabled(3)). */
+  /** Longest time between two `WATCHDOG=1`, milliseconds; null when the manager does not watch (sd_watchdog_enabled(3)). */
   readonly watchdogMs: number | null;
-  /** Never throws: the first message that cannot be sent is logged, and the work goes on. */
+  /** Never throws: logs the first message that cannot be sent, and continues. */
   send(notice: Notice): void;
 }
 
-/** Thrown when a manager waits for messages and there is no way to send any: it would end the program at its start timeout. */
+/** Thrown when a manager waits for messages but none can be sent: at its start timeout it would end the program. */
 export class NotifyError extends Error {
   override readonly name = 'NotifyError';
 }
 
 /**
- * Opens the way to the service manager that started this process, or returns null when none waits for messages.
+ * Opens the connection to the service manager that started this process.
  *
- * @param options.pid of this process: what `LISTEN_PID` and `WATCHDOG_PID` must name
+ * @param options.env the environment with `NOTIFY_SOCKET` and `WATCHDOG_USEC`
+ * @param options.pid of this process, which `LISTEN_PID` and `WATCHDOG_PID` must name
+ * @returns null when no manager waits for messages
  * @throws {NotifyError}
  */
 export function openNotifier(options: {
@@ -33,15 +36,15 @@ export function openNotifier(options: {
   const { env, pid, logger } = options;
   const path = env['NOTIFY_SOCKET'];
   if (path === undefined || path === '') return null;
-  let isTold = false;
+  let isReported = false;
   const failed = (error: unknown): void => {
-    if (!isTold) logger.warn('The service manager cannot be told how it goes', { backend: backend?.name, err: error });
-    isTold = true;
+    if (!isReported) logger.warn('Cannot notify the service manager', { backend: backend?.name, err: error });
+    isReported = true;
   };
   const backend = openBackend(path, { env, pid, failed });
   if (backend === null) {
     throw new NotifyError(
-      `NOTIFY_SOCKET is ${oneLine(path)}, but nothing can be sent to it: use systemd 253 or newer with OpenFile=, the Node that comes with dropcast, or install systemd-notify and set NotifyAccess=all`,
+      `NOTIFY_SOCKET is ${oneLine(path)}, but no message can be sent to it. Use systemd 253 or newer with OpenFile=, or the Node that comes with dropcast, or install systemd-notify and set NotifyAccess=all`,
     );
   }
   return {
@@ -58,21 +61,18 @@ export function openNotifier(options: {
   };
 }
 
-/** One assignment a line: a value that held a line break would be another assignment, `WATCHDOG=trigger` for one. */
+/** One assignment per line: a line break in a value would start another one, such as `WATCHDOG=trigger`. */
 export function textOf(notice: Notice): string {
   return Object.entries(notice)
     .map(([name, value]) => `${name}=${oneLine(value)}`)
     .join('\n');
 }
 
-/** A message is cut off at 4096 bytes (NOTIFY_BUFFER_MAX in systemd), and a status is one line of `systemctl status`. */
+/** systemd cuts a message at 4096 bytes (NOTIFY_BUFFER_MAX), and a status is one line of `systemctl status`. */
 const mostCharacters = 300;
 
-/** Controls (C0, C1), bidirectional overrides, other invisible characters, halves of surrogate pairs, and line separators. */
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]+/gu;
-
 function oneLine(value: string): string {
-  const characters = Array.from(value.replaceAll(unprintable, ' '));
+  const characters = Array.from(value.replaceAll(unsafeCharacters, ' '));
   return characters.length <= mostCharacters
     ? characters.join('')
     : `${characters.slice(0, mostCharacters - 1).join('')}…`;

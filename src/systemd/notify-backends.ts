@@ -8,16 +8,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** One way to send datagrams to `$NOTIFY_SOCKET`. Node itself has no datagram sockets of the unix family. */
 export interface NotifyBackend {
   readonly name: 'fd' | 'ffi' | 'binary';
-  /** @throws when it is known at once that it was not sent */
+  /** @throws when it fails at once */
   send(text: string): void;
   close(): void;
 }
 
 /**
- * The first way that is there: a socket that systemd has opened for us, a call of libc, the `systemd-notify` program.
+ * Opens the first backend that works: a socket opened by systemd, libc through FFI, the `systemd-notify` program.
  *
- * @param path of the socket, or with `@` before an abstract name
- * @param options.failed takes what goes wrong after `send` has returned
+ * @param path of the socket; an abstract name starts with `@`
+ * @param options.failed called with errors that occur after `send` has returned
+ * @returns null when none works
  */
 export function openBackend(
   path: string,
@@ -29,7 +30,7 @@ export function openBackend(
 /** SD_LISTEN_FDS_START of sd_listen_fds(3). */
 const firstFd = 3;
 
-/** `OpenFile=/run/systemd/notify:notify:graceful` in the unit: systemd ≥ 253 has connected it, older ones ignore the line. */
+/** `OpenFile=/run/systemd/notify:notify:graceful` in the unit: systemd ≥ 253 connects it, older versions ignore the line. */
 function openFd(env: Environment, pid: number): NotifyBackend | null {
   const count = Number(env['LISTEN_FDS'] ?? 0);
   const at = (env['LISTEN_FDNAMES'] ?? '').split(':').indexOf('notify');
@@ -47,7 +48,7 @@ function isSocket(fd: number): boolean {
   }
 }
 
-/** Of the Linux ABI: unix(7), socket(2), send(2). */
+/** Constants of the Linux ABI: unix(7), socket(2), send(2). */
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
@@ -55,13 +56,13 @@ const MSG_NOSIGNAL = 0x4000;
 
 /**
  * libc's own `sendto` through `node:ffi` (Node ≥ 26.1; measured: 0.4 ms to load, 6 µs a message, under `--jitless` and
- * MemoryDenyWriteExecute too). It waits while the manager's queue is full, as sd_notify(3) does: a READY must not be lost.
+ * MemoryDenyWriteExecute too). Blocks while the manager's queue is full, like sd_notify(3): a READY must not be lost.
  */
 function openFfi(path: string): NotifyBackend | null {
   const address = addressOf(path);
   if (address === null || process.platform !== 'linux') return null;
   try {
-    // Undefined where Node has none, is told not to have it, or may not (`--permission`).
+    // Undefined when Node lacks it, has it disabled, or forbids it (`--permission`).
     const ffi = process.getBuiltinModule('node:ffi') as typeof Ffi | undefined;
     const library = ffi?.dlopen(null, {
       socket: { arguments: ['i32', 'i32', 'i32'], return: 'i32' },
@@ -76,7 +77,7 @@ function openFfi(path: string): NotifyBackend | null {
       send: (text) => {
         const bytes = Buffer.from(text);
         const sent = sendto(fd, bytes, BigInt(bytes.length), MSG_NOSIGNAL, address, address.length);
-        if (sent < 0n) throw new Error(`the service manager takes no message at ${path}`);
+        if (sent < 0n) throw new Error(`cannot send a message to the service manager at ${path}`);
       },
       close: () => {
         closeSync(fd);
@@ -88,10 +89,10 @@ function openFfi(path: string): NotifyBackend | null {
   }
 }
 
-/** Longest name in a `sockaddr_un`, its end not counted (unix(7)). */
+/** Longest name in a `sockaddr_un`, without the terminating NUL (unix(7)). */
 const longestName = 107;
 
-/** A `sockaddr_un`; null for what is none, like the `vsock:` of a virtual machine. An abstract name begins with NUL, and has no end. */
+/** A `sockaddr_un`; null for other addresses, like `vsock:` of a virtual machine. An abstract name starts with NUL and has no terminator. */
 function addressOf(path: string): Buffer | null {
   const isAbstract = path.startsWith('@');
   const name = Buffer.from(isAbstract ? `\0${path.slice(1)}` : `${path}\0`);
@@ -100,12 +101,12 @@ function addressOf(path: string): Buffer | null {
   return Buffer.concat([family, name]);
 }
 
-/** How long one run of the program may take: it waits until the manager has read the message. */
+/** Time limit of one run, milliseconds: the program waits until the manager has read the message. */
 const programMs = 10_000;
 
 /**
- * The program is a child of ours, so the unit must say `NotifyAccess=all`. It is given nothing of our environment but the
- * socket. One run after the other: STATUS must not come before READY.
+ * The program is a child process, so the unit needs `NotifyAccess=all`. It gets no environment but the socket. Runs one at a time: STATUS
+ * must not arrive before READY.
  */
 function openBinary(path: string, env: Environment, failed: (error: unknown) => void): NotifyBackend | null {
   const program = findProgram('systemd-notify', env);

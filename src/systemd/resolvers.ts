@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * The name servers of resolv.conf(5) that are link-local, as on Google Compute Engine (169.254.169.254) or by router
- * advertisements (fe80::…): IPAddressDeny=link-local of the unit would leave the service without names.
+ * Link-local name servers, as on Google Compute Engine (169.254.169.254) or from router advertisements (fe80::…). Without an exception,
+ * IPAddressDeny=link-local of the unit blocks them.
  *
- * @param resolvConf its text
+ * @param resolvConf text of resolv.conf(5)
  */
 export function linkLocalResolvers(resolvConf: string): readonly string[] {
   return [...resolvConf.matchAll(/^nameserver\s+([\da-f.:]+)/gim)].flatMap(([, address = '']) =>

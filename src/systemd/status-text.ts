@@ -1,15 +1,15 @@
 import type { Brief } from '../daemon/brief.ts';
 
-/** Until the first scan of every folder is over. */
-export const startingText = 'Looking through the folders';
+/** Status until the first scan of every folder has ended. */
+export const startingText = 'Scanning the folders';
 
 /**
- * The daemon in one line, for `systemctl status`: `3 uploading · 12 queued · 1 needs you · API 412/1000`. What there is none of
- * is left out; the words are those of the states.
+ * The daemon in one line, for `systemctl status`: `3 uploading · 12 queued · 1 needs you · API 412/1000`. Leaves out zeros; the words are
+ * those of the states.
  */
 export function statusText(brief: Brief): string {
-  const away = part(brief.away, brief.away === 1 ? 'folder away' : 'folders away');
-  if (brief.waiting !== null) return [`Waiting: ${brief.waiting}`, ...away].join(' · ');
+  const missing = part(brief.away, brief.away === 1 ? 'folder missing' : 'folders missing');
+  if (brief.waiting !== null) return [`Waiting: ${brief.waiting}`, ...missing].join(' · ');
   const working = [
     part(brief.uploading, 'uploading'),
     part(brief.queued, 'queued'),
@@ -22,15 +22,15 @@ export function statusText(brief: Brief): string {
   return [
     ...(working.length > 0 ? working : ['Idle', ...part(brief.done, 'done')]),
     ...part(brief.needsYou, brief.needsYou === 1 ? 'needs you' : 'need you'),
-    ...away,
+    ...missing,
     `API ${used}/${limit}`,
   ].join(' · ');
 }
 
-/** While it ends: how many uploads it still waits for. */
+/** Status while the daemon stops: how many uploads it waits for. */
 export function stoppingText(uploads: number): string {
   if (uploads === 0) return 'Stopping';
-  return uploads === 1 ? 'Stopping: 1 upload finishes' : `Stopping: ${uploads} uploads finish`;
+  return `Stopping: waiting for ${uploads} ${uploads === 1 ? 'upload' : 'uploads'}`;
 }
 
 function part(count: number, words: string): string[] {

@@ -1,12 +1,12 @@
-/** Thrown for a path that no line of a unit can hold. */
+/** Thrown for text that a unit file cannot contain. */
 export class UnitTextError extends Error {
   override readonly name = 'UnitTextError';
 }
 
 /**
- * A word of a unit file that systemd reads back as `text` (systemd.syntax(7), "Quoting"; systemd.unit(5), "Specifiers").
+ * Quotes text as one word of a unit file (systemd.syntax(7), "Quoting"; systemd.unit(5), "Specifiers").
  *
- * @throws {UnitTextError} when it holds a control character: a line break would be another line of the unit
+ * @throws {UnitTextError} when it contains a control character: a line break would start another line of the unit
  */
 export function unitWord(text: string): string {
   refuseControls(text);
@@ -15,15 +15,15 @@ export function unitWord(text: string): string {
 }
 
 /**
- * The same for `BindPaths=`, where systemd 257 loses quotation marks on the way to the service, and with them the folder
- * (seen: 252 binds `/home/a"b`, 257 says `/rbind: No such file or directory`, or nothing with `-` in front).
+ * The same for `BindPaths=`, where systemd 257 loses quotation marks, and with them the folder (seen: 252 binds `/home/a"b`, 257 says
+ * `/rbind: No such file or directory`, or nothing with `-` in front).
  *
- * @throws {UnitTextError} also when it holds a quotation mark
+ * @throws {UnitTextError} also when it contains a quotation mark
  */
 export function bindWord(text: string): string {
   if (/["']/.test(text))
     throw new UnitTextError(
-      `${JSON.stringify(text)} holds a quotation mark, which systemd cannot bind into a service: rename it, or move it out of /home and /tmp`,
+      `${JSON.stringify(text)} contains a quotation mark, which systemd cannot bind into a service: rename it, or move it out of /home and /tmp`,
     );
   return unitWord(text);
 }
@@ -31,14 +31,14 @@ export function bindWord(text: string): string {
 /**
  * A comment line of a unit file.
  *
- * @throws {UnitTextError} when it holds a control character: what is behind a line break would be obeyed
+ * @throws {UnitTextError} when it contains a control character: systemd would obey what follows a line break
  */
 export function unitComment(text: string): string {
   refuseControls(text);
   return `# ${text}`;
 }
 
-/** The name of the mount unit of a mount point, like `systemd-escape --path --suffix=mount` (systemd.unit(5), "String escaping"). */
+/** The mount unit of a mount point, like `systemd-escape --path --suffix=mount` (systemd.unit(5), "String escaping"). */
 export function mountUnit(mountPoint: string): string {
   const path = mountPoint.replaceAll(/^\/+|\/+$/g, '').replaceAll(/\/+/g, '/');
   if (path === '') return '-.mount';
@@ -54,5 +54,7 @@ function escapedByte(byte: number, index: number): string {
 
 function refuseControls(text: string): void {
   if (/\p{Cc}/u.test(text))
-    throw new UnitTextError(`${JSON.stringify(text)} holds a control character, which no unit file can: rename it`);
+    throw new UnitTextError(
+      `${JSON.stringify(text)} contains a control character, which a unit file cannot: rename it`,
+    );
 }

@@ -2,8 +2,8 @@ import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, sy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { surveySite } from '../../src/cli/survey-site.ts';
-import type { Machine } from '../../src/cli/survey-site.ts';
+import { findUnitNeeds } from '../../src/cli/unit-needs.ts';
+import type { Machine } from '../../src/cli/unit-needs.ts';
 import { installFile } from '../../src/cli/systemd-drop-in.ts';
 import { installedService } from '../../src/config/installed-service.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -51,7 +51,7 @@ const machine: Machine = {
   isRoot: false,
 };
 
-async function survey(folders: string, more = '', isRoot = false): ReturnType<typeof surveySite> {
+async function survey(folders: string, more = '', isRoot = false): ReturnType<typeof findUnitNeeds> {
   await using here = await configScratch();
   const text = `service: { base_url: https://x.example, api_key: !file ~/key }\nfolders: [${folders}]\n${more}`;
   const around = {
@@ -59,10 +59,14 @@ async function survey(folders: string, more = '', isRoot = false): ReturnType<ty
     cwd: '/',
     home: '/root',
   };
-  const { config, premises, problems } = await loadConfig(await here.write('x.yaml', text), around, 'without key');
-  if (config === null || premises === null) throw new Error(problems.map(({ message }) => message).join());
+  const { config, paths, problems } = await loadConfig(await here.write('x.yaml', text), around, 'without key');
+  if (config === null || paths === null) throw new Error(problems.map(({ message }) => message).join());
   const mountinfo = `${machine.mountinfo}30 22 0:9 / ${path} rw - tmpfs tmpfs rw\n`;
-  return surveySite(config, { premises, service: installedService(null), machine: { ...machine, mountinfo, isRoot } });
+  return findUnitNeeds(config, {
+    paths,
+    service: installedService(null),
+    machine: { ...machine, mountinfo, isRoot },
+  });
 }
 
 const rules = 'rules: [{ match: "**", channel: c }]';

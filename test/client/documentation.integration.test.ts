@@ -84,6 +84,8 @@ describe('the page of the client', () => {
     ['channels-and-feeds.ts', /^ch_main Main \d+\n[^]*^feed_news mrss http/m],
     ['analytics.ts', /^\d+ \d+ \[[^]*from: '20/],
     ['errors.ts', /^there is no such video\n$/],
+    ['budgets.ts', /^list feeds low\n$/],
+    ['own-books.ts', /^vid_\w+: [0-9a-f]{64}\n$/],
     ['hooks.ts', /^list channels: GET \/channels, attempt 1\nlist channels 200 \d+ /],
   ];
 
@@ -130,7 +132,7 @@ describe('the page of the client', () => {
       expect(await send('feed.published', { feed_id: 'feed_1', video_count: 2 })).toBe(204);
       expect(await send('video.seen', {})).toBe(204);
       expect(await send('video.ready', video, false)).toBe(400);
-      const lines = ['vid_1 is ready', 'feed_1 has 2 videos', 'video.seen: a kind that was added since {}'];
+      const lines = ['vid_1 is ready', 'feed_1 has 2 videos', 'video.seen: a kind that this version does not know {}'];
       await until(() => (printed === [...lines, 'wrong_signature', ''].join('\n') ? true : undefined)).catch(() => {
         expect(printed).toBe([...lines, 'wrong_signature', ''].join('\n'));
       });

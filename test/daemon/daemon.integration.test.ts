@@ -6,7 +6,8 @@ import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { retry } from '../../src/daemon/retry.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
-import { makeScratch, until } from '../e2e/dropcast-process.ts';
+import { makeScratch } from '../e2e/dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { Scratch } from '../e2e/dropcast-process.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
 import type { VideoHost } from '../e2e/video-host.ts';
@@ -50,7 +51,7 @@ async function makeInbox(): Promise<Scratch> {
 
 const rows = async (daemon: Daemon) => (await daemon.ledger.list({ limit: 100 })).map((facts) => facts);
 
-const allDone = (daemon: Daemon, count: number): Promise<void> =>
+const allDone = (daemon: Daemon, count: number): Promise<unknown> =>
   until(`${count} files are done`, async () => {
     const found = await rows(daemon);
     return found.length >= count && found.every((facts) => stateOf(facts) === 'done');

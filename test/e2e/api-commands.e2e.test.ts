@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
@@ -10,14 +9,14 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { DropcastProcess, Ended, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
+import { needs } from '../support/needs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sample = (name: string): string => join(root, 'test/media', name);
-
-const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
 
 interface SandboxProcess {
   readonly process: DropcastProcess;
@@ -77,7 +76,7 @@ async function json(...args: readonly string[]): Promise<Record<string, unknown>
 function expectSentence(ended: Ended, code: number, text: string | RegExp): void {
   expect(ended).toMatchObject({ code, stdout: '' });
   expect(ended.stderr).toMatch(text);
-  expect(ended.stderr).not.toMatch(/\n\s+at |node:internal|dropcast broke|\/uploads\//);
+  expect(ended.stderr).not.toMatch(/\n\s+at |node:internal|dropcast crashed|\/uploads\//);
   expect(ended.stderr).not.toContain(sandbox.key);
 }
 
@@ -136,7 +135,7 @@ alongside('every command once', () => {
 
   test('videos list, for people and for programs', async () => {
     const list = await run('videos', 'list', '--channel', 'ch_news', '-n', '1');
-    expect(list).toMatchObject({ code: 0, stderr: 'There may be more than 1: see --limit.\n' });
+    expect(list).toMatchObject({ code: 0, stderr: expect.stringContaining('--limit') });
     expect(list.stdout).toMatch(/^STATUS +ID +TITLE +LENGTH +CREATED\n/);
     expect(list.stdout).toContain(`${id}  ${shown}`);
     const { videos } = await json('videos', 'list', '--channel', 'ch_news', '--status', 'ready');
@@ -192,7 +191,7 @@ alongside('every command once', () => {
   });
 
   test('videos delete wants a yes: without a terminal --yes', async () => {
-    expectSentence(await run('videos', 'delete', id), 2, 'there is no terminal to ask at; say --yes');
+    expectSentence(await run('videos', 'delete', id), 2, 'pass --yes');
     expect(await ask('GET', `/videos/${id}`)).toContain(id);
     expect(await json('videos', 'delete', id, '--yes')).toEqual({ v: 1, id, deleted: true });
     expectSentence(await run('videos', 'get', id), 1, /^the service answered 404 not_found: [^\n]+\n$/);
@@ -241,7 +240,7 @@ alongside('what goes wrong', () => {
     expectSentence(
       await elsewhere(baseUrl ?? '', key)('channels', 'list'),
       1,
-      /429 rate_limited: .*; ask again in (1 h|59 m|60 m)[^\n]*\n$/,
+      /429 rate_limited: .*; try again in (1 h|59 m|60 m)[^\n]*\n$/,
     );
   });
 
@@ -256,7 +255,7 @@ alongside('what goes wrong', () => {
     expectSentence(
       await ask('feeds', 'list'),
       1,
-      /cannot be reached: \w+; name a certificate to trust with --ca FILE\n$/,
+      /cannot be reached: \w+; to trust its certificate, pass --ca FILE\n$/,
     );
     expect(await ask('feeds', 'list', '--ca', ca)).toMatchObject({ code: 0, stderr: '' });
   });
@@ -269,7 +268,7 @@ alongside('what goes wrong', () => {
   });
 
   test('wrong usage and a missing configuration have their own exit codes', async () => {
-    expectSentence(await run('analytics', 'video', 'vid_1', '--from', '2026-02-30'), 2, 'no calendar has this day');
+    expectSentence(await run('analytics', 'video', 'vid_1', '--from', '2026-02-30'), 2, 'no such date');
     expectSentence(await dropcast(['videos', 'list', '-c', '/nowhere.yaml']), 78, '`dropcast sandbox`');
   });
 
@@ -282,13 +281,10 @@ alongside('what goes wrong', () => {
       DROPCAST_API_KEY: host.key,
     });
     await until('the upload is under way', () => host.puts.length === 1);
-    // A stalled upload would be given up after a minute.
-    const stoppedAt = performance.now();
     const ended = await upload.kill('SIGINT');
-    expect(performance.now() - stoppedAt).toBeLessThan(10_000);
     const [id = ''] = host.videos.keys();
     expect(ended).toMatchObject({ code: 1, signal: null, stdout: '' });
-    expect(ended.stderr).toContain(`stopped before the service had answered; the record ${id} is left`);
+    expect(ended.stderr).toContain(`; the record ${id} `);
     expect(ended.stderr).not.toContain(host.uploadOrigin);
   });
 });
@@ -301,17 +297,17 @@ alongside('on the shell', () => {
     }
   });
 
-  test.skipIf(!hasScript)('colours are on a terminal alone, and not with NO_COLOR', async () => {
+  test('colours are on a terminal alone, and not with NO_COLOR', needs('script'), async () => {
     const command = `"$NODE" src/main.ts channels list -c "$CONFIG"`;
     expect((await inShell(onTerminal(command))).stdout).toContain('\u{1B}[1mID');
     expect((await inShell(onTerminal(command), { NO_COLOR: '1' })).stdout).not.toContain('\u{1B}');
   });
 
-  test.skipIf(!hasScript)('videos delete asks on a terminal, and takes only yes', async () => {
+  test('videos delete asks on a terminal, and takes only yes', needs('script'), async () => {
     const { id } = JSON.parse(await ask('POST', '/videos', { title: hostile })) as { id: string };
     const remove = onTerminal(`"$NODE" src/main.ts videos delete ${id} -c "$CONFIG"`);
     const kept = await inShell(remove, {}, 'n\n');
-    expect(kept.stdout).toContain(`Delete ${id} "${shown}" (pending) with all that belongs to it?`);
+    expect(kept.stdout).toContain(`Delete ${id} "${shown}" (pending)`);
     expect(kept).toMatchObject({ code: 1, stdout: expect.stringContaining('nothing was deleted') });
     expect(await inShell(remove, {}, 'y\n')).toMatchObject({
       code: 0,
@@ -320,7 +316,7 @@ alongside('on the shell', () => {
     expect(await ask('GET', `/videos/${id}`)).toContain('not_found');
   });
 
-  test.skipIf(!hasScript)('an upload on a terminal is shown live', async () => {
+  test('an upload on a terminal is shown live', needs('script'), async () => {
     // Of its own: a test beside this one would be slowed down in its place.
     const slow = await startSandboxProcess();
     await using _ = slow.process;

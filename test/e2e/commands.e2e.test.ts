@@ -4,7 +4,8 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { Ended } from './dropcast-process.ts';
 import { configText, isCreate, refusal, startStation } from './station.ts';
 import type { Station } from './station.ts';
@@ -21,7 +22,7 @@ function jsonOf({ stdout, stderr }: Ended): Record<string, unknown> {
 
 /** No user's mistake may end in one of our own lines of code. */
 function expectNoStackTrace({ stdout, stderr }: Ended): void {
-  expect(stdout + stderr).not.toMatch(/\n\s+at |node:internal|dropcast broke/);
+  expect(stdout + stderr).not.toMatch(/\n\s+at |node:internal|dropcast crashed/);
 }
 
 alongside('commands with a running daemon', () => {
@@ -82,7 +83,7 @@ alongside('commands with a running daemon', () => {
       expect(jsonOf(await run('show', '--json', name))).toMatchObject({ file: { id: file.id } });
     const unknown = await run('show', 'f_000000');
     expect(unknown).toMatchObject({ code: 1, stdout: '' });
-    expect(unknown.stderr).toMatch(/^no file is known as f_000000; name it by/);
+    expect(unknown.stderr).toMatch(/^no file .* f_000000/);
   });
 
   test('explain tells what is taken, held, ignored, a sidecar, and outside', async () => {
@@ -95,16 +96,16 @@ alongside('commands with a running daemon', () => {
       run('explain', inbox('news/morning/clip.yaml')),
       run('explain', '/etc/passwd'),
     ]);
-    expect(taken?.stdout).toMatch(/→ folders\[0\]\.rules\[0\] \(line \d+\).*takes it \(show=morning\)/);
+    expect(taken?.stdout).toMatch(/→ folders\[0\]\.rules\[0\] \(line \d+\).*matches \(show=morning\)/);
     expect(taken?.stdout).toMatch(/title +By hand +\(sidecar\)/);
-    expect(taken?.stdout).toMatch(/It is done/);
+    expect(taken?.stdout).toMatch(/State: done/);
     expect(held?.stdout).toContain('It would be held: no rule matches');
-    expect(ignored?.stdout).toContain('It is left alone: include and exclude leave it out.');
-    expect(ignored?.stdout).toContain('If it were taken, it would be');
-    expect(hidden?.stdout).toContain('It is left alone: its name is hidden, temporary or partial.');
-    expect(sidecar?.stdout).toContain('it is a sidecar');
+    expect(ignored?.stdout).toMatch(/Ignored: .*exclude/);
+    expect(ignored?.stdout).toContain('it would be');
+    expect(hidden?.stdout).toMatch(/Ignored: .*hidden/);
+    expect(sidecar?.stdout).toMatch(/Ignored: .*sidecar/);
     expect(outside).toMatchObject({ code: 1, stdout: '' });
-    expect(outside?.stderr).toMatch(/^\/etc\/passwd is in no watched folder; they are: /);
+    expect(outside?.stderr).toMatch(/^\/etc\/passwd is not in a watched folder/);
   });
 
   test('add takes a file without its settle time, and says why it does not take others', async () => {
@@ -210,13 +211,13 @@ alongside('commands with a running daemon', () => {
     ]);
     for (const one of [status, ls, show, explained, asJson]) {
       expect(one?.code, one?.stderr).toBe(one === status || one === asJson ? 3 : 0);
-      expect(one?.stderr).toBe('The daemon is not running; this is what it left in its ledger.\n');
+      expect(one?.stderr).toMatch(/^The daemon is not running\. .*ledger.*\n$/);
     }
     expect(status?.stdout).toContain('dropcast is not running');
     expect(status?.stdout).toContain('3 done');
     expect(ls?.stdout).toContain('refused.mpg');
     expect(show?.stdout).toMatch(/^state +done/m);
-    expect(explained?.stdout).toContain('It is done');
+    expect(explained?.stdout).toContain('State: done');
     expect(asJson === undefined ? null : jsonOf(asJson)).toMatchObject({ daemon: { running: false, pid: null } });
     for (const one of [retried, added]) {
       expect(one).toMatchObject({ code: 3, stdout: '' });

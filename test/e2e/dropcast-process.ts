@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../support/scratch-directory.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 /** The runtime that is locked in the package, as the service uses it. */
-const node = join(root, 'node_modules/.bin/node');
+export const node = join(import.meta.dirname, '../../node_modules/.bin/node');
 
 export interface Ended {
   readonly code: number | null;
@@ -29,7 +29,7 @@ export function startDropcast(
   env: Readonly<Record<string, string>> = {},
   uid?: number,
 ): DropcastProcess {
-  const child = spawn(node, [join(root, 'src/main.ts'), ...args], {
+  const child = spawn(node, [inject('program'), ...args], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
@@ -62,34 +62,14 @@ export async function dropcast(args: readonly string[], env: Readonly<Record<str
   return await process.ended;
 }
 
-/** A scratch directory with a configuration in it; everything is removed at the end. */
-export interface Scratch extends AsyncDisposable {
-  readonly path: string;
+/** A scratch directory with a configuration in it. */
+export interface Scratch extends ScratchDirectory {
   readonly config: string;
-  file(...names: string[]): string;
 }
 
 export async function makeScratch(config: (path: string) => string): Promise<Scratch> {
-  const path = await mkdtemp(join(tmpdir(), 'dropcast-test-'));
-  const file = join(path, 'dropcast.yaml');
-  await writeFile(file, config(path), { mode: 0o600 });
-  return {
-    path,
-    config: file,
-    file: (...names) => join(path, ...names),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
-  };
-}
-
-/** Waits for a condition; fails with what was seen last. */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  timeoutMs = 60_000,
-): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const directory = await scratchDirectory();
+  const file = directory.file('dropcast.yaml');
+  await writeFile(file, config(directory.path), { mode: 0o600 });
+  return { ...directory, config: file };
 }

@@ -1,7 +1,8 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { configText, isCreate, refusal, startStation } from './station.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -19,9 +20,7 @@ alongside('what the service of systemd relies on', () => {
     const check = await dropcast(['check', '--config', scratch.config]);
     expect(check).toMatchObject({ code: 78, stdout: expect.stringContaining('late does not exist') });
     const daemon = await station.start();
-    expect(daemon.output()).toMatch(
-      /folders\[0\]\.path: \S+late does not exist; create it, or mount what belongs there\n/,
-    );
+    expect(daemon.output()).toMatch(/folders\[0\]\.path: \S+late does not exist[^\n]*\n/);
     await station.drop('early.mpg');
     await station.reaches('early.mpg', 'done');
     // Another change is taken over while it is away; a new folder that is not there is a mistake.
@@ -62,9 +61,8 @@ alongside('what the service of systemd relies on', () => {
       code: 0,
       stdout: expect.stringMatching(/\n\[Service\]\n(?:.*\n)*BindReadOnlyPaths=-\S+\/inbox\n/),
     });
-    expect(stderr).toContain(
-      `dropcast.service reads /etc/dropcast/dropcast.yaml; this is for the folders of ${scratch.config}\n`,
-    );
+    expect(stderr).toMatch(/dropcast\.service reads \/etc\/dropcast\/dropcast\.yaml/);
+    expect(stderr).toContain(scratch.config);
     await writeFile(
       scratch.config,
       (await readFile(scratch.config, 'utf8')).replace('/inbox', '/in\\tbox').replace(/path: (.*)/, 'path: "$1"'),
@@ -72,7 +70,7 @@ alongside('what the service of systemd relies on', () => {
     expect(await dropcast(['systemd', 'drop-in', '--config', scratch.config])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/in\\tbox" holds a control character, which no unit file can: rename it\n$/),
+      stderr: expect.stringMatching(/in\\tbox" contains a control character, .*rename it\n$/),
     });
   });
 
@@ -90,8 +88,9 @@ alongside('what the service of systemd relies on', () => {
     await using process = startDropcast(args, {}, isRoot ? nobody : undefined);
     expect(await process.ended).toMatchObject({
       code: 1,
-      stderr:
-        'only root can write /etc/systemd/system/dropcast@a-test.service.d/folders.conf: run `sudo dropcast systemd drop-in --install --instance a-test`\n',
+      stderr: expect.stringMatching(
+        /root .*\/dropcast@a-test\.service\.d\/folders\.conf; run: sudo dropcast systemd drop-in --install --instance a-test\n$/,
+      ),
     });
   });
 });

@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once as eventOf } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { configText, expectUploadedOnce, isCreate, refusal, startStation } from './station.ts';
 import type { Station } from './station.ts';
+import { needs } from '../support/needs.ts';
 
 /** More than the kernel's socket buffers hold. */
 const beyondBuffers = 24 * 1024 * 1024;
@@ -54,19 +56,18 @@ alongside('signals', () => {
   });
 
   test('a second SIGTERM cuts the upload at once; the next start finishes it with the same record', async () => {
-    await using station = await startStation({ settings: 'uploads: { stall_timeout: 30s }' });
+    // Without a cut it would wait for the hour.
+    await using station = await startStation({ settings: 'uploads: { stall_timeout: 1h }' });
     holdFirstUpload(station);
     await station.drop('cut.mpg', randomBytes(beyondBuffers));
     await station.reaches('cut.mpg', 'uploading');
     const { child, ended, output } = station.daemon();
     child.kill('SIGTERM');
     await until('it says so', () => output().includes('Stopping'));
-    const secondAt = performance.now();
     child.kill('SIGTERM');
     const { code } = await ended;
     expect(code).toBe(0);
-    expect(performance.now() - secondAt).toBeLessThan(5_000);
-    expect(output()).toMatch(/uploads were cut and go on at the next start","uploads":1/);
+    expect(output()).toMatch(/Stopped: .*","uploads":1/);
     await station.start();
     await station.reaches('cut.mpg', 'done');
     expectUploadedOnce(station, 'cut');
@@ -87,8 +88,8 @@ alongside('signals', () => {
     expect(station.daemon().output()).toMatch(/dropcast\.yaml:\d+:\d+ /);
     await station.drop('old-rules.mpg');
     expect((await station.reaches('old-rules.mpg', 'done')).channel).toBe('ch_main');
-    await hangUp(good.replace('/state\n', '/elsewhere\n'), 'take effect only after a restart');
-    await hangUp(good.replace('ch_main', 'ch_second'), 'was taken over');
+    await hangUp(good.replace('/state\n', '/elsewhere\n'), 'restart to change state_dir');
+    await hangUp(good.replace('ch_main', 'ch_second'), '"Reloaded"');
     await station.drop('new-rules.mpg');
     expect((await station.reaches('new-rules.mpg', 'done')).channel).toBe('ch_second');
     expect((await station.daemon().kill('SIGTERM')).code).toBe(0);
@@ -150,13 +151,10 @@ alongside('once', () => {
     await writeFile(station.scratch.config, configText(station.scratch.path, { ...station.host, key: 'revoked-key' }));
     await station.drop('waits.mpg');
     await using process = startDropcast(['once', '--config', station.scratch.config]);
-    const ended = await Promise.race([
-      process.ended,
-      new Promise<null>((resolve) => setTimeout(resolve, 20_000, null)),
-    ]);
-    expect(ended?.code, process.output()).toBe(1);
-    expect(ended?.stderr).toContain('401 unauthorized');
-    expect(ended?.stderr).not.toContain('revoked-key');
+    const { code, stderr } = await process.ended;
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('401 unauthorized');
+    expect(stderr).not.toContain('revoked-key');
   });
 
   test('a service that stays away: it ends with 1 and the reason after the time of --wait', async () => {
@@ -166,7 +164,7 @@ alongside('once', () => {
     await station.drop('patient.mpg');
     const { code, stdout, stderr } = await dropcast(['once', '--wait', '1s', '--config', station.scratch.config]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/ECONNREFUSED[^]*Nothing can go on before that is mended/);
+    expect(stderr).toMatch(/ECONNREFUSED[^]*Fix this/);
     expect(stdout).toMatch(/retrying.*patient\.mpg/);
   });
 
@@ -194,11 +192,11 @@ alongside('once', () => {
     );
     await station.drop('waits.mpg');
     await using process = startDropcast(['once', '--config', station.scratch.config]);
-    const why = 'Everything waits: http://127.0.0.1:1 cannot be reached: ECONNREFUSED';
+    const why = 'Waiting: http://127.0.0.1:1 cannot be reached: ECONNREFUSED';
     await until('it says why', () => process.output().includes(why));
     const ended = await process.kill('SIGTERM');
     expect(ended.code).toBe(1);
-    expect(ended.stderr).toContain('stopped before everything had ended');
+    expect(ended.stderr).toContain('stopped before');
   });
 });
 
@@ -210,7 +208,7 @@ test.concurrent('a closed terminal ends the demo, and leaves nothing behind', as
   expect(await readdir(scratch.path)).toEqual(['dropcast.yaml']);
 });
 
-test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a failure', async () => {
+test('an answer that cannot be written is a failure', needs('/dev/full'), async () => {
   const full = openSync('/dev/full', 'w');
   const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -218,17 +216,17 @@ test.skipIf(!existsSync('/dev/full'))('an answer that cannot be written is a fai
   closeSync(full);
   const said = child.stderr === null ? null : text(child.stderr);
   expect(await eventOf(child, 'close')).toEqual([1, null]);
-  expect(await said).toMatch(/^the output could not be written: .*ENOSPC.*\n$/);
+  expect(await said).toMatch(/^cannot write the output: .*ENOSPC.*\n$/);
 });
 
-test.runIf(process.platform === 'linux')('in a directory that was removed it says so', async () => {
+test('in a directory that was removed it says so', needs('/proc'), async () => {
   await using scratch = await makeScratch(() => '');
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const line = `mkdir gone && cd gone && rmdir ../gone && '${root}/node_modules/.bin/node' '${root}/src/main.ts' --version`;
   const child = spawn('bash', ['--norc', '-c', line], { cwd: scratch.path, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = text(child.stderr);
   expect(await eventOf(child, 'close')).toEqual([1, null]);
-  expect(await said).toBe('the current directory is no longer there: go to another one\n');
+  expect(await said).toMatch(/^the current directory .*\n$/);
 });
 
 alongside('limits and surroundings', () => {
@@ -261,7 +259,7 @@ alongside('limits and surroundings', () => {
     const ended = await dropcast(['run', '--config', station.scratch.config]);
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain('ledger.db');
-    expect(ended.stderr).not.toMatch(/\n\s+at |dropcast broke/);
+    expect(ended.stderr).not.toMatch(/\n\s+at |dropcast crashed/);
   });
 
   test('a key in a configuration that others can read is refused before anything starts', async () => {
@@ -314,7 +312,7 @@ alongside('limits and surroundings', () => {
     const text = await readFile(station.scratch.config, 'utf8');
     await writeFile(station.scratch.config, text.replace('listen: off', `listen: "127.0.0.1:${port}"`));
     await station.start();
-    expect(station.daemon().output()).toContain('The status page cannot be served');
+    expect(station.daemon().output()).toContain('No status page');
     await station.drop('all-the-same.mpg');
     await station.reaches('all-the-same.mpg', 'done');
   });

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { canBeRefused } from '../config/as-nobody.ts';
-import { dropcast, until } from './dropcast-process.ts';
+import { dropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { startStation } from './station.ts';
 import type { Station } from './station.ts';
+import { needs } from '../support/needs.ts';
 
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
@@ -36,8 +37,9 @@ const tellings = (station: Station): readonly string[] =>
     .split('\n')
     .filter((line) => line.includes('folder state'));
 
-test.skipIf(!canBeRefused)(
+test(
   'a file that the daemon may not read waits with the reason, and is uploaded once it may',
+  needs('readable clone'),
   async () => {
     await using station = await prepareStation();
     await station.start();
@@ -52,12 +54,13 @@ test.skipIf(!canBeRefused)(
     expect(stdout).toContain('1 settling');
     // A change of mode is a change of the file: it is looked at again at once, not at the next recheck.
     await chmod(path, 0o644);
-    await station.reaches('secret.mpg', 'done', 40_000);
+    await station.reaches('secret.mpg', 'done');
   },
 );
 
-test.skipIf(!canBeRefused).for([0o000, 0o444])(
+test.for([0o000, 0o444])(
   'a folder that is closed to the daemon (mode %o) is frozen, said once, and watched once it is open',
+  needs('readable clone'),
   async (mode) => {
     await using station = await prepareStation(oftenScanned);
     const inbox = station.scratch.file('inbox');
@@ -84,8 +87,9 @@ test.skipIf(!canBeRefused).for([0o000, 0o444])(
   },
 );
 
-test.skipIf(!canBeRefused)(
+test(
   'a directory in the folder that is closed to the daemon is named, and no longer once it is open',
+  needs('readable clone'),
   async () => {
     await using station = await prepareStation(oftenScanned);
     await station.drop('closed/clip.mpg');
@@ -104,7 +108,7 @@ test.skipIf(!canBeRefused)(
 
     await chmod(closed, 0o755);
     await station.reaches('closed/clip.mpg', 'done');
-    await until('all is watched', async () => (await folder())?.state === 'watching', 40_000);
+    await until('all is watched', async () => (await folder())?.state === 'watching');
     expect(tellings(station)).toHaveLength(3);
   },
 );

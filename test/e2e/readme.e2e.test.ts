@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
-import { makeScratch, until } from './dropcast-process.ts';
+import { makeScratch } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const readme = await readFile(join(root, 'README.md'), 'utf8');

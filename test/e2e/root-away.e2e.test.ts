@@ -1,7 +1,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { until } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { expectUploadedOnce, startStation } from './station.ts';
 
 const titles = Array.from({ length: 20 }, (_, n) => `f${n}`);

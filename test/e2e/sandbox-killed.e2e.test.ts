@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 import { readSample, type Json } from '../sandbox/running-sandbox.ts';
 import { temporaryFolder } from '../sandbox/temporary-folder.ts';
 import { startReceiver } from '../sandbox/webhooks/receiver.ts';
-import { startDropcast, until, type DropcastProcess } from './dropcast-process.ts';
+import { startDropcast, type DropcastProcess } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 
 const ROUNDS = 4;
 const WORKERS = 6;
@@ -107,7 +108,7 @@ test('a sandbox that is killed at any moment has kept what it acknowledged, and 
     return all.every(({ id, status }) => status === 'pending' || told.has(id));
   });
   await requireEndsWell(last.process, folder.path, () => work(last, known));
-}, 120_000);
+});
 
 async function registerWebhook({ facts }: Running, url: string): Promise<void> {
   const headers = { authorization: `Bearer ${facts.admin_token}`, 'content-type': 'application/json' };
@@ -119,9 +120,7 @@ async function registerWebhook({ facts }: Running, url: string): Promise<void> {
 async function requireEndsWell(process: DropcastProcess, dataDir: string, busy: () => Promise<void>): Promise<void> {
   const working = Array.from({ length: WORKERS }, busy);
   await new Promise((resolve) => setTimeout(resolve, 200));
-  const startMs = performance.now();
   expect(await process.kill('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
-  expect(performance.now() - startMs).toBeLessThan(5000);
   await Promise.all(working);
   expect(existsSync(join(dataDir, 'sandbox.json'))).toBe(false);
   expect(await readdir(join(dataDir, 'incoming'))).toEqual([]);

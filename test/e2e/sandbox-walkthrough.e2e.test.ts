@@ -10,7 +10,8 @@ import { faultRule } from '../../packages/sandbox/src/faults/fault-rule.ts';
 import { operations } from '../../packages/sandbox/src/http/operations.ts';
 import { administer } from '../sandbox/administer.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
-import { dropcast, until } from './dropcast-process.ts';
+import { dropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { isAsShown, stepsOf, type Step } from './page-steps.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -37,7 +38,7 @@ test('the service starts as the page says, and prints what it shows', async () =
   let printed = '';
   child.stdout.on('data', (part) => (printed += String(part)));
   try {
-    await until('the service has said everything', () => printed.includes('Ctrl-C ends it.'), 30_000);
+    await until('the service has said everything', () => printed.includes('Ctrl-C ends it.'));
     expectShown(ports.backIn(printed), start);
   } finally {
     process.kill(-(child.pid ?? 0), 'SIGINT');

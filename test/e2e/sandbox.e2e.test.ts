@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { dropcast, startDropcast, until, type DropcastProcess } from './dropcast-process.ts';
+import { dropcast, startDropcast, type DropcastProcess } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 
@@ -31,12 +32,10 @@ async function ready(process: DropcastProcess): Promise<ReadyLine> {
   return JSON.parse(process.output()) as ReadyLine;
 }
 
-test.concurrent('says in one line of JSON where everything is, in about a second, and leaves nothing behind', async () => {
+test.concurrent('says in one line of JSON where everything is, and leaves nothing behind', async () => {
   await using tmp = await folder();
-  const startMs = performance.now();
   await using sandbox = startDropcast(['sandbox', '--memory', '--port', '0', '--json', '--tls'], { TMPDIR: tmp.path });
   const facts = await ready(sandbox);
-  const tookMs = performance.now() - startMs;
   expect(sandbox.output().split('\n')).toHaveLength(2);
   expect(facts).toEqual({
     v: 1,
@@ -65,8 +64,6 @@ test.concurrent('says in one line of JSON where everything is, in about a second
   expect(await readdir(tmp.path)).toHaveLength(1);
   expect(await sandbox.kill('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
   expect(await readdir(tmp.path)).toEqual([]);
-  // On a machine that does nothing else it is well below one second; this is for one that is busy with other tests.
-  expect(tookMs).toBeLessThan(30_000);
 });
 
 test.concurrent('tells people the addresses, the key, the page and a configuration that dropcast takes', async () => {

@@ -3,12 +3,13 @@ import { chown, copyFile, mkdir, readdir, rm, symlink, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/ledger.ts';
-import { canBeRefused } from '../config/as-nobody.ts';
-import { canMount, smallDisk } from '../ledger/small-disk.ts';
+import { smallDisk } from '../ledger/small-disk.ts';
 import { alongside } from './alongside.ts';
-import { dropcast, makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { Ended, Scratch } from './dropcast-process.ts';
 import { configText, expectUploadedOnce, startStation } from './station.ts';
+import { needs } from '../support/needs.ts';
 
 const nowhere = { baseUrl: 'http://127.0.0.1:1/v1', key: 'key-for-a-test' };
 
@@ -91,7 +92,7 @@ alongside('check looks at the state', () => {
     await expectFine();
     expectRefused(
       await run('status'),
-      'another dropcast works with the ledger at the moment: it is starting, or it is a `dropcast once`',
+      'another dropcast is using the ledger (a daemon that is starting, or `dropcast once`): try again later',
     );
     resolve();
     expect(await once.ended).toMatchObject({ code: 0 });
@@ -149,13 +150,13 @@ alongside('a state directory that is none', () => {
       const { code, stdout, stderr } = await run(...args);
       expect(code, args[0]).not.toBe(0);
       expect(stdout + stderr, args[0]).toContain(state);
-      expect(stdout + stderr, args[0]).not.toMatch(/\n\s+at |dropcast broke/);
+      expect(stdout + stderr, args[0]).not.toMatch(/\n\s+at |dropcast crashed/);
     }
   });
 });
 
 alongside('a state directory that cannot be written', () => {
-  test.runIf(canMount())('a full disk is a sentence, not a stack trace', async () => {
+  test('a full disk is a sentence, not a stack trace', needs('mount'), async () => {
     await using disk = await smallDisk('200k');
     await using scratch = await makeIdle();
     const state = join(disk.path, 'state');
@@ -171,11 +172,11 @@ alongside('a state directory that cannot be written', () => {
     });
   });
 
-  const isRoot = process.getuid?.() === 0;
   const nobody = 65_534;
 
-  test.skipIf(!isRoot || !canBeRefused)(
+  test(
     'root starts nothing for another user, and what such a run has left is named with its owner',
+    needs('root', 'readable clone'),
     async () => {
       await using scratch = await makeIdle();
       await mkdir(scratch.file('state'));

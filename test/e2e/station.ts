@@ -5,10 +5,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
-import { callDaemon, NotRunningError } from '../../src/daemon/control-client.ts';
+import { callDaemon } from '../../src/daemon/control-client.ts';
 import type { RetryResult } from '../../src/daemon/retry.ts';
 import type { FilesView, FileView, ShowView, StatusView } from '../../src/daemon/view.ts';
-import { makeScratch, startDropcast, until } from './dropcast-process.ts';
+import { makeScratch, startDropcast } from './dropcast-process.ts';
+import { inThisScope } from '../support/child-processes.ts';
+import { until } from '../support/until.ts';
 import type { DropcastProcess, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
 import type { HostOptions, VideoHost } from './video-host.ts';
@@ -46,7 +48,7 @@ export interface Station extends AsyncDisposable {
   show(path: string): Promise<ShowView>;
   status(): Promise<StatusView>;
   /** Waits until the newest file at the path is in this state. */
-  reaches(path: string, state: string, timeoutMs?: number): Promise<FileView>;
+  reaches(path: string, state: string): Promise<FileView>;
   retry(path: string): Promise<void>;
   /** `retry --all`, which also asks the service again at once. */
   retryAll(): Promise<void>;
@@ -85,9 +87,12 @@ const usualFolders = (path: string): string => `
 
 export async function startStation(options: StationOptions = {}): Promise<Station> {
   await using stack = new AsyncDisposableStack();
+  // A daemon started again in a later test of the group still belongs to the group.
+  const inScope = inThisScope();
   const faults: Faults = { api: null, upload: null };
   const host = stack.use(
     await startVideoHost({
+      processingMs: () => 0, // The first look finds it ready; the next one comes a second later.
       ...options.host,
       meddle: (request, response, body) => faults.api?.(request, response, body) ?? false,
       meddleUpload: (request, response, id) => faults.upload?.(request, response, id) ?? false,
@@ -120,11 +125,12 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
       return daemon;
     },
     start: async () => {
-      daemon = startDropcast(['run', '--config', scratch.config], options.env, options.uid);
-      const { child, output } = daemon;
+      const started = inScope(() => startDropcast(['run', '--config', scratch.config], options.env, options.uid));
+      daemon = started;
+      const { child, output } = started;
       await until(`the daemon is ready: ${output()}`, () => output().includes('Ready') || child.exitCode !== null);
       if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}: ${output()}`);
-      return daemon;
+      return started;
     },
     drop: async (path, content = randomBytes(2_000)) => {
       const target = absolute(path);
@@ -140,22 +146,13 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
       return view;
     },
     status: () => ask<StatusView>('/status'),
-    reaches: async (path, state, timeoutMs = 60_000) => {
-      let seen: FileView | null = null;
-      await until(
-        `${path} is ${state}`,
-        async () => {
-          seen = await file(path).catch((error: unknown) => {
-            if (error instanceof NotRunningError) return null;
-            throw error;
-          });
-          return seen?.state === state;
-        },
-        timeoutMs,
-      ).catch((error: unknown) => {
-        throw new Error(`${String(error)}; last seen: ${JSON.stringify(seen)}`, { cause: error });
-      });
-      return seen as unknown as FileView;
+    reaches: async (path, state) => {
+      let last: FileView | null = null;
+      const look = async (): Promise<FileView | null> => {
+        last = await file(path);
+        return last?.state === state ? last : null;
+      };
+      return until(`${path} is ${state}`, look, { seen: () => last });
     },
     retry: async (path) => {
       const result = await callDaemon<RetryResult>(socket, 'POST', '/retry', { names: [absolute(path)], states: [] });
@@ -166,13 +163,10 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
     },
     failures: async (path, least = 1) => {
       const paths = [path].flat();
-      let lines: readonly FailureLine[] = [];
-      await until(
-        `${least} failures of ${paths.join(', ')} are written down`,
-        async () => (lines = await linesAbout(paths.map(absolute))).length >= least,
-        5_000,
-      );
-      return lines;
+      return until(`${least} failures of ${paths.join(', ')} are written down`, async () => {
+        const lines = await linesAbout(paths.map(absolute));
+        return lines.length >= least && lines;
+      });
     },
     videos: (title) => videosOf(host, title),
   };
@@ -189,7 +183,7 @@ export function configText(
   return `
 service: { base_url: "${host.baseUrl}", api_key: ${host.key}, requests_per_hour: 1000000 }
 state_dir: ${path}/state
-poll: { interval: 1s }
+poll: { interval: 100ms }
 publish: { quiet: 0s, at_most: 5s }
 ${options.settings ?? usualSettings}
 folders:${(options.folders ?? usualFolders)(path)}

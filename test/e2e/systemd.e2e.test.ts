@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openNotifySocket } from '../systemd/notify-socket.ts';
 import type { NotifySocket } from '../systemd/notify-socket.ts';
 import { alongside } from './alongside.ts';
-import { dropcast, startDropcast, until } from './dropcast-process.ts';
+import { dropcast, startDropcast } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { expectUploadedOnce, refusal, startStation } from './station.ts';
 import type { Station, StationOptions } from './station.ts';
 
@@ -30,7 +31,7 @@ alongside('what systemd is told', () => {
     const { station, socket } = service;
     await socket.hears(/^READY=1\n/);
     expect((await station.status()).folders).toMatchObject([{ state: 'watching' }]);
-    expect(socket.messages[0]).toBe(`${extended}\nSTATUS=Looking through the folders`);
+    expect(socket.messages[0]).toBe(`${extended}\nSTATUS=Scanning the folders`);
     const before = socket.messages.findIndex((text) => text.startsWith('READY=1'));
     expect(socket.messages.slice(0, before).join()).not.toContain('WATCHDOG');
     await socket.hears(/^STATUS=Idle · API \d+\/1000000$/);
@@ -38,7 +39,7 @@ alongside('what systemd is told', () => {
     await socket.hears(/^STATUS=Idle · 1 done · API \d+\/1000000$/);
     const pings = (): number => socket.messages.filter((text) => text === 'WATCHDOG=1').length;
     const now = pings();
-    await until('it says twice more that it is alive', () => pings() >= now + 2, 10_000);
+    await until('it says twice more that it is alive', () => pings() >= now + 2);
   });
 
   test('why everything waits, in one line whatever the service answers', async () => {
@@ -63,9 +64,9 @@ alongside('what systemd is told', () => {
     await socket.hears(/^STATUS=1 uploading · API \d+\/1000000$/);
     const { child, ended } = station.daemon();
     child.kill('SIGTERM');
-    await socket.hears(`STOPPING=1\n${extended}\nSTATUS=Stopping: 1 upload finishes`);
+    await socket.hears(`STOPPING=1\n${extended}\nSTATUS=Stopping: waiting for 1 upload`);
     const stoppedAt = socket.messages.findIndex((text) => text.startsWith('STOPPING'));
-    await until('more time is asked for', () => socket.messages.indexOf(extended, stoppedAt) > stoppedAt, 15_000);
+    await until('more time is asked for', () => socket.messages.indexOf(extended, stoppedAt) > stoppedAt);
     release();
     expect(await ended).toMatchObject({ code: 0 });
     expect(socket.messages.slice(stoppedAt).join()).not.toContain('API');
@@ -100,13 +101,13 @@ alongside('dropcast reload', () => {
       name: 'names another socket',
       from: 'listen: off',
       to: 'listen: off, socket: other.sock',
-      why: /does not listen at .*other\.sock\n.*only after a restart/,
+      why: /does not listen at .*other\.sock\nrestart to change state_dir/,
     },
     {
       name: 'names another state directory and is reloaded by systemd',
       from: '/state\n',
       to: '/elsewhere\n',
-      why: /does not listen at .*elsewhere.*\n.*only after a restart/,
+      why: /does not listen at .*elsewhere.*\nrestart to change state_dir/,
       env: { MAINPID: '1' },
     },
   ])('refuses one that $name, with the reason; the old one stays', async ({ from, to, why, env }) => {
@@ -114,31 +115,27 @@ alongside('dropcast reload', () => {
     const { code, stdout, stderr } = await reload(env);
     expect([code, stdout]).toEqual([78, '']);
     expect(stderr).toMatch(why);
-    expect(stderr).toMatch(/\nthe old configuration stays\n$/);
+    expect(stderr).toMatch(/\n.*old configuration stays.*\n$/);
     expect((await station.status()).folders).toMatchObject([{ path: station.scratch.file('inbox') }]);
-    expect(station.daemon().output()).not.toContain('was taken over');
+    expect(station.daemon().output()).not.toContain('"Reloaded"');
   });
 
   test('takes a good one over, and says what of it takes a restart', async () => {
     await rewrite('ch_main', 'ch_news');
     await writeFile(station.scratch.config, (await readFile(station.scratch.config, 'utf8')).replace('debug', 'info'));
     const { code, stdout, stderr } = await reload();
-    expect([code, stdout, stderr]).toEqual([
-      0,
-      `${station.scratch.config} was taken over.\n`,
-      'only after a restart takes effect: log\n',
-    ]);
+    expect([code, stdout, stderr]).toEqual([0, 'Reloaded.\n', 'Restart to apply: log\n']);
     await station.drop('one.mpg');
     await station.reaches('one.mpg', 'done');
     expect(station.videos('one')).toMatchObject([{ channelId: 'ch_news' }]);
-    expect(station.daemon().output()).toContain('The configuration was taken over');
+    expect(station.daemon().output()).toContain('"Reloaded"');
   });
 
   test('says which file is read when it was asked with another one', async () => {
     const other = station.scratch.file('other.yaml');
     await writeFile(other, good, { mode: 0o600 });
     const { code, stderr } = await dropcast(['reload', '--config', other]);
-    expect([code, stderr]).toEqual([0, expect.stringContaining(`was started with ${station.scratch.config}`)]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(station.scratch.config)]);
   });
 
   test('says that the daemon is not running', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { until } from './dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { expectUploadedOnce, loseAnswer, refusal, startBystander, startStation } from './station.ts';
 import type { Faults, Station } from './station.ts';
 
@@ -168,7 +168,7 @@ test.for<{ name: string; failure: object; act: Act }>([
 
 test('an upload address that dies: after a minute and a second look the video is deleted and made anew, once', async () => {
   for (const { title, status } of dead) {
-    await patient.reaches(`${title}.mpg`, 'done', 110_000);
+    await patient.reaches(`${title}.mpg`, 'done');
     expectUploadedOnce(patient, title);
     const failures = await patient.failures(`${title}.mpg`);
     expect(failures[0]).toMatchObject({ class: 'address dead', status, code: 'address_used_up' });

@@ -199,7 +199,7 @@ test('a reader that stands still costs bounded memory, and what was dropped is c
   }
   gate.resolve();
   await close();
-  const dropped = Number(/log lines were dropped because nobody reads them","lines":(\d+)/.exec(text)?.[1]);
+  const dropped = Number(/Log lines dropped: nobody reads them","lines":(\d+)/.exec(text)?.[1]);
   expect(dropped).toBeGreaterThan(500);
   expect(text.split('\n')).toHaveLength(1_000 - dropped + 2);
 });

@@ -94,11 +94,10 @@ describe('what nobody registered', () => {
     expect(() => JSON.parse(secrets.redactLine(line)) as unknown).not.toThrow();
   });
 
-  test('a long hostile text costs linear time', () => {
-    const started = performance.now();
+  // Linear cost takes milliseconds; quadratic cost would run for minutes, into the time limit of the test.
+  test('a long hostile text is redacted in linear time', () => {
     for (const part of ['http://', 'Bearer ', '?key=', 'authorization: ', 'x-amz-', 'a'])
-      secrets.redactText(part.repeat(50_000));
-    expect(performance.now() - started).toBeLessThan(2_000);
+      expect(secrets.redactText(part.repeat(50_000))).not.toBe('');
   });
 });
 

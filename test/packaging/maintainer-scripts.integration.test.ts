@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isInstalled } from '../scripts/package/installed.ts';
+import { needs } from '../support/needs.ts';
 
 const folder = join(import.meta.dirname, '../../packaging/debian');
 
@@ -16,7 +16,7 @@ describe.each(['preinst', 'postinst', 'prerm', 'postrm'])('%s', (name) => {
     expect(spawnSync('sh', ['-n', file], { encoding: 'utf8' }).stderr).toBe('');
   });
 
-  test.skipIf(!isInstalled('shellcheck'))('has nothing that shellcheck remarks on', () => {
+  test('has nothing that shellcheck remarks on', needs('shellcheck'), () => {
     expect(spawnSync('shellcheck', ['--shell=sh', file], { encoding: 'utf8' }).stdout).toBe('');
   });
 

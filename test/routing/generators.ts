@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Rule } from '../../src/routing/rule.ts';
+import type { Rule } from '../../src/routing/plan.ts';
 
 const PIECES = [
   'a',

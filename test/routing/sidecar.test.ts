@@ -56,38 +56,38 @@ describe('a sidecar', () => {
   });
 
   test.each([
-    [null, 'sidecar "clip.yaml": expected keys such as "title: …", got nothing'],
-    ['news', 'sidecar "clip.yaml": expected keys such as "title: …", got only text'],
-    [[1], 'sidecar "clip.yaml": expected keys such as "title: …", got a list'],
-    [{ chanel: 'x' }, 'sidecar "clip.yaml": "chanel": unknown key, did you mean "channel"?'],
-    [{ zzzzzz: 1 }, 'sidecar "clip.yaml": "zzzzzz": unknown key, known are title, description, tags, channel, publish'],
-    [{ title: ' \n' }, 'sidecar "clip.yaml": title: is empty'],
-    [{ title: 1984 }, 'sidecar "clip.yaml": title: expected text, got the number 1984: put it in quotes'],
-    [{ tags: ['a', 7] }, 'sidecar "clip.yaml": tags[1]: expected text, got the number 7: put it in quotes'],
-    [{ tags: 7 }, 'sidecar "clip.yaml": tags[0]: expected text, got the number 7: put it in quotes'],
-    [{ tags: [null] }, 'sidecar "clip.yaml": tags[0]: expected text, got nothing'],
-    [{ description: {} }, 'sidecar "clip.yaml": description: expected text, got keys'],
-    [{ description: true }, 'sidecar "clip.yaml": description: expected text, got true: put it in quotes'],
-    [{ channel: '../videos' }, 'sidecar "clip.yaml": channel: is not an identifier'],
-    [{ publish: ['..'] }, 'sidecar "clip.yaml": publish[0]: is not an identifier'],
-    [{ publish: [''] }, 'sidecar "clip.yaml": publish[0]: is empty'],
-    [{ title: 'a'.repeat(1001) }, 'sidecar "clip.yaml": title: longer than 1000 characters'],
-    [{ tags: Array.from({ length: 101 }, String) }, 'sidecar "clip.yaml": tags: more than 100 entries'],
-  ])('%j is refused', (value, sentence) => {
-    expect(why(value)).toBe(sentence);
+    [null, 'nothing'],
+    ['news', 'text'],
+    [[1], 'list'],
+    [{ chanel: 'x' }, '"channel"'],
+    [{ zzzzzz: 1 }, 'title, description, tags, channel, publish'],
+    [{ title: ' \n' }, 'title: '],
+    [{ title: 1984 }, '1984'],
+    [{ tags: ['a', 7] }, 'tags[1]: '],
+    [{ tags: 7 }, 'tags[0]: '],
+    [{ tags: [null] }, 'tags[0]: '],
+    [{ description: {} }, 'description: '],
+    [{ description: true }, 'quotes'],
+    [{ channel: '../videos' }, 'channel: '],
+    [{ publish: ['..'] }, 'publish[0]: '],
+    [{ publish: [''] }, 'publish[0]: '],
+    [{ title: 'a'.repeat(1001) }, '1000 characters'],
+    [{ tags: Array.from({ length: 101 }, String) }, '100 entries'],
+  ])('%j is refused', (value, fact) => {
+    expect(why(value)).toMatch(/^sidecar "clip\.yaml": /);
+    expect(why(value)).toContain(fact);
   });
 
   test('is refused with all its problems in one sentence', () => {
-    expect(why({ titel: 'x', title: 3, tags: [''], publish: [false] }, 'a\nb.json')).toBe(
-      'sidecar "a\\nb.json": title: expected text, got the number 3: put it in quotes; ' +
-        'publish[0]: expected text, got false: put it in quotes; "titel": unknown key, did you mean "title"?',
+    expect(why({ titel: 'x', title: 3, tags: [''], publish: [false] }, 'a\nb.json')).toMatch(
+      /^sidecar "a\\nb\.json": title: .*; publish\[0\]: .*; "titel": .*"title"\?$/,
     );
-    expect(why({ publish: Array.from({ length: 20 }, () => '') })).toMatch(/publish\[7\]: is empty; and 12 more$/);
+    expect(why({ publish: Array.from({ length: 20 }, () => '') })).toMatch(/publish\[7\]: [^;]+; and 12 more$/);
   });
 
   test('with a key of the language itself is refused like any other', () => {
     expect(why(JSON.parse('{"__proto__": {"title": "x"}, "constructor": 1}'))).toMatch(
-      /"__proto__": unknown key.*"constructor": unknown key/,
+      /"__proto__": .*"constructor": /,
     );
   });
 

@@ -29,10 +29,10 @@ import { createRouter } from '../../src/intake/folder-router.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { checkBytes } from '../../src/watch/completeness.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
-import { canMount } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
+import { needs } from '../support/needs.ts';
 
 const secret = 'sk_of_the_service_4f9a7c21';
 const film = 'the film, as it was accepted';
@@ -284,8 +284,9 @@ describe('a path that would lead out', () => {
   });
 });
 
-test.runIf(canMount())(
+test(
   'a file that goes to another disk is copied from what it is, not from where a name leads',
+  needs('mount'),
   async () => {
     await using there = await folderAndOthers();
     const done = join(there.folder, 'done');

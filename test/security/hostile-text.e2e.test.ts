@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { dropcast, until } from '../e2e/dropcast-process.ts';
+import { dropcast } from '../e2e/dropcast-process.ts';
+import { until } from '../support/until.ts';
 import { answer, isCreate, startStation } from '../e2e/station.ts';
 import type { Station } from '../e2e/station.ts';
 

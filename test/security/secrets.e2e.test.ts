@@ -2,7 +2,8 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { dropcast, makeScratch, startDropcast, until } from '../e2e/dropcast-process.ts';
+import { dropcast, makeScratch, startDropcast } from '../e2e/dropcast-process.ts';
+import { until } from '../support/until.ts';
 import type { DropcastProcess, Scratch } from '../e2e/dropcast-process.ts';
 import { answer, isCreate } from '../e2e/station.ts';
 import { startVideoHost } from '../e2e/video-host.ts';

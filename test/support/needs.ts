@@ -39,6 +39,7 @@ const sources = {
   '/dev/full': { otherwise: 'run on Linux', isThere: () => existsSync('/dev/full') },
   '/proc': { otherwise: 'run on Linux', isThere: () => existsSync('/proc/self/fd') },
   mount: { otherwise: 'run as root where mounting is allowed', isThere: canMount },
+  'readable clone': { otherwise: 'clone to where other users can read', isThere: othersCanRead },
   root: { otherwise: 'run as root', isThere: () => process.getuid?.() === 0 },
   'not root': { otherwise: 'run as another user than root', isThere: () => process.getuid?.() !== 0 },
 } satisfies Record<string, Source>;
@@ -98,6 +99,14 @@ function isProgram(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Tests run as another user where root would be refused nothing. */
+function othersCanRead(): boolean {
+  if (process.getuid?.() !== 0) return true;
+  const nobody = { uid: 65_534, gid: 65_534 };
+  const script = 'fs.accessSync(process.argv[1])';
+  return spawnSync(process.execPath, ['-e', script, import.meta.filename], nobody).status === 0;
 }
 
 /** Only root may mount, and not in every container: it tries. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accountName, findUser } from '../../src/systemd/accounts.ts';
+import { accountName, findUser } from '../../src/systemd/passwd.ts';
 import { access, isOpenByMode, planAccess } from '../../src/systemd/folder-access.ts';
 import type { Allows, Directory } from '../../src/systemd/folder-access.ts';
 

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -9,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { NotifyError, openNotifier } from '../../src/systemd/notifier.ts';
 import { recordingLogger, silentLogger } from '../pipeline/silent-logger.ts';
 import { openNotifySocket } from './notify-socket.ts';
+import { needs } from '../support/needs.ts';
 
 const pid = process.pid;
 /** There is no program in it. */
@@ -72,8 +72,9 @@ describe('which way a message goes', () => {
     await socket.hears('READY=1');
   });
 
-  test.skipIf(!existsSync('/usr/bin/systemd-notify'))(
+  test(
     'through the program where Node has no libc to call, one message after the other',
+    needs('systemd-notify'),
     async () => {
       using socket = await openNotifySocket();
       const env = { NOTIFY_SOCKET: socket.path, PATH: '/usr/bin' };

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { dlopen } from 'node:ffi';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { until } from '../e2e/dropcast-process.ts';
+import { until } from '../support/until.ts';
 
 /** The manager's end of `$NOTIFY_SOCKET`: a real datagram socket that keeps what comes in. */
 export interface NotifySocket extends Disposable {

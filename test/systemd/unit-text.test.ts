@@ -57,13 +57,13 @@ test.each([
 test.each(['/srv/a\nExecStart=/bin/sh', '/srv/a\rb', '/srv/\u0000', '/srv/a\tb', '/srv/\u001b[2J', '/srv/\u0085'])(
   'a control character is refused by the name of its path: %j',
   (text) => {
-    expect(() => unitWord(text)).toThrow(`${JSON.stringify(text)} holds a control character`);
-    expect(() => bindWord(text)).toThrow('holds a control character');
+    expect(() => unitWord(text)).toThrow(`${JSON.stringify(text)} contains a control character`);
+    expect(() => bindWord(text)).toThrow('contains a control character');
   },
 );
 
 test.each(['/home/a"b', "/home/it's"])('%s cannot be bound', (text) => {
-  expect(() => bindWord(text)).toThrow('holds a quotation mark');
+  expect(() => bindWord(text)).toThrow('quotation mark');
 });
 
 describe('the unit of a mount point is called as systemd-escape does', () => {

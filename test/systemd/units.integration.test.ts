@@ -6,12 +6,12 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { dropInText } from '../../src/systemd/drop-in.ts';
-import type { SiteFolder } from '../../src/systemd/drop-in.ts';
+import type { FolderNeeds } from '../../src/systemd/drop-in.ts';
+import { needs } from '../support/needs.ts';
 
 const shipped = new URL('../../systemd/', import.meta.url);
 const unit = await readFile(new URL('dropcast.service', shipped), 'utf8');
 /** What runs in a real system is tested by `npm run test:systemd`; this is what can be said without one. */
-const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 /** What systemd complains about in a unit with this drop-in; nothing when all of it was understood. */
 async function complaints(dropIn: string): Promise<string> {
@@ -47,7 +47,7 @@ const hostile = [
   '*',
   ' x ',
 ];
-const folders = hostile.map((name): SiteFolder => ({
+const folders = hostile.map((name): FolderNeeds => ({
   path: `/srv/${name}`,
   realPath: `/srv/${name}`,
   isThere: true,
@@ -58,7 +58,7 @@ const folders = hostile.map((name): SiteFolder => ({
   groupCommand: 'sudo true',
 }));
 
-test.runIf(hasAnalyze)('systemd understands a drop-in for folders of every name', async () => {
+test('systemd understands a drop-in for folders of every name', needs('systemd-analyze'), async () => {
   const text = dropInText({
     configFile: '/etc/x y.yaml',
     folders,
@@ -72,19 +72,27 @@ test.runIf(hasAnalyze)('systemd understands a drop-in for folders of every name'
   expect(await complaints('[Service]\nReadWritePaths=-/srv/a b\n')).not.toBe('');
 });
 
-test.runIf(hasAnalyze)('systemd understands the example of a drop-in, with all that it only mentions', async () => {
-  const text = await readFile(new URL('folders.conf.example', shipped), 'utf8');
-  expect(await complaints(text.replaceAll(/^#(\w+=)/gm, '$1'))).toBe('');
-});
+test(
+  'systemd understands the example of a drop-in, with all that it only mentions',
+  needs('systemd-analyze'),
+  async () => {
+    const text = await readFile(new URL('folders.conf.example', shipped), 'utf8');
+    expect(await complaints(text.replaceAll(/^#(\w+=)/gm, '$1'))).toBe('');
+  },
+);
 
-test.runIf(hasAnalyze).each(['dropcast.service', 'dropcast@.service'])('%s is exposed by 1.2 at most', (name) => {
-  const file = join(shipped.pathname, name);
-  const { status, stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=12', file], {
-    encoding: 'utf8',
-  });
-  expect(stdout).toMatch(/Overall exposure level .*: (?:0\.\d|1\.[0-2]) /);
-  expect(status).toBe(0);
-});
+test.each(['dropcast.service', 'dropcast@.service'])(
+  '%s is exposed by 1.2 at most',
+  needs('systemd-analyze'),
+  (name) => {
+    const file = join(shipped.pathname, name);
+    const { status, stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=12', file], {
+      encoding: 'utf8',
+    });
+    expect(stdout).toMatch(/Overall exposure level .*: (?:0\.\d|1\.[0-2]) /);
+    expect(status).toBe(0);
+  },
+);
 
 test('the unit lets the status page listen where it does by default', async () => {
   const around = { env: {}, cwd: '/', home: '/' };

@@ -1,5 +1,5 @@
 import type { AnalyticsOverview, Period, VideoAnalytics } from '@dropcast/client';
-import { hasColour } from '../output/colour.ts';
+import { hasColour } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { formatCount, formatDuration, formatPercent, UNKNOWN } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
@@ -35,7 +35,7 @@ export async function analyticsOverview(
 }
 
 function describeRecord(record: VideoAnalytics, shell: Shell): string {
-  // Of no views there is no average.
+  // Without views there is no average.
   const ofViews = (text: string): string => (record.views === 0 ? UNKNOWN : text);
   const details = [
     { label: 'video', value: record.videoId },
@@ -64,7 +64,7 @@ function describeOverview({ period, totalViews, uniqueViewers, topVideos }: Anal
   return renderDetails(details, hasColour(shell.stdout, shell.env)) + top;
 }
 
-/** Null when the service does not say it and was not asked for one. */
+/** Null when neither the question nor the answer names a day. */
 function periodText({ from, to }: Required<Period>): string | null {
   if (from === to) return from || null;
   return `${from || 'the beginning'} to ${to || 'now'}`;

@@ -1,15 +1,16 @@
-import { hasColour } from '../output/colour.ts';
+import { resolve } from 'node:path';
+import { readRegularFile } from '../../config/file-access.ts';
+import { hasColour } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { printJson } from '../output/json.ts';
 import { formatCount, formatMoment, UNKNOWN } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
-import { visible } from '../output/visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 import { tableOptions } from '../file-table.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 import type { Channel, ChannelChanges } from '@dropcast/client';
 import { channelForm } from './json-forms.ts';
-import { readPlayerSettings } from './player-settings.ts';
 import type { Session } from './session.ts';
 
 /** `dropcast channels list`. */
@@ -67,20 +68,53 @@ export async function updateChannel(
 ): Promise<void> {
   const channel = await client.channels.update(id, changes, { signal: shell.stopping });
   if (json === true) printJson({ id, channel: channel === null ? null : channelForm(channel) }, shell.stdout);
-  else shell.stdout.write(channel === null ? `Changed ${visible(id)}.\n` : describeChannel(channel, shell));
+  else shell.stdout.write(channel === null ? `Changed ${escapeControls(id)}.\n` : describeChannel(channel, shell));
 }
 
-/** What the options ask for. @throws {CommandError} when that is nothing, or the player settings are no JSON object */
+/** The changes that the options ask for. @throws {CommandError} when there are none, or the player settings are not a JSON object */
 export async function channelChanges(
   shell: Pick<Shell, 'cwd'>,
   { name, description, playerSettings }: UpdateChannelOptions,
 ): Promise<ChannelChanges> {
   if (name === undefined && description === undefined && playerSettings === undefined) {
-    throw new CommandError('nothing to change; give --name, --description or --player-settings', exitCodes.usage);
+    throw new CommandError('nothing to change: give --name, --description or --player-settings', exitCodes.usage);
   }
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(playerSettings !== undefined && { defaultPlayerSettings: await readPlayerSettings(shell, playerSettings) }),
   };
+}
+
+const MAX_SETTINGS_BYTES = 1024 * 1024;
+
+/**
+ * Reads `--player-settings`: a JSON object, or `@FILE` with one. The service judges what is in it: the specification does not show its
+ * structure (api-spec section 2.2).
+ *
+ * @throws {CommandError} with exit code 2
+ */
+export async function readPlayerSettings(
+  shell: Pick<Shell, 'cwd'>,
+  text: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const json = text.startsWith('@') ? await readText(resolve(shell.cwd, text.slice(1))) : text;
+  const value = parse(json);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw new CommandError('--player-settings must be a JSON object, like {"autoplay":true}, or @FILE', exitCodes.usage);
+}
+
+async function readText(file: string): Promise<string> {
+  const read = await readRegularFile(file, MAX_SETTINGS_BYTES);
+  if (read.ok) return read.bytes.toString('utf8').replace(/^\ufeff/, '');
+  throw new CommandError(`cannot read the player settings ${escapeControls(file)}: ${read.message}`, exitCodes.usage);
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    const why = error instanceof Error ? escapeControls(error.message) : 'not JSON';
+    throw new CommandError(`--player-settings is not JSON: ${why}`, exitCodes.usage, { cause: error });
+  }
 }

@@ -1,18 +1,25 @@
-import { hasColour } from '../output/colour.ts';
+import type { NewVideo } from '@dropcast/client';
+import { hasColour } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { printJson } from '../output/json.ts';
 import { CommandError, exitCodes } from '../shell.ts';
-import { newVideo } from './new-video.ts';
-import type { NewVideoOptions } from './new-video.ts';
 import type { Session } from './session.ts';
-import { makingRecord } from './unfinished.ts';
+import { creatingRecord } from './unfinished.ts';
 import { statusStyle } from './video-text.ts';
+
+/** The options of every command that creates a record. */
+export interface NewVideoOptions {
+  readonly title: string;
+  readonly channel?: string;
+  readonly description?: string;
+  readonly tag?: readonly string[];
+}
 
 type Options = NewVideoOptions & { readonly json?: boolean };
 
-/** `dropcast videos create`: a record, and the address that its file is to be sent to, which is what was asked for. */
+/** `dropcast videos create`: a record without a file, and the address to send the file to. */
 export async function createVideo({ shell, client }: Session, options: Options): Promise<void> {
-  const { id, status, uploadUrl } = await makingRecord(() =>
+  const { id, status, uploadUrl } = await creatingRecord(() =>
     client.videos.create(newVideo(options), { signal: shell.stopping }),
   );
   if (options.json === true) return printJson({ id, status, upload_url: uploadUrl }, shell.stdout);
@@ -22,13 +29,13 @@ export async function createVideo({ shell, client }: Session, options: Options):
     { label: 'upload address', value: uploadUrl },
   ];
   shell.stdout.write(renderDetails(details, hasColour(shell.stdout, shell.env)));
-  shell.stderr.write('Send the file there with an HTTP PUT. Whoever has the address can do so: keep it to yourself.\n');
+  shell.stderr.write('Send the file there with an HTTP PUT. Keep the address secret: anyone who has it can upload.\n');
 }
 
 /** `dropcast videos import URL`: a record whose file the service fetches. */
 export async function importVideo({ shell, client }: Session, url: string, options: Options): Promise<void> {
   requireWebAddress(url);
-  const { id, status } = await makingRecord(() =>
+  const { id, status } = await creatingRecord(() =>
     client.videos.import(url, newVideo(options), { signal: shell.stopping }),
   );
   if (options.json === true) return printJson({ id, status }, shell.stdout);
@@ -42,8 +49,15 @@ export async function importVideo({ shell, client }: Session, url: string, optio
 function requireWebAddress(text: string): void {
   const url = URL.parse(text);
   if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) return;
-  throw new CommandError(
-    'not a web address to import from; write it like https://example.com/clip.mp4',
-    exitCodes.usage,
-  );
+  throw new CommandError('not a web address; write it like https://example.com/clip.mp4', exitCodes.usage);
+}
+
+/** The options as fields of a new record. */
+export function newVideo({ title, channel, description, tag }: NewVideoOptions): NewVideo {
+  return {
+    title,
+    ...(channel !== undefined && { channelId: channel }),
+    ...(description !== undefined && { description }),
+    ...(tag !== undefined && { tags: tag }),
+  };
 }

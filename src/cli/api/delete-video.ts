@@ -1,36 +1,66 @@
+import { createInterface } from 'node:readline';
 import { printJson } from '../output/json.ts';
 import { cutEnd } from '../output/text-width.ts';
-import { visible } from '../output/visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
-import { canAsk, confirm } from './confirm.ts';
+import type { Shell } from '../shell.ts';
 import type { Session } from './session.ts';
 
-/** `dropcast videos delete ID`: for good, so a person is asked first. */
+/** `dropcast videos delete ID`: permanent, so it asks for confirmation. */
 export async function deleteVideo(
   session: Session,
   id: string,
   options: { readonly yes?: boolean; readonly json?: boolean },
 ): Promise<void> {
   const { shell, client } = session;
-  if (options.yes !== true) await requireConsent(session, id);
+  if (options.yes !== true) await requireConfirmation(session, id);
   await client.videos.delete(id, { signal: shell.stopping });
   if (options.json === true) printJson({ id, deleted: true }, shell.stdout);
-  else shell.stdout.write(`Deleted ${visible(id)}.\n`);
+  else shell.stdout.write(`Deleted ${escapeControls(id)}.\n`);
 }
 
-/** Enough to know it again; a title may have thousands of characters. */
+/** Columns. Enough to recognize it; a title may have thousands of characters. */
 const TITLE_WIDTH = 60;
 
-/** @throws {CommandError} when the answer is no, or there is nobody to ask */
-async function requireConsent({ shell, client }: Session, id: string): Promise<void> {
+/** @throws {CommandError} when the answer is no, or nobody can answer */
+async function requireConfirmation({ shell, client }: Session, id: string): Promise<void> {
   if (!canAsk(shell)) {
     throw new CommandError(
-      `deleting ${visible(id)} cannot be undone and there is no terminal to ask at; say --yes`,
+      `deleting ${escapeControls(id)} cannot be undone, so it needs a confirmation. Not a terminal: pass --yes.`,
       exitCodes.usage,
     );
   }
   const { title, status } = await client.videos.get(id, { signal: shell.stopping });
-  const name = title === undefined ? visible(id) : `${visible(id)} "${cutEnd(visible(title), TITLE_WIDTH)}"`;
-  const question = `Delete ${name} (${visible(status)}) with all that belongs to it? This cannot be undone.`;
+  const name =
+    title === undefined ? escapeControls(id) : `${escapeControls(id)} "${cutEnd(escapeControls(title), TITLE_WIDTH)}"`;
+  const question = `Delete ${name} (${escapeControls(status)}) and everything that belongs to it? This cannot be undone.`;
   if (!(await confirm(shell, question))) throw new CommandError('nothing was deleted', exitCodes.failed);
+}
+
+type Asking = Pick<Shell, 'stdin' | 'stderr' | 'stopping'>;
+
+/** Whether somebody sits at the terminal. */
+function canAsk({ stdin, stderr }: Pick<Shell, 'stdin' | 'stderr'>): boolean {
+  return stdin.isTTY && stderr.isTTY;
+}
+
+/**
+ * Asks a yes-or-no question. The terminal edits the line itself, so that Ctrl-C stays a signal.
+ *
+ * @param question already escaped for the terminal
+ * @returns true for `y` and `yes` only; false also when the input ends or the command is stopped
+ */
+async function confirm({ stdin, stderr, stopping }: Asking, question: string): Promise<boolean> {
+  const lines = createInterface({ input: stdin, output: stderr, terminal: false, signal: stopping });
+  try {
+    const answer = await new Promise<string | null>((resolve) => {
+      lines.once('close', () => resolve(null));
+      lines.question(`${question} [y/N] `, resolve);
+    });
+    // Ctrl-D and Ctrl-C leave the cursor after the question.
+    if (answer === null) stderr.write('\n');
+    return /^\s*y(?:es)?\s*$/i.test(answer ?? '');
+  } finally {
+    lines.close();
+  }
 }

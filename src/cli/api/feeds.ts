@@ -1,7 +1,7 @@
 import { printJson } from '../output/json.ts';
 import { formatCount, formatMoment, UNKNOWN } from '../output/format.ts';
 import { renderTable } from '../output/table.ts';
-import { visible } from '../output/visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 import { tableOptions } from '../file-table.ts';
 import type { Shell } from '../shell.ts';
 import type { Feed, Published } from '@dropcast/client';
@@ -51,9 +51,9 @@ function publishedForm(id: string, { status, publishedAt, videoCount }: Publishe
   return { feed_id: id, status, published_at: publishedAt ?? null, video_count: videoCount ?? null };
 }
 
-/** `feed_news: published with 12 videos`; the status is the service's own word. */
+/** `feed_news: published with 12 videos`; the status is the service's word. */
 function publishedLine(id: string, { status, videoCount }: Published): string {
   const count =
     videoCount === undefined ? '' : ` with ${formatCount(videoCount)} ${videoCount === 1 ? 'video' : 'videos'}`;
-  return `${visible(id)}: ${visible(status)}${count}\n`;
+  return `${escapeControls(id)}: ${escapeControls(status)}${count}\n`;
 }

@@ -1,7 +1,7 @@
 import type { AnalyticsOverview, Channel, Feed, Period, Video, VideoAnalytics } from '@dropcast/client';
 
-// What `--json` prints: the words of the API (api-spec section 2), and null for what the service did not say, so that every
-// object of a kind has the same keys.
+// What `--json` prints: the field names of the API (api-spec section 2), and null for what the service left out, so that all objects of a
+// kind have the same keys.
 
 export function videoForm(video: Video): object {
   return {
@@ -63,7 +63,7 @@ export function overviewForm(record: AnalyticsOverview): object {
   };
 }
 
-/** The client has empty text for a day that neither the answer nor the question says. */
+/** The client uses empty text for a day that neither the question nor the answer names. */
 function periodForm({ from, to }: Required<Period>): object {
   return { from: from || null, to: to || null };
 }

@@ -7,11 +7,11 @@ const DAY_MS = 86_400_000;
 const MOST_DAYS = 3_660;
 
 /**
- * Reads a day: `2026-03-01`, or `7d` for the day on which the last seven days began, today included; `1d` is today. UTC, as the
- * days of the service are.
+ * Reads a day: `2026-03-01`, or `7d` for the first of the last seven days including today; `1d` is today. In UTC, like the days of the
+ * service.
  *
  * @returns `YYYY-MM-DD`
- * @throws {InvalidArgumentError} for anything else, and for days that no calendar has
+ * @throws {InvalidArgumentError} for anything else, and for dates that do not exist
  */
 export function parseDay(text: string, nowMs: number): string {
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
@@ -19,20 +19,20 @@ export function parseDay(text: string, nowMs: number): string {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) {
     throw new InvalidArgumentError('write a day like 2026-03-01, or 7d for the last seven days.');
   }
-  if (!isCalendarDay(text)) throw new InvalidArgumentError('no calendar has this day.');
+  if (!isCalendarDay(text)) throw new InvalidArgumentError('there is no such date.');
   return text;
 }
 
 /**
- * The period that two options mean. With `from` alone it ends today; with neither the service decides.
+ * The period of two options. With `from` alone it ends today; with neither, the service decides.
  *
- * @throws {CommandError} when it ends before it begins
+ * @throws {CommandError} when it ends before it starts
  */
 export function periodOf({ from, to }: Period, nowMs: number): Period {
   const end = to ?? (from === undefined ? undefined : dayOf(nowMs));
   if (from !== undefined && end !== undefined && from > end) {
     const last = to === undefined ? `today, ${end}` : `on ${end}`;
-    throw new CommandError(`the period begins on ${from} but ends before that, ${last}`, exitCodes.usage);
+    throw new CommandError(`the period starts on ${from} but ends before that, ${last}`, exitCodes.usage);
   }
   return { ...(from !== undefined && { from }), ...(end !== undefined && { to: end }) };
 }
@@ -42,7 +42,7 @@ function daysBack(days: number, nowMs: number): string {
   return dayOf(nowMs - (days - 1) * DAY_MS);
 }
 
-/** `Date` takes 2026-02-30 for the 2nd of March, so the day is asked back. */
+/** `Date` reads 2026-02-30 as 2 March, so the result is compared with the text. */
 function isCalendarDay(text: string): boolean {
   const atMs = Date.parse(`${text}T00:00:00Z`);
   return Number.isFinite(atMs) && dayOf(atMs) === text;

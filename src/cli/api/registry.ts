@@ -9,12 +9,12 @@ export interface Shared extends TargetOptions {
   readonly json?: boolean;
 }
 
-/** What a group of commands is registered with. */
+/** What a group of commands needs to register its commands. */
 export interface Registry {
   readonly shell: Shell;
-  /** A command with the options that all of them have. */
+  /** Adds a command with the options that all of them share. */
   command(group: Command, usage: string, texts: { readonly does: string; readonly example: string }): Command;
-  /** Runs it against the service and sets the exit code. */
+  /** Runs a command against the service and sets the exit code. */
   run(options: TargetOptions, work: (session: Session) => Promise<number | void>): Promise<void>;
 }
 
@@ -23,20 +23,20 @@ export const command: Registry['command'] = (group, usage, { does, example }) =>
     .command(usage)
     .description(does)
     .option('--json', 'print JSON, {"v":1,…}')
-    .addOption(where('-c, --config <path>', 'configuration file that names it and its key'))
+    .addOption(where('-c, --config <path>', 'configuration file with its address and key'))
     .addOption(
       where(
         '--base-url <url>',
-        'its address in place of a configuration, else $DROPCAST_BASE_URL; the key is then $DROPCAST_API_KEY',
+        'its address, instead of a configuration; default $DROPCAST_BASE_URL. The key is then $DROPCAST_API_KEY',
       ),
     )
-    .addOption(where('--ca <file>', 'certificates (PEM) to trust beside the known ones'))
+    .addOption(where('--ca <file>', 'further certificates (PEM) to trust'))
     .addHelpText('after', `\nExample:\n  $ dropcast ${example}\n${BUDGET}`);
 
-/** Of the key, as the specification has it (api-spec section 8). */
+/** api-spec section 8. */
 const BUDGET = `
-Each request counts in the hourly limit of the key, which a daemon with the same
-key lives on too: a key of its own leaves the daemon alone.`;
+Each request counts against the hourly limit of the key. A daemon with the same
+key shares that limit: use another key to leave the daemon its own.`;
 
 function where(flags: string, description: string): Option {
   return new Option(flags, description).helpGroup('Where the service is:');

@@ -2,21 +2,21 @@ import { createVideoClient } from '@dropcast/client';
 import type { VideoClient } from '@dropcast/client';
 import { exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
-import { explain } from './explain.ts';
+import { explain } from './explain-error.ts';
 import { findTarget } from './target.ts';
 import type { Target, TargetOptions } from './target.ts';
 
-/** What a command of the API works with. Its calls end when `shell.stopping` fires. */
+/** What an API command works with. Its calls end when `shell.stopping` fires. */
 export interface Session {
   readonly shell: Shell;
   readonly client: VideoClient;
 }
 
 /**
- * Opens the client, runs the command, closes the client. Ctrl-C breaks off what runs.
+ * Opens the client, runs the command, closes the client. Ctrl-C aborts the running request.
  *
  * @returns the exit code of the command
- * @throws {CommandError} with a sentence for everything that the service refuses or that goes wrong on the way to it
+ * @throws {CommandError} for everything that the service refuses and every failure to reach it
  */
 export async function inSession(
   shell: Shell,
@@ -33,7 +33,7 @@ export async function inSession(
   }
 }
 
-/** A longer wait that the service asks for is told to the person, who would else look at a silent terminal. */
+/** When the service asks for a longer wait, the command fails and says so, rather than leave the terminal silent. */
 const MAX_SILENT_WAIT_MS = 10_000;
 
 function open({ baseUrl, apiKey, sendKeyTo, ca }: Target): VideoClient {

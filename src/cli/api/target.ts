@@ -1,20 +1,22 @@
 import { resolve } from 'node:path';
-import { resolveApiKey } from '../../config/api-key.ts';
 import { parseBaseUrl } from '../../config/addresses.ts';
 import type { Secret } from '../../config/config.ts';
-import { ConfigNotFoundError, findConfig, formatProblem, loadConfig } from '../../config/load.ts';
-import type { ConfigPlace } from '../../config/load.ts';
-import { readRegularFile } from '../../config/read-regular-file.ts';
-import { TaggedValue } from '../../config/tagged-value.ts';
-import { visible } from '../output/visible.ts';
+import { readRegularFile } from '../../config/file-access.ts';
+import { ConfigNotFoundError, findConfig } from '../../config/find.ts';
+import type { ConfigPlace } from '../../config/find.ts';
+import { loadConfig } from '../../config/load.ts';
+import { formatProblem } from '../../config/problem.ts';
+import { TaggedValue } from '../../config/raw-tree.ts';
+import { resolveApiKey } from '../../config/secrets.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import type { Shell } from '../shell.ts';
 
-/** The service that a command speaks to. */
+/** The service that a command talks to. */
 export interface Target {
   readonly baseUrl: string;
   readonly apiKey: Secret;
-  /** Where the key was found, for messages. */
+  /** Where the key comes from, for messages. */
   readonly keyFrom: string;
   readonly sendKeyTo: readonly string[];
   /** Certificates, PEM. */
@@ -27,16 +29,15 @@ export interface TargetOptions {
   readonly ca?: string;
 }
 
-/** Where the service is, and its key, when no configuration says it. */
+/** The service and its key, without a configuration. */
 const URL_VARIABLE = 'DROPCAST_BASE_URL';
 const KEY_VARIABLE = 'DROPCAST_API_KEY';
 
 /**
- * Which service is meant: `--base-url` with the key in `$DROPCAST_API_KEY`, else `--config`, else `$DROPCAST_BASE_URL` with that
- * key, else what the configuration of the daemon says.
- * Folders and state directory of that configuration are not looked at.
+ * Finds the service: `--base-url` with the key in `$DROPCAST_API_KEY`, else `--config`, else `$DROPCAST_BASE_URL` with that key, else
+ * the configuration of the daemon. Ignores the folders and the state directory of a configuration.
  *
- * @throws {CommandError} 2 for a wrong address or certificate file, 78 for a wrong or missing configuration or key
+ * @throws {CommandError} 2 for an invalid address or certificate file, 78 for an invalid or missing configuration or key
  */
 export async function findTarget(shell: Shell, options: TargetOptions): Promise<Target> {
   const ca = options.ca === undefined ? null : await readCertificates(shell, options.ca);
@@ -47,11 +48,11 @@ export async function findTarget(shell: Shell, options: TargetOptions): Promise<
 
 interface Address {
   readonly text: string;
-  /** What said it, for messages. */
+  /** Where it comes from, for messages. */
   readonly from: string;
 }
 
-/** Null when a configuration says it. An empty variable is as good as none. */
+/** Null when the configuration names the service. An empty variable counts as unset. */
 function addressOf({ env }: Shell, { baseUrl, config }: TargetOptions): Address | null {
   if (baseUrl !== undefined) return { text: baseUrl, from: '--base-url' };
   const text = env[URL_VARIABLE] ?? '';
@@ -64,10 +65,10 @@ async function fromEnvironment(shell: Shell, { text, from }: Address): Promise<S
   const address = parseBaseUrl(text);
   if (!address.ok) throw new CommandError(`${from}: ${address.message}`, exitCodes.usage);
   const tag = new TaggedValue('env', KEY_VARIABLE);
-  const key = await resolveApiKey(tag, { configFile: shell.cwd, mode: 0, around: shell });
+  const key = await resolveApiKey(tag, { configFile: shell.cwd, mode: 0, environment: shell });
   if (key.secret === null) {
     const why = key.findings.map(({ message }) => message).join('; ');
-    throw new CommandError(`${from} needs the key of the service: ${why}`, exitCodes.badConfig);
+    throw new CommandError(`${from} needs the API key in $${KEY_VARIABLE}: ${why}`, exitCodes.badConfig);
   }
   return { baseUrl: address.value, apiKey: key.secret, keyFrom: `$${KEY_VARIABLE}`, sendKeyTo: [] };
 }
@@ -78,13 +79,13 @@ async function fromConfig(shell: Shell, option: string | undefined): Promise<Ser
   const { config, problems } = await loadConfig(place, shell);
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null) {
-    const why = `the configuration ${visible(file)} is wrong: the service was not asked`;
+    const why = `the configuration ${escapeControls(file)} is wrong: no request was sent`;
     throw new CommandError([...lines, why].join('\n'), exitCodes.badConfig);
   }
-  // What is odd about folders and rules is for `dropcast check` to say; here only the key is used.
+  // `dropcast check` reports problems of folders and rules; only the service matters here.
   const ours = problems.flatMap(({ key }, index) => (key.startsWith('service') ? lines.slice(index, index + 1) : []));
   for (const line of ours) shell.stderr.write(`${line}\n`);
-  return { ...config.service, keyFrom: `service.api_key of ${visible(file)}` };
+  return { ...config.service, keyFrom: `service.api_key of ${escapeControls(file)}` };
 }
 
 async function locate(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
@@ -93,7 +94,7 @@ async function locate(shell: Shell, option: string | undefined): Promise<ConfigP
   } catch (error) {
     if (!(error instanceof ConfigNotFoundError)) throw error;
     throw new CommandError(
-      `${visible(error.message)}\nName the service with --base-url URL or $${URL_VARIABLE} and put its key into $${KEY_VARIABLE}; \`dropcast sandbox\` starts one on this machine to try things with`,
+      `${escapeControls(error.message)}\nOr name the service with --base-url URL or $${URL_VARIABLE}, and put its key in $${KEY_VARIABLE}. To try things out, start a local service with \`dropcast sandbox\`.`,
       exitCodes.badConfig,
     );
   }
@@ -103,8 +104,8 @@ const MAX_CERTIFICATE_BYTES = 1024 * 1024;
 
 async function readCertificates(shell: Shell, path: string): Promise<string> {
   const read = await readRegularFile(resolve(shell.cwd, path), MAX_CERTIFICATE_BYTES);
-  if (!read.ok) throw new CommandError(`cannot read --ca ${visible(path)}: ${read.message}`, exitCodes.usage);
+  if (!read.ok) throw new CommandError(`cannot read --ca ${escapeControls(path)}: ${read.message}`, exitCodes.usage);
   const pem = read.bytes.toString('latin1');
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-  throw new CommandError(`--ca ${visible(path)} holds no certificate in PEM form`, exitCodes.usage);
+  throw new CommandError(`--ca ${escapeControls(path)} contains no PEM certificate`, exitCodes.usage);
 }

@@ -6,28 +6,28 @@ import {
   UnreadableAnswerError,
   VideoFailedError,
 } from '@dropcast/client';
-import { visible } from '../output/visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
-/** A create or an upload went wrong and has, or may have, left something on the service. The cause says what went wrong. */
+/** A create or an upload failed and left, or may have left, something on the service. The cause says what failed. */
 export class UnfinishedError extends Error {
   override readonly name = 'UnfinishedError';
-  /** What is left and what to do about it, as the end of a sentence; empty when nothing is. */
+  /** What is left and what to do about it, as the end of a sentence; empty when nothing is left. */
   readonly leaves: string;
 
   constructor(leaves: string, cause: unknown) {
-    super('the service was left with something half done', { cause });
+    super('the service has an unfinished record', { cause });
     this.leaves = leaves;
   }
 }
 
 /**
- * Does what makes a record, and tells what a failure leaves behind: a request without an answer may have been carried out, and a
- * record without its file stays.
+ * Runs work that creates a record. A failure then says what it leaves behind: an unanswered request may have succeeded, and a record
+ * without its file stays.
  *
- * @param work calls back with the id as soon as the record exists
+ * @param work calls `onId` as soon as the record exists
  * @throws {UnfinishedError}
  */
-export async function makingRecord<T>(work: (onId: (id: string) => void) => Promise<T>): Promise<T> {
+export async function creatingRecord<T>(work: (onId: (id: string) => void) => Promise<T>): Promise<T> {
   let made: string | null = null;
   try {
     return await work((id) => {
@@ -39,29 +39,29 @@ export async function makingRecord<T>(work: (onId: (id: string) => void) => Prom
 }
 
 /**
- * Watches a video on its way, and tells, when that comes to an end before the video does, that the service goes on by itself.
+ * Waits for a video. A failure of the waiting says that the service continues without it.
  *
  * @throws {UnfinishedError}
  */
-export async function watchingVideo<T>(id: string, work: () => Promise<T>): Promise<T> {
+export async function waitingForVideo<T>(id: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof VideoFailedError) throw error;
-    const ask = `\`dropcast videos get ${visible(id)}\``;
-    throw new UnfinishedError(`; the service goes on with the video by itself: ${ask} tells how far it is`, error);
+    const ask = `\`dropcast videos get ${escapeControls(id)}\``;
+    throw new UnfinishedError(`; the service keeps processing the video: see ${ask}`, error);
   }
 }
 
 function leftBy(error: unknown, id: string | null): string {
   if (id !== null) {
-    const name = visible(id);
-    return `; the record ${name} is left, perhaps without its file: \`dropcast videos get ${name}\` tells, \`dropcast videos delete ${name}\` removes it`;
+    const name = escapeControls(id);
+    return `; the record ${name} remains, perhaps without its file: check it with \`dropcast videos get ${name}\`, remove it with \`dropcast videos delete ${name}\``;
   }
-  return isInDoubt(error) ? '; a record may have been made all the same: see `dropcast videos list`' : '';
+  return isInDoubt(error) ? '; it may have created a record nevertheless: see `dropcast videos list`' : '';
 }
 
-/** Whether the service may have done what was asked although no good answer came. */
+/** Whether the service may have done it, although no usable answer came back. */
 function isInDoubt(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof RequestTimeoutError) return error.sent;
   return error instanceof ServerError || error instanceof UnreadableAnswerError || error instanceof AbortedError;

@@ -1,6 +1,6 @@
 import type { VideoChanges } from '@dropcast/client';
 import { printJson } from '../output/json.ts';
-import { visible } from '../output/visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 import { CommandError, exitCodes } from '../shell.ts';
 import { videoForm } from './json-forms.ts';
 import type { Session } from './session.ts';
@@ -10,11 +10,11 @@ export interface UpdateVideoOptions {
   readonly title?: string;
   readonly description?: string;
   readonly tag?: readonly string[];
-  /** False takes all tags away. */
+  /** False removes all tags. */
   readonly tags: boolean;
 }
 
-/** `dropcast videos update ID`: shows the video as it is now, if the service says it. */
+/** `dropcast videos update ID`: shows the changed video, if the service returns it. */
 export async function updateVideo(
   { shell, client }: Session,
   id: string,
@@ -22,14 +22,14 @@ export async function updateVideo(
 ): Promise<void> {
   const video = await client.videos.update(id, changes, { signal: shell.stopping });
   if (json === true) printJson({ id, video: video === null ? null : videoForm(video) }, shell.stdout);
-  else shell.stdout.write(video === null ? `Changed ${visible(id)}.\n` : describeVideo(video, shell));
+  else shell.stdout.write(video === null ? `Changed ${escapeControls(id)}.\n` : describeVideo(video, shell));
 }
 
-/** What the options ask for. @throws {CommandError} when that is nothing */
+/** The changes that the options ask for. @throws {CommandError} when there are none */
 export function videoChanges({ title, description, tag, tags }: UpdateVideoOptions): VideoChanges {
   const newTags = tags ? tag : [];
   if (title === undefined && description === undefined && newTags === undefined) {
-    throw new CommandError('nothing to change; give --title, --description, --tag or --no-tags', exitCodes.usage);
+    throw new CommandError('nothing to change: give --title, --description, --tag or --no-tags', exitCodes.usage);
   }
   return {
     ...(title !== undefined && { title }),

@@ -1,30 +1,30 @@
 import { basename } from 'node:path';
 import type { UploadedVideo, Video } from '@dropcast/client';
-import { hasColour } from '../output/colour.ts';
+import { hasColour } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import { formatBytes } from '../output/format.ts';
 import { printJson } from '../output/json.ts';
+import { createProgress } from '../output/progress.ts';
+import type { FileProgress } from '../output/progress-view.ts';
 import type { Shell } from '../shell.ts';
 import { fileToSend } from './file-to-send.ts';
 import type { FileToSend } from './file-to-send.ts';
 import { follow } from './follow.ts';
 import { videoForm } from './json-forms.ts';
-import { newVideo } from './new-video.ts';
-import type { NewVideoOptions } from './new-video.ts';
+import { newVideo } from './create-video.ts';
+import type { NewVideoOptions } from './create-video.ts';
 import type { Session } from './session.ts';
-import { makingRecord, watchingVideo } from './unfinished.ts';
-import { openUploadProgress } from './upload-progress.ts';
-import type { UploadProgress } from './upload-progress.ts';
+import { creatingRecord, waitingForVideo } from './unfinished.ts';
 import { statusStyle, videoDetails } from './video-text.ts';
 
 export interface UploadVideoOptions extends Omit<NewVideoOptions, 'title'> {
-  /** Default: as `{title}` of the folder rules, from the name of the file. */
+  /** Default: from the file name, like `{title}` in folder rules. */
   readonly title?: string;
   readonly wait?: boolean;
   readonly json?: boolean;
 }
 
-/** `dropcast videos upload FILE`: a record and its file; with `wait` until it can be watched. */
+/** `dropcast videos upload FILE`: creates a record and sends the file; with `wait` until the video is ready. */
 export async function uploadVideo(session: Session, name: string, options: UploadVideoOptions): Promise<void> {
   const { shell } = session;
   const file = await fileToSend(shell, name);
@@ -39,17 +39,17 @@ export async function uploadVideo(session: Session, name: string, options: Uploa
       result = { uploaded, status, video: null };
       progress.update({ state: stateOf(status) });
     };
-    const video = await watchingVideo(uploaded.id, () => follow(session, uploaded.id, onStatus));
+    const video = await waitingForVideo(uploaded.id, () => follow(session, uploaded.id, onStatus));
     result = { uploaded, status: video.status, video };
   } finally {
-    // A video that failed has an id all the same, and somebody has to look at it.
+    // A failed video has an id too, and somebody has to look at it.
     if (result !== null) print(shell, result, options.json === true);
   }
 }
 
 interface Result {
   readonly uploaded: UploadedVideo;
-  /** The last that the service was heard to say; null when it was not asked. */
+  /** The last status of the service; null when it was not asked. */
   readonly status: string | null;
   /** Null unless it became ready. */
   readonly video: Video | null;
@@ -67,7 +67,7 @@ function send(
 ): Promise<UploadedVideo> {
   progress.update({ sizeBytes });
   const fields = newVideo({ ...options, title: options.title ?? defaultTitle });
-  return makingRecord((onId) =>
+  return creatingRecord((onId) =>
     client.videos.upload(path, fields, {
       signal: shell.stopping,
       onCreated: ({ id }) => {
@@ -79,7 +79,7 @@ function send(
   );
 }
 
-/** `ready` is a word of the service, `done` the end of a file's life. */
+/** The service says `ready` where the life of a file ends with `done`. */
 function stateOf(status: string): string {
   return status === 'ready' ? 'done' : status;
 }
@@ -102,4 +102,22 @@ function print(shell: Shell, { uploaded, status, video }: Result, isJson: boolea
   ];
   const details = [...(video === null ? about : videoDetails(video)), ...file];
   shell.stdout.write(renderDetails(details, colour));
+}
+
+/** The progress of one upload, on stderr. */
+interface UploadProgress extends Disposable {
+  /** Unnamed fields keep their value. */
+  update(changes: Partial<Pick<FileProgress, 'state' | 'sentBytes' | 'sizeBytes'>>): void;
+}
+
+/** @param name of the file, as it is */
+function openUploadProgress({ stderr, env }: Pick<Shell, 'stderr' | 'env'>, name: string): UploadProgress {
+  const now = () => performance.now();
+  const progress = createProgress({ stream: stderr, isTerminal: stderr.isTTY, now, env });
+  let file: FileProgress = { id: name, name, state: 'creating', sentBytes: 0, sizeBytes: 0, why: null };
+  const update: UploadProgress['update'] = (changes) => {
+    file = { ...file, ...changes };
+    progress.update({ files: [file], totals: null, requests: null });
+  };
+  return { update, [Symbol.dispose]: () => progress.finish() };
 }

@@ -1,6 +1,6 @@
 import type { Video } from '@dropcast/client';
-import { hasColour } from '../output/colour.ts';
-import type { Style } from '../output/colour.ts';
+import { hasColour } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
 import { renderDetails } from '../output/details.ts';
 import type { Detail } from '../output/details.ts';
 import { formatDuration, formatMoment, UNKNOWN } from '../output/format.ts';
@@ -10,7 +10,7 @@ import type { Shell } from '../shell.ts';
 
 type Screen = Pick<Shell, 'stdout' | 'env'>;
 
-/** Videos, a row each. */
+/** Videos, one per row. */
 export function videoTable(videos: readonly Video[], shell: Screen, nowMs: number): string {
   const columns = [
     { title: 'STATUS', style: statusStyle },
@@ -40,7 +40,7 @@ export function videoDetails(video: Video): readonly Detail[] {
     { label: 'title', value: video.title ?? null },
     { label: 'status', value: video.status, style: statusStyle(video.status) },
     { label: 'why', value: video.message ?? null },
-    // Lines are part of a description, and of nothing else.
+    // Only a description may have several lines.
     { label: 'description', value: video.description?.split('\n') ?? null },
     { label: 'channel', value: video.channelId ?? null },
     { label: 'tags', value: video.tags?.join(', ') || null },

@@ -1,17 +1,17 @@
-import { paint } from './colour.ts';
-import type { Style } from './colour.ts';
+import { paint } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
 import { displayWidth, pad } from './text-width.ts';
-import { visible } from './visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
-/** One fact about one thing. */
+/** One labelled fact. */
 export interface Detail {
   readonly label: string;
-  /** Raw text, made safe here; several lines stand below each other. With null the fact is left out. */
+  /** Raw text, escaped here; several lines appear below each other. Null omits the fact. */
   readonly value: string | readonly string[] | null;
   readonly style?: Style | null;
 }
 
-/** Facts below each other, `label  value`, the values aligned. Ends with a newline unless there is none. */
+/** Facts, one per line, `label  value`, with the values aligned. Ends with a newline unless empty. */
 export function renderDetails(details: readonly Detail[], colour: boolean): string {
   const known = details.filter(({ value }) => value !== null);
   const width = known.reduce((widest, { label }) => Math.max(widest, displayWidth(label)), 0) + GAP.length;
@@ -21,7 +21,7 @@ export function renderDetails(details: readonly Detail[], colour: boolean): stri
 const GAP = '  ';
 
 function renderDetail({ label, value, style }: Detail, width: number, colour: boolean): string {
-  const lines = [value ?? ''].flat().map((line) => paintIf(style ?? null, visible(line), colour));
+  const lines = [value ?? ''].flat().map((line) => paintIf(style ?? null, escapeControls(line), colour));
   return (pad(label, width) + lines.join(`\n${' '.repeat(width)}`)).trimEnd();
 }
 

@@ -1,7 +1,7 @@
 import prettyBytes from 'pretty-bytes';
 import prettyMilliseconds from 'pretty-ms';
 
-/** For what is not known or is no number. */
+/** For what is unknown or not a number. */
 export const UNKNOWN = '-';
 
 /** `12.3 MB`; powers of ten, as disks and file managers count. */
@@ -22,7 +22,7 @@ export function formatDuration(durationMs: number | null): string {
   );
 }
 
-/** A moment as seen from another, both epoch milliseconds: `in 3 m`, `2 h ago`, `now` within a second. */
+/** One time relative to another, both epoch milliseconds: `in 3 m`, `2 h ago`, `now` within a second. */
 export function formatRelative(atMs: number | null, nowMs: number): string {
   if (atMs === null || !Number.isFinite(atMs - nowMs)) return UNKNOWN;
   const distance = Math.abs(atMs - nowMs);
@@ -31,7 +31,7 @@ export function formatRelative(atMs: number | null, nowMs: number): string {
   return atMs > nowMs ? `in ${text}` : `${text} ago`;
 }
 
-/** A whole share of 100, never 100 before the end. */
+/** Whole percent, never 100 before the end. */
 export function formatPercent(part: number, whole: number): string {
   if (!isAmount(part) || !isAmount(whole) || whole === 0) return UNKNOWN;
   return `${part >= whole ? 100 : Math.min(99, Math.floor((part / whole) * 100))}%`;
@@ -43,14 +43,24 @@ export function formatCount(count: number | null): string {
 }
 
 /**
- * A moment for a person: `2 h ago` on a terminal, the time as it was sent in a file or pipe, where it is read later.
+ * A time for a person: `2 h ago` on a terminal; unchanged in a file or pipe, which is read later.
  *
- * @param iso as a service sent it, which may be anything
+ * @param iso as the service sent it, which may be anything
  */
 export function formatMoment(iso: string | undefined, nowMs: number, isTerminal: boolean): string {
   if (iso === undefined) return UNKNOWN;
   const atMs = Date.parse(iso);
   return isTerminal && Number.isFinite(atMs) ? formatRelative(atMs, nowMs) : iso;
+}
+
+/** `1 file`, `2 files`. */
+export function counted(n: number, word: string): string {
+  return `${formatCount(n)} ${word}${n === 1 ? '' : 's'}`;
+}
+
+/** Create requests that got no answer may have left empty records on the service. @param count at least 1 */
+export function unansweredCreates(count: number): string {
+  return `${counted(count, 'unanswered create request')} may have left up to ${counted(count, 'empty record')} on the service`;
 }
 
 function isAmount(value: number | null): value is number {

@@ -1,6 +1,6 @@
-import { escapeJson } from '../../log/escape.ts';
+import { escapeJson } from '../../log/unsafe-characters.ts';
 
-/** Of the documents below; raised when a field changes its meaning or goes away. */
+/** Version of the JSON documents; raised when a field changes its meaning or disappears. */
 const VERSION = 1;
 
 /** Writes one line, `{"v":1,…}`. A list becomes `{"v":1,"items":[…]}`; big integers become strings of digits. */

@@ -1,18 +1,18 @@
 import { createLogUpdate } from 'log-update';
-import { hasColour } from './colour.ts';
+import { hasColour } from '../../log/colour.ts';
 import type { Progress, ProgressOptions, ProgressView } from './progress-view.ts';
 import { progressFrame } from './progress-frame.ts';
 import type { FrameSize } from './progress-frame.ts';
 import { displayWidth } from './text-width.ts';
 import { TransferRates } from './transfer-rates.ts';
-import { permanentLine } from './visible.ts';
+import { permanentLine } from './permanent-line.ts';
 
-/** At most ten frames a second: more is not seen, and slow terminals over SSH fall behind. */
+/** At most ten frames a second: nobody sees more, and slow terminals over SSH fall behind. */
 const MIN_REDRAW_MS = 100;
-/** Without news the region is still drawn, so that a stall shows as a falling rate. */
+/** The region is redrawn without news too, so that a stall shows as a falling rate. */
 const IDLE_REDRAW_MS = 1_000;
 
-/** A region at the foot of the terminal that is redrawn in place. */
+/** A region at the bottom of the terminal, redrawn in place. */
 export class LiveProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #now: () => number;
@@ -30,7 +30,7 @@ export class LiveProgress implements Progress {
     this.#stream = stream;
     this.#now = now;
     this.#colour = hasColour(stream, env);
-    // The cursor stays visible: nothing has to be put right after a SIGKILL, and no signal handler is installed for it.
+    // The cursor stays visible, so that a SIGKILL leaves nothing to repair and no signal handler is needed.
     this.#region = createLogUpdate(stream, { showCursor: true });
     stream.on('resize', this.#onResize);
   }
@@ -71,7 +71,7 @@ export class LiveProgress implements Progress {
       size: this.#size(),
       colour: this.#colour,
     });
-    // Nothing to show is no row, where the region would draw an empty one.
+    // An empty frame clears the region, which would draw an empty row.
     if (this.#frame.length === 0) this.#region.clear();
     else this.#region(this.#frame.join('\n'));
     this.#drawIn(IDLE_REDRAW_MS);
@@ -92,8 +92,7 @@ export class LiveProgress implements Progress {
   }
 
   /**
-   * A terminal made narrower wraps the lines that stand there, so that more rows must go than were drawn; log-update counts those it
-   * wrote and would leave the rest.
+   * A narrower terminal wraps the drawn lines into more rows. log-update erases only the rows it wrote, so the others are erased here.
    */
   #resize(): void {
     const { columns } = this.#size();

@@ -2,7 +2,8 @@ import { formatBytes, formatDuration } from './format.ts';
 import type { FileProgress, Progress, ProgressOptions, ProgressView } from './progress-view.ts';
 import { fileParts, totalParts } from './total-line.ts';
 import { TransferRates } from './transfer-rates.ts';
-import { permanentLine, visible } from './visible.ts';
+import { permanentLine } from './permanent-line.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
 const TOTAL_EVERY_MS = 10_000;
 
@@ -11,7 +12,7 @@ interface Seen {
   readonly firstAtMs: number;
 }
 
-/** For pipes, files and CI logs: one line per change of a file's state, and now and then the total. */
+/** For pipes, files and CI logs: one line per change of state, and the total every 10 s. */
 export class PlainProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #now: () => number;
@@ -62,12 +63,14 @@ export class PlainProgress implements Progress {
     this.#lastTotal = total;
   }
 
-  /** Without totals, what is under way says for itself how far it is. */
+  /** Without totals, one line per running upload. */
   #totalLine(view: ProgressView, nowMs: number): string {
     if (view.totals !== null) return `total: ${totalParts(view, this.#rates.ofAll(nowMs), nowMs).join(', ')}\n`;
     return view.files
       .filter(({ state }) => state === 'uploading')
-      .map((file) => `${visible(file.name)}: ${fileParts(file, this.#rates.ofFile(file.id, nowMs)).join(', ')}\n`)
+      .map(
+        (file) => `${escapeControls(file.name)}: ${fileParts(file, this.#rates.ofFile(file.id, nowMs)).join(', ')}\n`,
+      )
       .join('');
   }
 }
@@ -78,8 +81,8 @@ function seenNow({ state }: FileProgress, before: Seen | undefined, nowMs: numbe
 
 /** `clip.mp4: uploading (12.3 MB)`, `clip.mp4: done in 3.2 s`, `clip.mp4: held: no rule matches`. */
 function changeLine(file: FileProgress, elapsedMs: number): string {
-  const head = `${visible(file.name)}: ${visible(file.state)}`;
-  if (file.why !== null) return `${head}: ${visible(file.why)}`;
+  const head = `${escapeControls(file.name)}: ${escapeControls(file.state)}`;
+  if (file.why !== null) return `${head}: ${escapeControls(file.why)}`;
   if (file.state === 'uploading') return `${head} (${formatBytes(file.sizeBytes)})`;
   return file.state === 'done' ? `${head} in ${formatDuration(elapsedMs)}` : head;
 }

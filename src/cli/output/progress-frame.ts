@@ -1,12 +1,12 @@
-import { paint } from './colour.ts';
-import type { Style } from './colour.ts';
+import { paint } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
 import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
 import type { FileProgress, ProgressView } from './progress-view.ts';
-import { etaMs } from './rate.ts';
+import { etaMs } from './transfer-rates.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
 import { totalParts } from './total-line.ts';
 import type { TransferRates } from './transfer-rates.ts';
-import { visible } from './visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
 export interface FrameSize {
   /** Of the terminal. */
@@ -25,13 +25,13 @@ export interface FrameInput {
 const MAX_FILE_ROWS = 10;
 const STATE_WIDTH = 'awaiting publish'.length;
 const MIN_NAME_WIDTH = 16;
-/** A reason that would be cut to less is not shown. */
+/** A shorter reason is not worth showing. */
 const MIN_REASON_WIDTH = 12;
 const GAP = '  ';
 
 /**
- * The live region as lines: files under way, how many more there are, the total. One column narrower than the terminal, because a line
- * that fills the last one is wrapped by some; one row lower, because the cursor stands below.
+ * The live region as lines: active files, the number of further ones, the total. One column narrower than the terminal, because some
+ * terminals wrap a line that fills the last column; one row shorter, for the cursor.
  */
 export function progressFrame(input: FrameInput): readonly string[] {
   const width = Math.max(0, input.size.columns - 1);
@@ -46,13 +46,13 @@ export function progressFrame(input: FrameInput): readonly string[] {
   ];
 }
 
-/** Leaves room for the total, the cursor's row, and the row that says how many are not shown. */
+/** Leaves room for the total, the cursor, and the row with the number of further files. */
 function fileRows(active: number, rows: number): number {
   const room = rows - 2;
   return Math.max(0, Math.min(MAX_FILE_ROWS, active <= Math.min(room, MAX_FILE_ROWS) ? room : room - 1));
 }
 
-/** What moves stands first; among equals the given order stays, so that rows do not jump. */
+/** Moving files first; otherwise the given order, so that rows do not jump. */
 const ORDER = ['uploading', 'creating', 'processing', 'awaiting publish', 'retrying', 'awaiting upload', 'queued'];
 const ENDED: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded']);
 
@@ -64,14 +64,14 @@ function byActivity(files: readonly FileProgress[]): readonly FileProgress[] {
 const STATE_STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', processing: 'blue', retrying: 'yellow' };
 
 /**
- * `name  uploading  ██████░░░░  60%  12 MB / 20 MB  8.1 MB/s  1 s`, or the reason in place of the meters. Names have one width in a
- * frame; on a narrow terminal the less telling cells go first.
+ * `name  uploading  ██████░░░░  60%  12 MB / 20 MB  8.1 MB/s  1 s`, or the reason in place of the meters. All names in a
+ * frame have one width; a narrow terminal drops the least important cells first.
  */
 function fileRow(file: FileProgress, input: FrameInput, { width, nameWidth }: RowWidths): string {
-  const name = pad(cutMiddle(visible(file.name), nameWidth), nameWidth);
-  const state = pad(cutEnd(visible(file.state), STATE_WIDTH), STATE_WIDTH);
+  const name = pad(cutMiddle(escapeControls(file.name), nameWidth), nameWidth);
+  const state = pad(cutEnd(escapeControls(file.state), STATE_WIDTH), STATE_WIDTH);
   const room = width - nameWidth - STATE_WIDTH - 2 * GAP.length;
-  if (room < -GAP.length) return cutMiddle(visible(file.name), width);
+  if (room < -GAP.length) return cutMiddle(escapeControls(file.name), width);
   const rest = file.state === 'uploading' ? fittingCells(meters(file, input), room).join(GAP) : reason(file, room);
   return [name, paintState(file, state, input.colour), ...(rest === '' ? [] : [rest])].join(GAP);
 }
@@ -81,15 +81,15 @@ interface RowWidths {
   readonly nameWidth: number;
 }
 
-/** As wide as the longest name that is shown, but never so wide that the state and the percentage have no room. */
+/** As wide as the longest name shown, but leaves room for the state and the percentage. */
 function nameWidthOf(shown: readonly FileProgress[], width: number): number {
-  const longest = Math.max(0, ...shown.map(({ name }) => displayWidth(visible(name))));
+  const longest = Math.max(0, ...shown.map(({ name }) => displayWidth(escapeControls(name))));
   const most = Math.max(MIN_NAME_WIDTH, Math.floor(width * 0.4));
   return Math.max(1, Math.min(longest, most, width - STATE_WIDTH - GAP.length));
 }
 
 function reason(file: FileProgress, room: number): string {
-  return file.why === null || room < MIN_REASON_WIDTH ? '' : cutEnd(visible(file.why), room);
+  return file.why === null || room < MIN_REASON_WIDTH ? '' : cutEnd(escapeControls(file.why), room);
 }
 
 function paintState(file: FileProgress, right: string, colour: boolean): string {
@@ -99,7 +99,7 @@ function paintState(file: FileProgress, right: string, colour: boolean): string 
 
 interface Cell {
   readonly text: string;
-  /** The least telling has the lowest. */
+  /** The least important cell has the lowest. */
   readonly weight: number;
 }
 
@@ -123,7 +123,7 @@ function bar({ sentBytes, sizeBytes }: FileProgress): string {
   return '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
 }
 
-/** As many cells as there is room for. */
+/** As many cells as fit. */
 function fittingCells(cells: readonly Cell[], room: number): readonly string[] {
   const needed = cells.reduce((sum, { text }) => sum + GAP.length + displayWidth(text), -GAP.length);
   if (needed <= room || cells.length === 0) return cells.map(({ text }) => text);

@@ -1,19 +1,19 @@
-/** Shows how a run goes on: a live region on a terminal, a line per change elsewhere. */
+/** Shows the progress of a run: a live region on a terminal, a line per change elsewhere. */
 export interface Progress {
-  /** Takes the state of everything; cheap, may be called with every chunk sent. */
+  /** Takes the state of everything. Cheap enough to call for every chunk sent. */
   update(view: ProgressView): void;
-  /** A permanent line (a result); above the live region on a terminal. Its colours stay, all else is made safe. */
+  /** Writes a permanent line (a result), above the live region on a terminal. Keeps its colours, escapes everything else. */
   line(text: string): void;
-  /** Draws the last state and leaves it standing. Later updates are ignored, later lines stand below. */
+  /** Draws the last state and leaves it there. Ignores later updates; later lines appear below. */
   finish(): void;
 }
 
 export interface ProgressView {
-  /** Those under way or just ended. A file that is no longer listed is forgotten. */
+  /** Active files and those that have just ended. A file that is no longer listed is forgotten. */
   readonly files: readonly FileProgress[];
-  /** Null when there is one file only, which says all itself. */
+  /** Null for a single file, which needs no total. */
   readonly totals: Totals | null;
-  /** Null when nobody counts them. */
+  /** Null when requests are not counted. */
   readonly requests: Requests | null;
 }
 
@@ -29,14 +29,14 @@ export interface Totals {
 export interface Requests {
   readonly used: number;
   readonly limit: number;
-  /** On the clock of `now`: when the budget allows the next request; `null` when nothing waits for it. */
+  /** When the budget allows the next request, on the clock of `now`; null when nothing waits. */
   readonly waitingUntil: number | null;
 }
 
 export interface FileProgress {
   readonly id: string;
   readonly name: string;
-  /** A word of the life of a file: `uploading`, `processing`, `done`, … */
+  /** A state of a file: `uploading`, `processing`, `done`, … */
   readonly state: string;
   readonly sentBytes: number;
   readonly sizeBytes: number;
@@ -49,6 +49,6 @@ export interface ProgressOptions {
   readonly isTerminal: boolean;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** For `NO_COLOR` and `TERM`; without it the process's own. */
+  /** For `NO_COLOR` and `TERM`. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }

@@ -1,26 +1,27 @@
-import { paint } from './colour.ts';
-import type { Style } from './colour.ts';
+import { paint } from '../../log/colour.ts';
+import type { Style } from '../../log/colour.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
-import { visible } from './visible.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
 
 export interface Column {
   readonly title: string;
   /** Numbers stand to the right. */
   readonly align?: 'left' | 'right';
-  /** Set on the columns that give way when the table is too wide, and where their text is cut: paths in the middle. */
+  /** Set on columns that shrink when the table is too wide: where their text is cut. Paths are cut in the middle. */
   readonly cut?: 'end' | 'middle';
-  /** Colour by what the cell says; `null` is none. */
+  /** Colour for the content of a cell; null is none. */
   readonly style?: (cell: string) => Style | null;
 }
 
 const GAP = '  ';
-/** A column that gives way keeps so much as long as another one can. */
+/** A shrinking column keeps this many columns of the terminal as long as another can still shrink. */
 const MIN_FLEXIBLE = 8;
 
 /**
- * Rows under their titles, aligned by what a terminal shows. Cells are raw text and made safe here. No line is wider
- * than `width` columns (`Infinity` when nobody looks, so that scripts get all) as long as each column can have one; missing cells
- * are empty. Ends with a newline.
+ * Rows under their titles, aligned as a terminal shows them. Ends with a newline.
+ *
+ * @param rows raw text, escaped here; missing cells are empty
+ * @param options.width of the terminal, which no line exceeds as long as every column can have one; `Infinity` in a file or pipe
  */
 export function renderTable(
   columns: readonly Column[],
@@ -28,7 +29,7 @@ export function renderTable(
   options: { readonly width: number; readonly colour: boolean },
 ): string {
   const titles = columns.map(({ title }) => title);
-  const cells = rows.map((row) => columns.map((_, index) => visible(row[index] ?? '')));
+  const cells = rows.map((row) => columns.map((_, index) => escapeControls(row[index] ?? '')));
   const widths = fit(columns, natural([titles, ...cells]), options.width);
   const line = (row: readonly string[], style: (column: Column, cell: string) => Style | null) =>
     row.map((cell, index) => renderCell(columns[index], cell, widths[index] ?? 0, { style, colour: options.colour }));
@@ -44,7 +45,7 @@ interface CellPaint {
   readonly colour: boolean;
 }
 
-/** Padding stays outside the colour, so that a row's end can be trimmed. */
+/** Padding stays outside the colour, so that the end of a row can be trimmed. */
 function renderCell(column: Column | undefined, cell: string, width: number, { style, colour }: CellPaint): string {
   if (!column) return '';
   const text = column.cut === 'middle' ? cutMiddle(cell, width) : cutEnd(cell, width);
@@ -60,7 +61,7 @@ function natural(rows: readonly (readonly string[])[]): readonly number[] {
   );
 }
 
-/** Takes from the flexible columns first, the widest first; then from all; so a table fits whatever the terminal is. */
+/** Shrinks the flexible columns first, starting with the widest, then all columns, so that the table fits any terminal. */
 function fit(columns: readonly Column[], widths: readonly number[], total: number): readonly number[] {
   const flexible = columns.map((column) => (column.cut ? MIN_FLEXIBLE : Infinity));
   const excess = (now: readonly number[]) => sum(now) + GAP.length * (now.length - 1) - total;
@@ -72,7 +73,7 @@ function fit(columns: readonly Column[], widths: readonly number[], total: numbe
   );
 }
 
-/** Lowers the widest by one until `excess` is gone or every column is at its least. */
+/** Narrows the widest column by one until `excess` is gone or every column has its least width. */
 function shrink(widths: readonly number[], least: readonly number[], excess: number): readonly number[] {
   const result = [...widths];
   for (let left = excess; left > 0 && Number.isFinite(left); left -= 1) {

@@ -1,10 +1,10 @@
 import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
 import type { FileProgress, ProgressView, Requests, Totals } from './progress-view.ts';
-import { etaMs } from './rate.ts';
+import { etaMs } from './transfer-rates.ts';
 
 /**
- * `3/12 done, 1 failed   45 MB / 120 MB   8.1 MB/s   9.2 s left   requests 12/1000`; the parts by which it may be cut, most important
- * first. None when the view has no totals.
+ * `3/12 done, 1 failed   45 MB / 120 MB   8.1 MB/s   9.2 s left   requests 12/1000`, as parts, most important
+ * first. Empty when the view has no totals.
  */
 export function totalParts({ totals, requests }: ProgressView, rate: number | null, nowMs: number): readonly string[] {
   if (totals === null) return [];
@@ -12,7 +12,7 @@ export function totalParts({ totals, requests }: ProgressView, rate: number | nu
   return [counts(totals), ...moved, ...(requests === null ? [] : [budget(requests, nowMs)])];
 }
 
-/** `45%   12 MB / 30 MB   8.1 MB/s   2.2 s left`: one file that is uploading. */
+/** `45%   12 MB / 30 MB   8.1 MB/s   2.2 s left`: one running upload. */
 export function fileParts(file: FileProgress, rate: number | null): readonly string[] {
   return [formatPercent(file.sentBytes, file.sizeBytes), ...bytesParts(file, rate)];
 }

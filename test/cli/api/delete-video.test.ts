@@ -22,9 +22,8 @@ async function answer(typed: string | null) {
 describe('on a terminal', () => {
   test('the question shows the title made safe, and that there is no way back', async () => {
     const { shell } = await answer('y\n');
-    expect(shell.err.text).toBe(
-      String.raw`Delete vid_1 "News\x1b[2J\nof today" (ready) with all that belongs to it? This cannot be undone. [y/N] `,
-    );
+    expect(shell.err.text).toContain(String.raw`vid_1 "News\x1b[2J\nof today" (ready)`);
+    expect(shell.err.text).toMatch(/cannot be undone\. \[y\/N\] $/);
     expect(shell.out.text).toBe('Deleted vid_1.\n');
   });
 
@@ -48,7 +47,7 @@ describe('on a terminal', () => {
     await expect(done).rejects.toMatchObject({ message: 'nothing was deleted' });
   });
 
-  test('the keyboard is let go of, so that the process can end', async () => {
+  test('stdin is released, so that the process can end', async () => {
     const { shell } = await answer('y\n');
     expect(shell.keyboard.isPaused()).toBe(true);
     expect(shell.keyboard.listenerCount('data')).toBe(0);
@@ -58,7 +57,7 @@ describe('on a terminal', () => {
 describe('without one', () => {
   test('nothing is asked or deleted without --yes', async () => {
     const done = deleteVideo(fakeSession(fakeShell(), {}), 'vid_1', {});
-    await expect(done).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('say --yes') });
+    await expect(done).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('--yes') });
   });
 
   test('--yes deletes with one request and says so', async () => {

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { parseDay, periodOf } from '../../../src/cli/api/period.ts';
 
@@ -22,9 +23,9 @@ describe('a day', () => {
   });
 
   test.each(['2026-02-29', '2026-02-30', '2026-04-31', '2026-13-01', '2026-00-10', '2026-01-00'])(
-    '%s is in no calendar',
+    '%s does not exist',
     (text) => {
-      expect(() => parseDay(text, now)).toThrow('no calendar has this day');
+      expect(() => parseDay(text, now)).toThrow(InvalidArgumentError);
     },
   );
 
@@ -68,8 +69,6 @@ describe('a period', () => {
   test('that ends before it begins is wrong usage', () => {
     const wrong = expect.objectContaining({ exitCode: 2 });
     expect(() => periodOf({ from: '2026-03-05', to: '2026-03-04' }, now)).toThrow(wrong);
-    expect(() => periodOf({ from: '2027-01-01' }, now)).toThrow(
-      'begins on 2027-01-01 but ends before that, today, 2026-03-10',
-    );
+    expect(() => periodOf({ from: '2027-01-01' }, now)).toThrow(/2027-01-01 .* today, 2026-03-10/);
   });
 });

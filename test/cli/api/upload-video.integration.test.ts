@@ -109,7 +109,7 @@ describe('what is printed', () => {
 test.each([
   ['missing.mp4', 'no such file'],
   ['folder.mp4', 'is a directory'],
-  ['/dev/null', 'is no regular file'],
+  ['/dev/null', 'regular file'],
   ['a\u{1B}[2J', String.raw`a\x1b[2J`],
 ])('%j asks nothing of the service and is wrong usage', async (name, why) => {
   const { failure } = await run({}, {}, name);

@@ -74,7 +74,7 @@ describe('on a terminal', () => {
     }
   });
 
-  test('finish leaves the last state standing and lets go of everything', () => {
+  test('finish leaves the last state standing and releases everything', () => {
     const { progress, terminal } = open(true);
     progress.update(view([file({ sentBytes: 1 })]));
     progress.update(view([file({ state: 'done' })], { totals: { ...view([]).totals, done: 12 } }));
@@ -107,12 +107,20 @@ describe('on a terminal', () => {
     expect(terminal.raw).not.toContain('\u{1B}');
   });
 
-  test('one that is closed does not end the run', () => {
+  test('one that is closed costs its lines and nothing else', () => {
     const { progress, terminal } = open(true);
-    terminal.destroy(new Error('EIO'));
     progress.update(view([file()]));
+    const drawn = terminal.raw;
+    terminal.destroy();
+    // What Node reports for a terminal that has gone; without a listener it would throw.
+    expect(terminal.emit('error', new Error('EIO'))).toBe(true);
+    progress.update(view([file({ sentBytes: 12e6 })]));
+    vi.advanceTimersByTime(5_000);
     progress.line('x');
     progress.finish();
+    expect(terminal.raw).toBe(drawn);
+    expect(terminal.listenerCount('resize')).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

@@ -1,6 +1,7 @@
-import { assert, integer, property, string } from 'fast-check';
+import { array, assert, constantFrom, integer, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutEnd, cutMiddle, displayWidth, pad } from '../../../src/cli/output/text-width.ts';
+import { escapeControls } from '../../../src/log/unsafe-characters.ts';
 
 test('columns are counted as a terminal shows them', () => {
   expect(['abc', '日本', '👩‍👩‍👧', 'e\u0301', '\u{1B}[31mred\u{1B}[39m'].map((text) => displayWidth(text))).toEqual([
@@ -20,11 +21,24 @@ test('texts are cut at the end or in the middle, never inside a character', () =
   expect([cutEnd('abc', 0), cutMiddle('abc', 0), cutEnd('abc', 1), cutMiddle('abc', 1)]).toEqual(['', '', '…', '…']);
 });
 
-test('whatever the text, a cut is no wider than asked', () => {
+/** What terminals and libraries measure differently, in any order: flags, joiners, stray marks, Hangul pieces, escape sequences. */
+const pieces = '日 👩‍👩‍👧 🇩🇪 e\u0301 \u0301 \u200D \uFE0F \u200F \u202E \u{1B}[31m \u{1B}]8;;x\u{7} ᄒ ᅡ ᆫ ｶﾞ … / a 1'.split(
+  ' ',
+);
+const hostile = array(constantFrom(...pieces), { maxLength: 25 }).map((parts) => escapeControls(parts.join('')));
+
+test('whatever the text, a cut is no wider than asked, and as harmless', () => {
   assert(
-    property(string({ unit: 'grapheme' }), integer({ min: 0, max: 30 }), (text, width) => {
-      expect(displayWidth(cutEnd(text, width))).toBeLessThanOrEqual(width);
-      expect(displayWidth(cutMiddle(text, width))).toBeLessThanOrEqual(width);
-    }),
+    property(
+      oneof(string({ unit: 'grapheme' }).map(escapeControls), hostile),
+      integer({ min: 0, max: 30 }),
+      (text, width) => {
+        for (const cut of [cutEnd(text, width), cutMiddle(text, width)]) {
+          expect(displayWidth(cut)).toBeLessThanOrEqual(width);
+          expect(escapeControls(cut)).toBe(cut);
+        }
+      },
+    ),
+    { numRuns: 3_000, examples: [['🇩🇪\u03011\u200F\u200F\\x1b[31m🇩🇪', 9]] },
   );
 });

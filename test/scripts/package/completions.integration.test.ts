@@ -7,7 +7,7 @@ import { describeProgram } from '../../../scripts/package/command-tree.ts';
 import { bashCompletion } from '../../../scripts/package/completions/bash.ts';
 import { fishCompletion } from '../../../scripts/package/completions/fish.ts';
 import { zshCompletion } from '../../../scripts/package/completions/zsh.ts';
-import { isInstalled } from './installed.ts';
+import { needs } from '../../support/needs.ts';
 
 let folder: string;
 
@@ -48,22 +48,20 @@ describe.each([
   ['bash', bash],
   ['fish', fish],
 ] as const)('%s', (shell, complete) => {
-  const has = isInstalled(shell);
-
-  test.skipIf(!has)('offers commands, and those below them', () => {
+  test('offers commands, and those below them', needs(shell), () => {
     expect(complete('dropcast', '')).toEqual(expect.arrayContaining(['run', 'status', 'videos', 'sandbox']));
     expect(complete('dropcast', 'sta')).toEqual(['status']);
     expect(complete('dropcast', 'sandbox', 'keys', '')).toEqual(expect.arrayContaining(['list', 'create', 'revoke']));
     expect(complete('dropcast', 'videos', '')).not.toContain('run');
   });
 
-  test.skipIf(!has)('offers the options of the command, and no others', () => {
+  test('offers the options of the command, and no others', needs(shell), () => {
     expect(complete('dropcast', 'videos', 'list', '--st')).toEqual(['--status']);
     expect(complete('dropcast', 'ls', '--st')).toEqual(['--state']);
     expect(complete('dropcast', 'run', '--st')).toEqual([]);
   });
 
-  test.skipIf(!has)('offers the states, also behind a comma', () => {
+  test('offers the states, also behind a comma', needs(shell), () => {
     expect(complete('dropcast', 'ls', '--state', 'he')).toEqual(['held']);
     expect(complete('dropcast', 'ls', '-s', 'done,fa')).toEqual(['done,failed']);
     expect(complete('dropcast', 'ls', '--state', 'aw').map((word) => word.replaceAll('\\', ''))).toEqual(
@@ -71,7 +69,7 @@ describe.each([
     );
   });
 
-  test.skipIf(!has)('knows which options take a value', () => {
+  test('knows which options take a value', needs(shell), () => {
     // `once --wait` takes a time, `videos upload --wait` is a switch.
     expect(complete('dropcast', 'once', '--wait', '')).toEqual([]);
     expect(complete('dropcast', 'videos', 'upload', '--wait', 'media/')).toHaveLength(1);
@@ -81,7 +79,7 @@ describe.each([
     expect(complete('dropcast', 'sandbox', '--data', 'keys', '--por')).toEqual(['--port']);
   });
 
-  test.skipIf(!has)('offers files and directories where they are wanted', () => {
+  test('offers files and directories where they are wanted', needs(shell), () => {
     expect(complete('dropcast', 'explain', 'media/').join().replaceAll('\\', '')).toContain('media/a clip.mp4');
     expect(complete('dropcast', 'once', '--config', 'dropcast.b')).toEqual(['dropcast.bash']);
     expect(complete('dropcast', 'sandbox', '--data', 'dropcast.b')).toEqual([]);
@@ -94,7 +92,7 @@ test('bash splits --state=held in three words, and it is completed all the same'
   expect(bash('dropcast', 'ls', '--state', '=')).toContain('done');
 });
 
-test('fish takes --state=held as one word', { skip: !isInstalled('fish') }, () => {
+test('fish takes --state=held as one word', needs('fish'), () => {
   expect(fish('dropcast', 'ls', '--state=he')).toEqual(['--state=held']);
 });
 
@@ -114,40 +112,36 @@ function zsh(...lines: readonly string[]): readonly string[] {
   return [...shown.matchAll(/<<(.*?)>>/g)].map(([, buffer = '']) => buffer.trimEnd());
 }
 
-test.skipIf(!isInstalled('zsh'))(
-  'zsh completes commands, options, states, words and files',
-  { timeout: 30_000 },
-  () => {
-    expect(
-      zsh(
-        'dropcast stat',
-        'dropcast videos upl',
-        'dropcast sandbox keys rev',
-        'dropcast ls --sta',
-        'dropcast ls --state hel',
-        'dropcast ls --state done,hel',
-        'dropcast ls --state awaiting\\ u',
-        'dropcast sandbox --upload-origin sep',
-        'dropcast explain media/',
-        'dropcast sandbox --data med',
-        'dropcast run --onl',
-      ),
-    ).toEqual([
-      'dropcast status',
-      'dropcast videos upload',
-      'dropcast sandbox keys revoke',
-      'dropcast ls --state',
-      'dropcast ls --state held,',
-      'dropcast ls --state done,held,',
-      'dropcast ls --state awaiting\\ upload,',
-      'dropcast sandbox --upload-origin separate',
-      'dropcast explain media/a\\ clip.mp4',
-      'dropcast sandbox --data media/',
+test('zsh completes commands, options, states, words and files', needs('zsh'), () => {
+  expect(
+    zsh(
+      'dropcast stat',
+      'dropcast videos upl',
+      'dropcast sandbox keys rev',
+      'dropcast ls --sta',
+      'dropcast ls --state hel',
+      'dropcast ls --state done,hel',
+      'dropcast ls --state awaiting\\ u',
+      'dropcast sandbox --upload-origin sep',
+      'dropcast explain media/',
+      'dropcast sandbox --data med',
       'dropcast run --onl',
-    ]);
-  },
-);
+    ),
+  ).toEqual([
+    'dropcast status',
+    'dropcast videos upload',
+    'dropcast sandbox keys revoke',
+    'dropcast ls --state',
+    'dropcast ls --state held,',
+    'dropcast ls --state done,held,',
+    'dropcast ls --state awaiting\\ upload,',
+    'dropcast sandbox --upload-origin separate',
+    'dropcast explain media/a\\ clip.mp4',
+    'dropcast sandbox --data media/',
+    'dropcast run --onl',
+  ]);
+});
 
-test.skipIf(!isInstalled('shellcheck'))('shellcheck has nothing to say about the completion of bash', () => {
+test('shellcheck has nothing to say about the completion of bash', needs('shellcheck'), () => {
   expect(run('shellcheck', ['--shell=bash', 'dropcast.bash'])).toEqual([]);
 });

@@ -10,20 +10,20 @@ import { writeTree } from '../../../scripts/package/packaged-file.ts';
 import { sourceDate } from '../../../scripts/package/source-date.ts';
 import { missingTools } from '../../../scripts/package/tools.ts';
 import { scratch } from '../../config/scratch.ts';
-import { isInstalled } from './installed.ts';
+import { needs } from '../../support/needs.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 const node = { version: '26.0.0', licence: 'Copyright Node.js contributors' };
 const AT = 1_700_000_000;
-const hasDpkg = isInstalled('dpkg-deb');
 
 let folder: string;
 beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'dropcast-deb-'))));
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test.skipIf(!hasDpkg)(
+test(
   'the same sources give the same bytes, whatever umask, time zone and folder they are built in',
+  needs('dpkg-deb'),
   async () => {
     const build = async (name: string): Promise<string> => {
       const files = await packageContents(root, node, AT);
@@ -52,7 +52,7 @@ function otherSurroundings(): Disposable {
   };
 }
 
-test.skipIf(!hasDpkg)('the package holds every part in its place, owned by root, with its mode', async () => {
+test('the package holds every part in its place, owned by root, with its mode', needs('dpkg-deb'), async () => {
   const file = join(folder, 'dropcast.deb');
   const files = await packageContents(root, node, AT);
   await writeDeb({ version: '1.0.0', architecture: 'amd64', files, scripts: {}, epochSeconds: AT }, file, true);

@@ -7,7 +7,7 @@ import { describeProgram } from '../../../scripts/package/command-tree.ts';
 import { configExample, configManual } from '../../../scripts/package/config-manual.ts';
 import { programManual } from '../../../scripts/package/manual.ts';
 import { scratch } from '../../config/scratch.ts';
-import { isInstalled } from './installed.ts';
+import { needs } from '../../support/needs.ts';
 
 let folder: string;
 const pages = ['dropcast.8', 'dropcast.yaml.5'];
@@ -20,12 +20,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe.each(pages)('%s', (page) => {
-  test.skipIf(!isInstalled('mandoc'))('has nothing that mandoc remarks on', () => {
+  test('has nothing that mandoc remarks on', needs('mandoc'), () => {
     const { stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning', join(folder, page)], { encoding: 'utf8' });
     expect(stdout).toBe('');
   });
 
-  test.skipIf(!isInstalled('man'))('is shown by man without a warning, and no line is wider than the screen', () => {
+  test('is shown by man without a warning, and no line is wider than the screen', needs('man'), () => {
     const { stdout, stderr } = spawnSync('man', ['--warnings', '--local-file', join(folder, page)], {
       encoding: 'utf8',
       env: { PATH: process.env['PATH'], MANWIDTH: '100', LC_ALL: 'C.UTF-8' },
@@ -36,7 +36,7 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
-test.skipIf(!isInstalled('man'))('apropos finds what the program is for', () => {
+test('apropos finds what the program is for', needs('man'), () => {
   const text = execFileSync('man', ['--local-file', join(folder, 'dropcast.8')], { encoding: 'utf8' });
   expect(text).toContain('dropcast - upload the videos that appear in watched folders');
 });

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { programFiles } from '../../../scripts/package/contents.ts';
 import { writeTree } from '../../../scripts/package/packaged-file.ts';
-import { until } from '../../e2e/dropcast-process.ts';
+import { until } from '../../support/until.ts';
 import { startVideoHost } from '../../e2e/video-host.ts';
 
 const root = join(import.meta.dirname, '../../..');

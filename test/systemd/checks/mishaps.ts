@@ -56,7 +56,7 @@ export function checkMishaps(scene: () => Scene): void {
       const stop = box.read('systemctl stop dropcast');
       await eventually(
         'it says what it waits for',
-        async () => (await unitState(box, 'dropcast', 'StatusText')).StatusText === 'Stopping: 1 upload finishes',
+        async () => (await unitState(box, 'dropcast', 'StatusText')).StatusText === 'Stopping: waiting for 1 upload',
       );
       await stop;
       const seconds = (performance.now() - start) / 1000;

@@ -1,0 +1,42 @@
+/** What of the repository goes into one package, beside the built files, LICENSE and CHANGELOG.md. */
+export interface Layout {
+  /** Below build/pack; tsconfig.build.json of the package writes to dist/ in it. */
+  readonly name: string;
+  /** Folder of the package, from the root of the repository. */
+  readonly home: string;
+  /** Patterns of files and folders, from there; a folder is copied whole. */
+  readonly files: readonly string[];
+  /** Where else than at its own path in the package the files of a pattern go. */
+  readonly moved?: { readonly pattern: string; readonly to: string };
+  readonly readme: { readonly from: string; edit(text: string): string };
+}
+
+export const layouts: readonly Layout[] = [
+  {
+    name: 'client',
+    home: 'packages/client',
+    files: ['browser.cjs'],
+    readme: { from: 'docs/client.md', edit: withoutLinks },
+  },
+  {
+    name: 'sandbox',
+    home: 'packages/sandbox',
+    files: ['openapi.yaml'],
+    readme: { from: 'docs/sandbox.md', edit: withoutLinks },
+  },
+  {
+    name: 'dropcast',
+    home: '.',
+    files: ['bin', 'docs', 'systemd', 'config.example.yaml', 'config.schema.json'],
+    // What `dropcast demo` drops (src/package-files.ts).
+    moved: { pattern: 'test/media/*.m*', to: 'samples' },
+    readme: { from: 'README.md', edit: (text) => text },
+  },
+];
+
+/** Links to other pages of the repository, and pictures, would lead nowhere. */
+function withoutLinks(text: string): string {
+  return text
+    .replaceAll(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, '')
+    .replaceAll(/\[([^\]]*)\]\((?!https:|#)[^)]*\)/g, '$1');
+}

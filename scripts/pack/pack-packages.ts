@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { publishedManifest } from './published-manifest.ts';
+import type { Manifest } from './published-manifest.ts';
+import { layouts } from './layouts.ts';
+import type { Layout } from './layouts.ts';
+
+const run = promisify(execFile);
+
+export interface Packed {
+  /** Absolute path of the tarball. */
+  readonly file: string;
+  readonly sizeBytes: number;
+  /** Paths inside the package, sorted. */
+  readonly entries: readonly string[];
+}
+
+/**
+ * Builds the three packages from their sources, puts what is published of each into build/pack/NAME, and packs it into build/.
+ *
+ * @param root of the repository, with its node_modules
+ * @throws with the output of tsc or npm when one of them fails, and for a sibling that is not wanted in exactly its version
+ */
+export async function packPackages(root: string): Promise<readonly Packed[]> {
+  await rm(join(root, 'build/pack'), { recursive: true, force: true });
+  const manifests = await Promise.all(layouts.map(({ home }) => readManifest(join(root, home))));
+  // In this order: the daemon is type-checked against the declarations of the other two.
+  const packed: Packed[] = [];
+  for (const [index, layout] of layouts.entries()) {
+    const manifest = manifests[index];
+    if (manifest === undefined) continue;
+    await stage(root, layout, publishedManifest(manifest, manifests));
+    packed.push(await pack(root, join(root, 'build/pack', layout.name)));
+  }
+  return packed;
+}
+
+async function stage(root: string, { name, home, files, moved, readme }: Layout, manifest: Manifest): Promise<void> {
+  const to = join(root, 'build/pack', name);
+  await output(root, join(root, 'node_modules/.bin/tsc'), ['-p', join(home, 'tsconfig.build.json')]);
+  for await (const path of glob('dist/**/*.d.ts', { cwd: to })) await rewriteImports(join(to, path));
+  const from = join(root, home);
+  for (const pattern of files)
+    for (const path of await matching(pattern, from)) await copy(join(from, path), join(to, path));
+  if (moved !== undefined)
+    for (const path of await matching(moved.pattern, from))
+      await copy(join(from, path), join(to, moved.to, basename(path)));
+  for (const file of ['LICENSE', 'CHANGELOG.md']) await copy(join(root, file), join(to, file));
+  await writeFile(join(to, 'README.md'), readme.edit(await readFile(join(root, readme.from), 'utf8')));
+  await writeFile(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** tsc rewrites `./file.ts` to `./file.js` in JavaScript only; in declarations some tools would not find it. */
+async function rewriteImports(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replaceAll(/(\bfrom |\bimport\()(['"])(\.{1,2}\/[^'"]+)\.ts\2/g, '$1$2$3.js$2'));
+}
+
+/** @throws when nothing matches */
+async function matching(pattern: string, from: string): Promise<readonly string[]> {
+  const paths = await Array.fromAsync(glob(pattern, { cwd: from }));
+  if (paths.length === 0) throw new Error(`there is no ${pattern} in ${from}`);
+  return paths;
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  await cp(from, to, { recursive: true });
+}
+
+async function pack(root: string, directory: string): Promise<Packed> {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', join(root, 'build')];
+  const [result] = JSON.parse(await output(directory, 'npm', args)) as {
+    filename: string;
+    size: number;
+    files: { path: string }[];
+  }[];
+  if (result === undefined) throw new Error(`npm packed nothing in ${directory}`);
+  const { filename, size, files } = result;
+  return { file: join(root, 'build', filename), sizeBytes: size, entries: files.map(({ path }) => path).toSorted() };
+}
+
+async function output(cwd: string, command: string, args: readonly string[]): Promise<string> {
+  try {
+    return (await run(command, args, { cwd, maxBuffer: 2 ** 24 })).stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+async function readManifest(directory: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')) as Manifest;
+}

@@ -1,0 +1,74 @@
+import {
+  AbortedError,
+  ForbiddenError,
+  NotFoundError,
+  RateLimitedError,
+  ServerError,
+  ServiceError,
+  UnauthorizedError,
+} from '@dropcast/client';
+import { formatDuration } from '../output/format.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import type { Target } from './target.ts';
+import { UnfinishedError } from './unfinished.ts';
+
+/**
+ * Turns a failure of the service into one sentence that also says what to do.
+ *
+ * @returns a CommandError; anything that is not a failure of the service is returned unchanged
+ */
+export function explain(error: unknown, around: Around): unknown {
+  if (error instanceof UnfinishedError) return withLeftover(explain(error.cause, around), error.leaves);
+  if (!(error instanceof ServiceError)) return error;
+  const isStopped = error instanceof AbortedError && around.shell.stopping.aborted;
+  const message = isStopped ? 'stopped before the service answered' : escapeControls(error.message);
+  const exitCode = error.code === 'invalid_id' ? exitCodes.usage : exitCodes.failed;
+  return new CommandError(withRest(message, adviceOn(error, around.target)), exitCode, { cause: error });
+}
+
+interface Around {
+  readonly shell: Pick<Shell, 'stopping'>;
+  readonly target: Pick<Target, 'keyFrom' | 'baseUrl'>;
+}
+
+function withLeftover(explained: unknown, leaves: string): unknown {
+  if (!(explained instanceof CommandError)) return explained;
+  return new CommandError(withRest(explained.message, leaves), explained.exitCode, { cause: explained.cause });
+}
+
+/** The service ends its sentences with a full stop; ours continue them. */
+function withRest(sentence: string, rest: string): string {
+  return rest === '' ? sentence : sentence.replace(/\.$/, '') + rest;
+}
+
+/** The rest of the sentence, starting with a semicolon, or nothing. */
+function adviceOn(error: ServiceError, { keyFrom, baseUrl }: Around['target']): string {
+  if (error instanceof UnauthorizedError) return `; the key is from ${keyFrom}`;
+  if (error instanceof ForbiddenError) return `; the key (from ${keyFrom}) lacks the permission`;
+  if (error instanceof RateLimitedError && error.retryAfterMs !== undefined) {
+    return `; try again in ${formatDuration(error.retryAfterMs)}`;
+  }
+  if (error instanceof ServerError && error.requestId !== undefined)
+    return `; give its support the request id ${error.requestId}`;
+  if (error instanceof NotFoundError && new URL(baseUrl).pathname === '/')
+    return '; the service address lacks a version such as /v1 at its end';
+  return untrusted.has(error.code) ? '; to trust its certificate, pass --ca FILE' : (unreachable[error.code] ?? '');
+}
+
+/** The usual cause of a system error. */
+const unreachable: Readonly<Record<string, string>> = {
+  ECONNREFUSED: '; nothing listens there',
+  ENOTFOUND: '; no host has this name',
+  EPROTO: '; the server there does not speak https',
+};
+
+/** OpenSSL's codes for a certificate that no known authority signed. */
+const untrusted: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);

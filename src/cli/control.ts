@@ -1,0 +1,68 @@
+import type { Config } from '../config/config.ts';
+import { callDaemon, ControlError, NotRunningError } from '../daemon/control-client.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
+import { isLedgerThere } from '../ledger/recovery.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+/**
+ * Queries the running daemon. When it is down, reads its ledger instead, and says so on stderr.
+ *
+ * @param shell null to stay silent
+ * @param path on the control socket
+ * @param read answers from the ledger alone; gets null when there is no ledger yet
+ * @throws {CommandError} when the daemon or the ledger cannot answer
+ */
+export async function queryDaemonOrLedger<T>(
+  shell: Pick<Shell, 'stderr'> | null,
+  config: Config,
+  path: string,
+  read: (ledger: Ledger | null) => Promise<T>,
+): Promise<T> {
+  try {
+    return await callDaemon<T>(config.status.socket, 'GET', path);
+  } catch (error) {
+    if (!(error instanceof NotRunningError)) throw explain(error);
+  }
+  try {
+    await using ledger = await openLedgerIfThere(config.stateDir);
+    shell?.stderr.write(`The daemon is not running. ${ledger === null ? 'No history yet.' : 'Reading its ledger.'}\n`);
+    return await read(ledger);
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+/** Loads the ledger only when there is one to read: kysely takes 80 ms of CPU. */
+async function openLedgerIfThere(stateDir: string): Promise<Ledger | null> {
+  if (!(await isLedgerThere(stateDir))) return null;
+  const { openExistingLedger } = await import('../ledger/ledger.ts');
+  return openExistingLedger(stateDir);
+}
+
+/** Sends a command to the running daemon. @throws {CommandError} with exit code 3 when it is not running */
+export async function commandDaemon<T>(config: Config, path: string, body: unknown): Promise<T> {
+  try {
+    return await callDaemon<T>(config.status.socket, 'POST', path, body);
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof NotRunningError) {
+    return new CommandError(
+      'the daemon is not running: start it with `dropcast run` or `systemctl start dropcast`',
+      exitCodes.notRunning,
+    );
+  }
+  if (error instanceof LedgerInUseError) {
+    const message =
+      'another dropcast is using the ledger (a daemon that is starting, or `dropcast once`): try again later';
+    return new CommandError(message, exitCodes.failed, { cause: error });
+  }
+  if (error instanceof ControlError || error instanceof LedgerError)
+    return new CommandError(error.message, exitCodes.failed, { cause: error });
+  return error;
+}

@@ -1,0 +1,79 @@
+import type { Config } from '../config/config.ts';
+import { checkDirectories } from '../config/check-directories.ts';
+import { ConfigNotFoundError, findConfig } from '../config/find.ts';
+import type { ConfigPlace } from '../config/find.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Loaded } from '../config/load.ts';
+import { formatProblem } from '../config/problem.ts';
+import type { Problem } from '../config/problem.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+/** A configuration with every problem of it and of what it names. */
+export interface CheckedConfig {
+  readonly file: string;
+  /** Null when the file itself has an error. */
+  readonly config: Config | null;
+  readonly problems: readonly Problem[];
+  readonly paths: Loaded['paths'];
+  readonly locate: Loaded['locate'];
+}
+
+/** Reads the configuration and inspects the folders it names. Problems are returned, not thrown. */
+export async function readConfig(shell: Shell, option: string | undefined): Promise<CheckedConfig> {
+  const place = await locateConfig(shell, option);
+  const { config, paths, problems, locate } = await loadConfig(place, shell);
+  // A misspelt key must not hide a missing folder until the next run.
+  const around = paths === null ? [] : await checkDirectories(paths, locate);
+  const all = [...problems, ...around].toSorted((one, other) => one.line - other.line);
+  return { file: place.file, config, problems: all, paths, locate };
+}
+
+/**
+ * The configuration that a command works with; warnings go to stderr.
+ *
+ * @param folders `may come later` for a daemon: a disk that is late at boot must not keep it from all the others
+ * @throws {CommandError} with exit code 78 and every problem
+ */
+export async function requireConfig(
+  shell: Shell,
+  option: string | undefined,
+  folders: 'must be there' | 'may come later' = 'must be there',
+): Promise<Config> {
+  const { config, problems, file } = await readConfig(shell, option);
+  const isWrong = problems.some(
+    ({ severity, passing }) => severity === 'error' && !(passing === true && folders === 'may come later'),
+  );
+  const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
+  if (config === null || isWrong) {
+    throw new CommandError(
+      [...lines, `the configuration ${file} is wrong: nothing was started`].join('\n'),
+      exitCodes.badConfig,
+    );
+  }
+  for (const line of lines) shell.stderr.write(`${line}\n`);
+  return config;
+}
+
+/**
+ * For commands that only need to know where things are. Problems around the file do not matter to them, nor does the key: only the
+ * service may be able to read it.
+ */
+export async function requireLoadable(shell: Shell, option: string | undefined): Promise<Config> {
+  const place = await locateConfig(shell, option);
+  const { config, problems } = await loadConfig(place, shell, 'without key');
+  if (config !== null) return config;
+  throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
+}
+
+async function locateConfig(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
+  try {
+    return await findConfig(option, shell);
+  } catch (error) {
+    if (!(error instanceof ConfigNotFoundError)) throw error;
+    throw new CommandError(
+      `${error.message}\nCopy config.example.yaml to one of these places, or try \`dropcast demo\`, which needs none`,
+      exitCodes.badConfig,
+    );
+  }
+}

@@ -1,0 +1,133 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { InstalledService } from '../config/installed-service.ts';
+import { isWithin } from '../config/paths.ts';
+import type { ConfigPaths } from '../config/paths.ts';
+import { accessCommand, groupCommand } from '../systemd/access-command.ts';
+import { accountName } from '../systemd/passwd.ts';
+import type { ServiceUser } from '../systemd/passwd.ts';
+import { isBound } from '../systemd/drop-in.ts';
+import type { UnitNeeds, FolderNeeds, ResolvedPath } from '../systemd/drop-in.ts';
+import { access, isOpenByMode, planAccess } from '../systemd/folder-access.ts';
+import type { Allows, Directory } from '../systemd/folder-access.ts';
+import { mountPointOf } from '../systemd/mount-points.ts';
+import { linkLocalResolvers } from '../systemd/resolvers.ts';
+import { probeAccess } from './probe-access.ts';
+
+/** The user of the units. */
+export const SERVICE_USER = 'dropcast';
+
+/** The port that the unit allows for the status page (systemd/dropcast.service). */
+const UNIT_PORT = 7878;
+
+/** The user `nobody`, of Debian and of the kernel. It owns nothing. */
+const NOBODY = 65_534;
+
+/** The machine, apart from its disks. */
+export interface Machine {
+  /** Null when it does not exist yet; what it may read is then unknown. */
+  readonly user: ServiceUser | null;
+  /** Texts of passwd(5), group(5), /proc/self/mountinfo and resolv.conf(5). */
+  readonly passwd: string;
+  readonly group: string;
+  readonly mountinfo: string;
+  readonly resolvConf: string;
+  /** Root can become the user and try. Others have only the modes, which do not show access control lists. */
+  readonly isRoot: boolean;
+}
+
+/** Finds what the service needs from its unit to use the folders of a configuration. Changes nothing. */
+export async function findUnitNeeds(
+  config: Config,
+  { paths, service, machine }: { paths: ConfigPaths; service: InstalledService; machine: Machine },
+): Promise<UnitNeeds> {
+  const { listen, socket } = config.status;
+  const own = [service.stateDir, service.runtimeDir];
+  const written = [config.stateDir, dirname(socket)].filter((path) => !own.some((outer) => isWithin(path, outer)));
+  return {
+    configFile: config.file,
+    folders: await Promise.all(config.folders.map((folder) => folderNeeds(folder, machine))),
+    written: await Promise.all([...new Set(written)].map(resolved)),
+    secretFiles: await Promise.all(paths.secretFiles.map(resolved)),
+    port: listen === null || listen.port === UNIT_PORT ? null : listen.port,
+    resolvers: linkLocalResolvers(machine.resolvConf),
+  };
+}
+
+/** Reads the machine and the user of the service. */
+export async function readMachine(
+  findUser: (passwd: string, group: string) => ServiceUser | null,
+  isRoot: boolean,
+): Promise<Machine> {
+  const files = ['/etc/passwd', '/etc/group', '/proc/self/mountinfo', '/etc/resolv.conf'];
+  const [passwd = '', group = '', mountinfo = '', resolvConf = ''] = await Promise.all(
+    files.map((file) => readFile(file, 'utf8').catch(() => '')),
+  );
+  return { user: findUser(passwd, group), passwd, group, mountinfo, resolvConf, isRoot };
+}
+
+async function folderNeeds({ path, afterReady }: Config['folders'][number], machine: Machine): Promise<FolderNeeds> {
+  const place = await resolved(path);
+  const isWritten = afterReady.kind !== 'keep';
+  const directories = await directoriesOf(place, isWritten);
+  const folder = directories.find(({ path }) => path === place.realPath);
+  const isThere = folder !== undefined;
+  const { user } = machine;
+  const { gids, closed } =
+    user === null ? { gids: [], closed: [] } : await planAccess(user, directories, allowsOn(machine));
+  return {
+    ...place,
+    isThere,
+    isWritten,
+    mountPoint: isThere ? mountPointOf(place.realPath, machine.mountinfo) : null,
+    groups: gids.map((gid) => accountName(gid, machine.group)),
+    groupCommand: isThere && afterReady.kind === 'move' && gids.includes(folder.gid) ? groupCommand(folder) : null,
+    commands: user === null ? [] : await Promise.all(closed.map((each) => commandFor(each, user, machine))),
+  };
+}
+
+/** The folder, and the directories above it that the service must pass through: none of them for a folder that is bound for it. */
+async function directoriesOf(place: ResolvedPath, isWritten: boolean): Promise<readonly Directory[]> {
+  const { realPath } = place;
+  const needs = isWritten ? access.write : access.read;
+  const found = await Promise.all(
+    (isBound(place) ? [realPath] : upwards(realPath)).map(async (path): Promise<readonly Directory[]> => {
+      const stats = await stat(path).catch(() => null);
+      if (stats === null) return [];
+      const { mode, uid, gid } = stats;
+      return [{ path, mode, uid, gid, needs: path === realPath ? needs : access.enter }];
+    }),
+  );
+  return found.flat();
+}
+
+function allowsOn({ isRoot }: Machine): Allows {
+  return isRoot ? probeAccess : async (who, directory) => isOpenByMode(who, directory);
+}
+
+async function commandFor(directory: Directory, user: ServiceUser, machine: Machine): Promise<string> {
+  const { uid, gid } = directory;
+  const owners = {
+    user: uid === 0 ? null : accountName(uid, machine.passwd),
+    group: gid === 0 || user.gids.has(gid) ? null : accountName(gid, machine.group),
+    groupAccess: await groupAccess(directory, allowsOn(machine)),
+  };
+  return accessCommand({ name: SERVICE_USER, uid: user.uid }, directory, owners);
+}
+
+/** What members of the directory's group may do there: probed as `nobody` in that group. Includes what everybody may do. */
+async function groupAccess(directory: Directory, allows: Allows): Promise<number> {
+  const member = { uid: NOBODY, gids: new Set([directory.gid]) };
+  for (const needs of [access.write, access.read]) if (await allows(member, { ...directory, needs })) return needs;
+  return 0;
+}
+
+/** From the root down to the path itself. */
+function upwards(path: string): readonly string[] {
+  return path === dirname(path) ? [path] : [...upwards(dirname(path)), path];
+}
+
+async function resolved(path: string): Promise<ResolvedPath> {
+  return { path, realPath: await realpath(path).catch(() => path) };
+}

@@ -1,0 +1,136 @@
+import { lintGlob, lintMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
+import { isLoopback, parseListen } from './addresses.ts';
+import type { Environment } from './environment.ts';
+import { isWithin, socketPath, type ConfigPaths } from './paths.ts';
+import { error, warning, type Finding } from './problem.ts';
+import { formatKeyPath, isMapping, listOf, parseKeyPath, property, textOf, type KeyPath } from './raw-tree.ts';
+
+/**
+ * Checks what a schema cannot say: globs, templates and rules, how the paths relate, the addresses of this machine. Works on the
+ * raw tree, so that one wrong key does not hide the others, and never touches the disk.
+ */
+export function checkTree(tree: unknown, paths: ConfigPaths, environment: Environment): readonly Finding[] {
+  const status = property(tree, 'status');
+  const socket = socketPath(textOf(property(status, 'socket')) ?? 'auto', paths.stateDir, paths.file, environment);
+  return [
+    ...listOf(property(tree, 'folders')).flatMap((folder, index) => checkFolder(folder, ['folders', index])),
+    ...checkLayout(placesOf(paths)),
+    ...checkSocket(socket),
+    ...checkListen(property(status, 'listen')),
+    ...checkWebhook(property(property(tree, 'service'), 'webhook_secret'), property(status, 'listen')),
+  ];
+}
+
+function checkFolder(folder: unknown, path: KeyPath): Finding[] {
+  const move = textOf(property(property(folder, 'after_ready'), 'move'));
+  return [
+    ...checkGlobs(property(folder, 'include'), [...path, 'include']),
+    ...checkGlobs(property(folder, 'exclude'), [...path, 'exclude']),
+    ...(move === undefined ? [] : errorOrNothing([...path, 'after_ready', 'move'], lintMoveTemplate(move))),
+    ...lintRules(looseRules(property(folder, 'rules'), [...path, 'rules'])).map(({ key, severity, message }) => ({
+      ...error(parseKeyPath(key), message),
+      severity,
+    })),
+  ];
+}
+
+function checkGlobs(globs: unknown, path: KeyPath): Finding[] {
+  return listOf(globs).flatMap((glob, index) =>
+    typeof glob === 'string' ? errorOrNothing([...path, index], lintGlob(glob)) : [],
+  );
+}
+
+function errorOrNothing(path: KeyPath, message: string | null): Finding[] {
+  return message === null ? [] : [error(path, message)];
+}
+
+function looseRules(rules: unknown, path: KeyPath): LooseRule[] {
+  return listOf(rules).flatMap((rule, index) => (isMapping(rule) ? [looseRule(rule, [...path, index])] : []));
+}
+
+function looseRule(rule: unknown, path: KeyPath): LooseRule {
+  const [match, title, description] = ['match', 'title', 'description'].map((key) => textOf(property(rule, key)));
+  const tags = property(rule, 'tags');
+  return {
+    key: formatKeyPath(path),
+    ...(match === undefined ? {} : { match }),
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    // A tag that is not text keeps its place, or those after it would be reported at the wrong index.
+    ...(Array.isArray(tags) ? { tags: tags.map((tag) => textOf(tag) ?? '') } : {}),
+  };
+}
+
+/** A directory of the configuration, absolute and normalised. */
+export interface Place {
+  readonly key: KeyPath;
+  readonly path: string;
+}
+
+export interface Layout {
+  readonly folders: readonly Place[];
+  /** Null when nobody knows where it is. */
+  readonly stateDir: Place | null;
+}
+
+/** The directories as the configuration writes them, under the keys that problems name. */
+export function placesOf({ folders, stateDir }: Pick<ConfigPaths, 'folders' | 'stateDir'>): Layout {
+  return {
+    folders: folders.map(({ key, path }) => ({ key: [...parseKeyPath(key), 'path'], path })),
+    stateDir: { key: ['state_dir'], path: stateDir },
+  };
+}
+
+/**
+ * How directories relate: the same folder twice and a state directory inside a folder are errors; a folder inside another is a
+ * warning. Pure: asked once with the paths as written, and once with links resolved.
+ */
+export function checkLayout({ folders, stateDir }: Layout): readonly Finding[] {
+  return [
+    ...folders.flatMap((folder, index) => checkPlace(folder, folders.slice(0, index), folders)),
+    ...(stateDir === null ? [] : checkStateDir(stateDir, folders)),
+  ];
+}
+
+function checkPlace({ key, path }: Place, earlier: readonly Place[], all: readonly Place[]): Finding[] {
+  const twin = earlier.find((other) => other.path === path);
+  if (twin !== undefined) return [error(key, `same folder as ${formatKeyPath(twin.key)}; put all its rules there`)];
+  const outer = all
+    .filter((other) => other.path !== path && isWithin(path, other.path))
+    .toSorted((a, b) => b.path.length - a.path.length)[0];
+  if (outer === undefined) return [];
+  return [
+    warning(key, `inside ${outer.path}, which is also watched; only the rules of this folder apply to its files`),
+  ];
+}
+
+function checkStateDir({ key, path }: Place, folders: readonly Place[]): Finding[] {
+  const outer = folders.find((folder) => isWithin(path, folder.path));
+  if (outer === undefined) return [];
+  return [
+    error(key, `${path} is inside the watched folder ${outer.path}; move it out, or dropcast watches its own files`),
+  ];
+}
+
+/** `sun_path` of unix(7) holds 108 bytes with the zero at its end. Node silently cuts a longer one. */
+const MAX_SOCKET_BYTES = 107;
+
+function checkSocket(path: string): Finding[] {
+  const bytes = Buffer.byteLength(path);
+  if (bytes <= MAX_SOCKET_BYTES) return [];
+  const message = `${path} is ${bytes} bytes long, but a socket path may have ${MAX_SOCKET_BYTES}; set a shorter one`;
+  return [error(['status', 'socket'], message)];
+}
+
+function checkListen(listen: unknown): Finding[] {
+  const parsed = typeof listen === 'string' ? parseListen(listen) : null;
+  if (parsed?.ok !== true || parsed.value === null || isLoopback(parsed.value.host)) return [];
+  return [warning(['status', 'listen'], 'other machines can open the status page; write 127.0.0.1 to prevent that')];
+}
+
+/** Webhooks arrive at the address of the status page. */
+function checkWebhook(secret: unknown, listen: unknown): Finding[] {
+  if (secret === undefined || secret === 'off' || listen !== 'off') return [];
+  const message = 'has no effect while status.listen is off; webhooks arrive at that address';
+  return [warning(['service', 'webhook_secret'], message)];
+}

@@ -1,0 +1,83 @@
+import { constants, type Stats } from 'node:fs';
+import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { errnoOf, errnoSentence } from './errno.ts';
+
+/** The bytes and permission bits of a file, both of one descriptor; or why not, as `permission denied (EACCES)`. */
+export type ReadResult =
+  | { readonly ok: true; readonly bytes: Buffer; readonly mode: number }
+  | { readonly ok: false; readonly message: string; readonly errno: string | null };
+
+/**
+ * Reads a small regular file. Follows links: mounted secrets and configuration maps are links. `O_NONBLOCK`, because opening
+ * a FIFO would otherwise wait for a writer.
+ *
+ * @param maxBytes never reads more, whatever size the file reports
+ * @param refuse says why nothing of the file may be read, or null. It gets the open file, which nobody can swap any more
+ */
+export async function readRegularFile(
+  path: string,
+  maxBytes: number,
+  refuse?: (path: string, stat: Stats) => Promise<string | null>,
+): Promise<ReadResult> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    const stat = await file.stat();
+    if (stat.isDirectory()) return refused('is a directory');
+    if (!stat.isFile()) return refused('is not a regular file');
+    const objection = (await refuse?.(path, stat)) ?? null;
+    if (objection !== null) return refused(objection);
+    const bytes = await readUpTo(file, maxBytes + 1);
+    if (bytes.length > maxBytes) return refused(`is larger than ${maxBytes / 1024} KiB`);
+    return { ok: true, bytes, mode: stat.mode & 0o777 };
+  } catch (cause) {
+    return { ok: false, message: errnoSentence(cause), errno: errnoOf(cause) };
+  }
+}
+
+function refused(message: string): ReadResult {
+  return { ok: false, message, errno: null };
+}
+
+async function readUpTo(file: FileHandle, size: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(size);
+  let length = 0;
+  while (length < size) {
+    const { bytesRead } = await file.read(buffer, length, size - length, null);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}
+
+const HUNG_AFTER_MS = 5_000;
+
+/**
+ * The result of file system calls, or null when they take longer than 5 s. Any call on a share whose server is gone may hang
+ * forever (`hard` in nfs(5)); the other folders must not wait for it.
+ */
+export async function unlessHung<T>(calls: Promise<T>): Promise<T | null> {
+  const { promise: isHung, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(() => resolve(null), HUNG_AFTER_MS);
+  try {
+    return await Promise.race([calls, isHung]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A user for a sentence: by the name in passwd(5), else as `user 1001`, as with users of a directory service. */
+export async function userName(uid: number): Promise<string> {
+  return (await passwdName(uid)) ?? `user ${uid}`;
+}
+
+/** A user for chown(1): with the user's own group, which is `gid` where the user has no name. */
+export async function userAndGroup(uid: number, gid: number): Promise<string> {
+  const name = await passwdName(uid);
+  return name === null ? `${uid}:${gid}` : `${name}:`;
+}
+
+async function passwdName(uid: number): Promise<string | null> {
+  const table = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  const entries = table.split('\n').map((line) => line.split(':'));
+  return entries.find(([, , id]) => id === String(uid))?.[0] ?? null;
+}

@@ -1,0 +1,82 @@
+import type { Stats } from 'node:fs';
+import { access, lstat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { variable, type Environment } from './environment.ts';
+import { errnoOf } from './errno.ts';
+import { userName } from './file-access.ts';
+import { installedService } from './installed-service.ts';
+
+/** A configuration file, and whether anybody named it. */
+export interface ConfigPlace {
+  /** Relative to the current directory, or absolute. */
+  readonly file: string;
+  /** Nobody named it: it was in the current directory, where others may have put it. */
+  readonly isImplicit: boolean;
+}
+
+/** Thrown when no configuration file is in any of the places where one may be. */
+export class ConfigNotFoundError extends Error {
+  override readonly name = 'ConfigNotFoundError';
+  readonly places: readonly string[];
+
+  constructor(places: readonly string[]) {
+    super(`no configuration file found; looked for ${places.join(', ')}`);
+    this.places = places;
+  }
+}
+
+/**
+ * Where the configuration is, as an absolute path: `--config`, else `$DROPCAST_CONFIG`, else `./dropcast.yaml`, else
+ * `/etc/dropcast/dropcast.yaml`. A file that is named must exist; the others are tried in turn.
+ *
+ * @param option the value of `--config`
+ * @throws ConfigNotFoundError naming every place
+ */
+export async function findConfig(option: string | undefined, environment: Environment): Promise<ConfigPlace> {
+  const named = option ?? variable(environment, 'DROPCAST_CONFIG');
+  if (named !== undefined) {
+    const file = resolve(environment.cwd, named);
+    if (await exists(file)) return { file, isImplicit: false };
+    throw new ConfigNotFoundError([`${file} (from ${option === undefined ? '$DROPCAST_CONFIG' : '--config'})`]);
+  }
+  const here = resolve(environment.cwd, 'dropcast.yaml');
+  const { configFile: installed } = installedService(null);
+  if ((await exists(here)) && !(await isOutOfSight(here))) return { file: here, isImplicit: here !== installed };
+  if (await exists(installed)) return { file: installed, isImplicit: false };
+  throw new ConfigNotFoundError([here, installed]);
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await access(file);
+    return true;
+  } catch (cause) {
+    // Anything else, like a directory that may not be entered, is reported when the file is read.
+    return !['ENOENT', 'ENOTDIR'].includes(errnoOf(cause) ?? '');
+  }
+}
+
+/** In a directory that is closed to us, nobody can say whether it holds anything of this name. */
+async function isOutOfSight(file: string): Promise<boolean> {
+  return lstat(file).then(
+    () => false,
+    (cause: unknown) => errnoOf(cause) === 'EACCES',
+  );
+}
+
+/**
+ * Why a configuration found in the current directory may not be used: its author decides which secrets dropcast reads and where
+ * it sends them, and after `sudo` in another user's folder that author is this user (git's `safe.directory`, CVE-2022-24765).
+ *
+ * @param stat of the open file
+ * @returns null when the file, and the link that led to it, belong to root or to the user who runs this
+ */
+export async function refuseForeignOwner(path: string, stat: Pick<Stats, 'uid'>): Promise<string | null> {
+  const user = process.geteuid?.();
+  // Windows has no users to tell apart.
+  if (user === undefined) return null;
+  const link = await lstat(path);
+  const other = [stat.uid, link.uid].find((uid) => uid !== 0 && uid !== user);
+  if (other === undefined) return null;
+  return `found in the current directory, it belongs to ${await userName(other)}, who could have the key sent anywhere; to use it anyway, name it with --config`;
+}

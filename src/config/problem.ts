@@ -1,0 +1,64 @@
+import { isAbsolute, relative } from 'node:path';
+import { escapeControls, quote } from '../log/unsafe-characters.ts';
+import { formatKeyPath, type KeyPath } from './raw-tree.ts';
+
+/** Line and column, both from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something wrong at a place in the tree. `toProblem` gives it a file, line and column. */
+export interface Finding {
+  readonly path: KeyPath;
+  readonly message: string;
+  readonly severity: 'error' | 'warning';
+  /** `key` points at the name (an unknown key), `value` at what follows it. */
+  readonly at: 'key' | 'value';
+  /** The exact place, when that is not where the key or value starts: a tag, one of several equal keys. */
+  readonly place?: Position;
+  /** See {@link Problem.passing}. */
+  readonly passing?: true;
+}
+
+/** One thing that is wrong with a configuration, for a person. */
+export interface Problem extends Position {
+  /** Absolute. */
+  readonly file: string;
+  /** `folders[0].rules[1].chanel`; empty when the text as a whole is meant. */
+  readonly key: string;
+  readonly message: string;
+  readonly severity: 'error' | 'warning';
+  /** It may pass without a change, like a disk that is not mounted yet: the daemon starts anyway and waits for that folder. */
+  readonly passing?: true;
+}
+
+export function error(path: KeyPath, message: string): Finding {
+  return { path, message, severity: 'error', at: 'value' };
+}
+
+export function warning(path: KeyPath, message: string): Finding {
+  return { path, message, severity: 'warning', at: 'value' };
+}
+
+/** @param place of the finding's key, as the document gives it */
+export function toProblem({ path, message, severity, passing }: Finding, file: string, place: Position): Problem {
+  return { file, ...place, key: formatKeyPath(path), message, severity, ...(passing && { passing }) };
+}
+
+/** Sorts problems in the order of the file. */
+export function byPlace(a: Position, b: Position): number {
+  return a.line - b.line || a.column - b.column;
+}
+
+/** `dropcast.yaml:12:5 folders[0].rules[1].chanel: unknown key, did you mean "channel"?`; the file relative to `cwd` if below it. */
+export function formatProblem(problem: Problem, cwd: string): string {
+  const inside = relative(cwd, problem.file);
+  const isElsewhere = inside === '' || inside.startsWith('..') || isAbsolute(inside);
+  // Everything is below /: `etc/dropcast/dropcast.yaml` would only be odd.
+  const file = isElsewhere || cwd === '/' ? problem.file : inside;
+  const shown = escapeControls(file) === file ? file : quote(file);
+  const key = problem.key === '' ? '' : `${problem.key}: `;
+  const severity = problem.severity === 'warning' ? 'warning: ' : '';
+  return `${shown}:${problem.line}:${problem.column} ${key}${severity}${problem.message}`;
+}

@@ -1,0 +1,152 @@
+import { serializeError, isError } from './serialize-error.ts';
+import { isSecretKey, REDACTED } from './redaction.ts';
+
+/** What a log line consists of; it shares nothing with the program's own objects. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+export interface SerializeOptions {
+  /** Applied to each text before it is cut, so that no part of a secret remains. */
+  readonly redact: (text: string) => string;
+  /** Whether errors show their stack. */
+  readonly stacks: boolean;
+}
+
+const MAX_DEPTH = 6;
+/** Per object or list. */
+const MAX_ENTRIES = 50;
+/** Per line. */
+const MAX_NODES = 1_000;
+const MAX_TEXT = 8_192;
+const MAX_KEY = 128;
+
+/**
+ * Copies the fields of a log call into plain JSON data, at once, so that a later change does not alter the line. Reads only types it
+ * knows: an instance of any other class is named, not walked (the `options` of an HTTP error hold the key). Never throws.
+ */
+export function serialize(value: unknown, options: SerializeOptions): JsonValue {
+  return new Walk(options).value(value, 0);
+}
+
+export function cutText(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}…`;
+}
+
+export function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** One pass over one value; counts what it has seen. */
+class Walk {
+  readonly #options: SerializeOptions;
+  readonly #open = new Set<object>();
+  #nodes = 0;
+
+  constructor(options: SerializeOptions) {
+    this.#options = options;
+  }
+
+  value(value: unknown, depth: number): JsonValue {
+    this.#nodes += 1;
+    if (this.#nodes > MAX_NODES) return '[…]';
+    switch (typeof value) {
+      case 'string':
+        return this.#text(value);
+      case 'number':
+        return Number.isFinite(value) ? value : String(value);
+      case 'boolean':
+        return value;
+      case 'bigint':
+        return String(value);
+      case 'object':
+        return value === null ? null : this.#object(value, depth);
+      default:
+        return `[${typeof value}]`;
+    }
+  }
+
+  #text(text: string): string {
+    return cutText(this.#options.redact(text), MAX_TEXT);
+  }
+
+  #object(value: object, depth: number): JsonValue {
+    if (this.#open.has(value)) return '[circular]';
+    if (depth >= MAX_DEPTH) return '[…]';
+    this.#open.add(value);
+    try {
+      return this.#known(value, depth);
+    } catch {
+      // A getter or proxy that throws, or a revoked proxy.
+      return '[unreadable]';
+    } finally {
+      this.#open.delete(value);
+    }
+  }
+
+  #known(value: object, depth: number): JsonValue {
+    if (isSecret(value)) return '[secret]';
+    if (isError(value)) return this.#error(value, depth);
+    if (Array.isArray(value)) return this.#list(value, depth);
+    if (value instanceof Set) return this.#list([...value], depth);
+    if (value instanceof Map) return this.#entries([...value], depth);
+    if (value instanceof URL) return this.#text(value.href);
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+    if (isPlainObject(value)) return this.#entries(Object.entries(value), depth);
+    return this.#text(`[${className(value)}]`);
+  }
+
+  #error(error: object, depth: number): JsonObject {
+    return this.#entries(Object.entries(serializeError(error, this.#options.stacks)), depth);
+  }
+
+  #list(values: readonly unknown[], depth: number): readonly JsonValue[] {
+    const shown = values.slice(0, MAX_ENTRIES).map((value) => this.value(value, depth + 1));
+    const left = values.length - shown.length;
+    return left > 0 ? [...shown, `[${left} more]`] : shown;
+  }
+
+  #entries(entries: readonly (readonly [unknown, unknown])[], depth: number): JsonObject {
+    const shown = entries
+      .filter(([, value]) => value !== undefined)
+      .slice(0, MAX_ENTRIES)
+      .map(([key, value]) => this.#entry(String(key), value, depth));
+    const left = entries.length - MAX_ENTRIES;
+    return Object.fromEntries(left > 0 ? [...shown, ['…', `[${left} more]`] as const] : shown);
+  }
+
+  #entry(key: string, value: unknown, depth: number): readonly [string, JsonValue] {
+    const name = cutText(this.#options.redact(key), MAX_KEY);
+    if (isSecretKey(key) && mayLeak(value)) return [name, REDACTED];
+    // Errors are under `err` or `cause` by convention. A cloned or spread one has lost its class and kept its secrets.
+    if (isErrorKey(key) && isPlainObject(value))
+      return [name, this.#object(serializeError(value, this.#options.stacks), depth + 1)];
+    return [name, this.value(value, depth + 1)];
+  }
+}
+
+function className(value: object): string {
+  return typeof value.constructor === 'function' ? value.constructor.name : 'object';
+}
+
+/** By shape: the class belongs to the configuration. */
+function isSecret(value: object): boolean {
+  return 'reveal' in value && typeof value.reveal === 'function';
+}
+
+function isErrorKey(key: string): boolean {
+  return key === 'err' || key === 'error' || key === 'cause';
+}
+
+/** `null` and booleans only say whether there is a secret. */
+function mayLeak(value: unknown): boolean {
+  return value !== null && typeof value !== 'boolean';
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}

@@ -1,0 +1,62 @@
+import { html } from 'hono/html';
+import type { FileView, StatusView } from '../daemon/view.ts';
+import { countLine } from './count-line.ts';
+
+/** Time between two refreshes of an open page, seconds. */
+const refreshSeconds = 2;
+
+/** The page: refreshes itself, needs no script; every text in it is escaped. */
+export function renderPage(view: StatusView): ReturnType<typeof html> {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta http-equiv="refresh" content="${refreshSeconds}" />
+        <title>dropcast</title>
+        <style>
+          ${style}
+        </style>
+      </head>
+      <body>
+        <h1>dropcast</h1>
+        <p>${countLine(view)}</p>
+        ${view.waiting === null ? '' : html`<p class="warn">Waiting: ${view.waiting.why}</p>`}
+        ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour</p>`}
+        <ul>
+          ${view.folders.map(({ path, state, why }) => html`<li>${path}: ${state}${why === null ? '' : `, ${why}`}</li>`)}
+        </ul>
+        ${table('Under way', view.working)} ${table('Needs you', view.needs_you)}
+      </body>
+    </html>`;
+}
+
+function table(title: string, files: readonly FileView[]): ReturnType<typeof html> | '' {
+  if (files.length === 0) return '';
+  return html`<h2>${title}</h2>
+    <table>
+      <tr>
+        <th>File</th>
+        <th>State</th>
+        <th>Channel</th>
+        <th>Why</th>
+      </tr>
+      ${files.map(
+        ({ path, state, sent, size, channel, why }) =>
+          html`<tr>
+            <td>${path}</td>
+            <td>${state}${state === 'uploading' && size > 0 ? ` ${Math.floor((100 * (sent ?? 0)) / size)} %` : ''}</td>
+            <td>${channel ?? ''}</td>
+            <td>${why ?? ''}</td>
+          </tr>`,
+      )}
+    </table>`;
+}
+
+const style = `
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ccc; overflow-wrap: anywhere; }
+.warn { background: #fff3cd; padding: .5rem 1rem; }
+@media (prefers-color-scheme: dark) { body { color: #eee; background: #16181c; } th, td { border-color: #444; } .warn { background: #5c4a00; } }
+`;

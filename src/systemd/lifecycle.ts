@@ -1,0 +1,176 @@
+import type { Brief } from '../daemon/brief.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Notice, Notifier } from './notifier.ts';
+import { startingText, statusText, stoppingText } from './status-text.ts';
+import { keepAlive } from './watchdog.ts';
+
+/** What the notifications are about. */
+export interface WatchedDaemon {
+  /** Folders whose first scan has not ended. A missing folder counts as scanned. */
+  unscanned(): readonly string[];
+  brief(): Promise<Brief>;
+  /** Running uploads. */
+  uploads(): number;
+  /** When the main loop last turned, on the clock of `performance.now()`. */
+  turnedAt(): number;
+}
+
+/** Notifies systemd of the daemon's life: start, ready, status and watchdog, stop. */
+export interface LifecycleNotifier extends Disposable {
+  /** Call once the daemon works and answers. It becomes ready when it has scanned its folders. */
+  watch(daemon: WatchedDaemon): void;
+}
+
+/** `READY` waits no longer than this for the first scans: a dead share must not block `systemctl start` for ever. */
+const longestStartMs = 60_000;
+
+/**
+ * How long a stop may ask for more time. Uploads have 45 s; whatever runs after this hangs. Every fact is on disk at any moment, so systemd
+ * may kill the daemon then.
+ */
+const longestStopMs = 180_000;
+
+/** Between two checks whether the first scans have ended. */
+const scanCheckMs = 100;
+
+/**
+ * How often to ask for more time, and for how much: systemd stops a daemon that no longer asks. It never shortens what the unit allows, and
+ * covers the watchdog too (service_extend_timeout in systemd).
+ */
+const extendMs = 5_000;
+const extension: Notice = { EXTEND_TIMEOUT_USEC: '15000000' };
+
+/** Limits of the time between two status updates. */
+const statusMs = { least: 1_000, most: 5_000 };
+
+/** The wait between two updates is this many times the duration of one: updates use at most 1 % of a core. */
+const waitPerUpdate = 100;
+
+/**
+ * Reports the start at once. The stop begins when `stopping` fires and lasts until disposal, so that aborting uploads and the last backup of
+ * the ledger have their time too.
+ *
+ * @param notifier the connection to systemd; disposed with the result
+ * @param options.stopping fires when the daemon begins to stop
+ */
+export function createLifecycleNotifier(
+  notifier: Notifier,
+  options: { readonly logger: Logger; readonly stopping: AbortSignal },
+): LifecycleNotifier {
+  return new Lifecycle(notifier, options);
+}
+
+class Lifecycle implements LifecycleNotifier {
+  readonly #notifier: Notifier;
+  readonly #logger: Logger;
+  readonly #stopping: AbortSignal;
+  readonly #onStop = (): void => this.#stop();
+  /** Timers of the present phase: starting, working or stopping. */
+  #phase = new DisposableStack();
+  #daemon: WatchedDaemon | null = null;
+  #status = '';
+
+  constructor(notifier: Notifier, { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal }) {
+    this.#notifier = notifier;
+    this.#logger = logger;
+    this.#stopping = stopping;
+    this.#start();
+    if (stopping.aborted) this.#stop();
+    else stopping.addEventListener('abort', this.#onStop, { once: true });
+  }
+
+  watch(daemon: WatchedDaemon): void {
+    if (this.#stopping.aborted) return;
+    this.#daemon = daemon;
+    const phase = this.#start();
+    const deadline = performance.now() + longestStartMs;
+    const check = (): void => {
+      const folders = daemon.unscanned();
+      if (folders.length > 0 && performance.now() < deadline) return;
+      if (folders.length > 0) this.#logger.warn('Ready, but some folders are not scanned yet', { folders });
+      this.#work(daemon);
+    };
+    phase.use(every(scanCheckMs, check));
+    check();
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopping.removeEventListener('abort', this.#onStop);
+    this.#phase.dispose();
+    this.#notifier[Symbol.dispose]();
+  }
+
+  #start(): DisposableStack {
+    const phase = this.#enterPhase();
+    this.#send(startingText, extension);
+    phase.use(this.#extendTime(longestStartMs));
+    return phase;
+  }
+
+  #work(daemon: WatchedDaemon): void {
+    const phase = this.#enterPhase();
+    this.#send(this.#status, { READY: '1' });
+    const { watchdogMs: intervalMs } = this.#notifier;
+    if (intervalMs !== null) {
+      const turnedAt = (): number => daemon.turnedAt();
+      phase.use(keepAlive({ notifier: this.#notifier, logger: this.#logger, intervalMs, turnedAt }));
+    }
+    const update = async (): Promise<void> => {
+      const status = statusText(await daemon.brief());
+      // The stop may have begun meanwhile.
+      if (!phase.disposed) this.#send(status);
+    };
+    phase.use(
+      repeat(() => update().catch((error: unknown) => this.#logger.debug('Cannot read the status', { err: error }))),
+    );
+  }
+
+  #stop(): void {
+    const phase = this.#enterPhase();
+    const text = (): string => stoppingText(this.#daemon?.uploads() ?? 0);
+    this.#send(text(), { STOPPING: '1', ...extension });
+    phase.use(every(statusMs.least, () => this.#send(text())));
+    phase.use(this.#extendTime(longestStopMs));
+  }
+
+  #enterPhase(): DisposableStack {
+    this.#phase.dispose();
+    return (this.#phase = new DisposableStack());
+  }
+
+  /** A status that has not changed is not sent again, unless there is other news. */
+  #send(status: string, news: Notice = {}): void {
+    if (status === this.#status && Object.keys(news).length === 0) return;
+    this.#status = status;
+    this.#notifier.send({ ...news, STATUS: status });
+  }
+
+  #extendTime(longestMs: number): Disposable {
+    const deadline = performance.now() + longestMs;
+    return every(extendMs, () => performance.now() < deadline && this.#notifier.send(extension));
+  }
+}
+
+function every(ms: number, act: () => unknown): Disposable {
+  const timer = setInterval(act, ms);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** One update at a time; the longer one takes, the later the next. */
+function repeat(update: () => Promise<void>): Disposable {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const turn = async (): Promise<void> => {
+    const began = performance.now();
+    await update();
+    const waitMs = waitPerUpdate * (performance.now() - began);
+    if (!isOver) timer = setTimeout(() => void turn(), Math.min(Math.max(waitMs, statusMs.least), statusMs.most));
+  };
+  void turn();
+  return {
+    [Symbol.dispose]: () => {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
+}

