@@ -57,7 +57,10 @@ const homes: Record<string, readonly string[]> = {
   'pretty-bytes': ['cli'],
   'pretty-ms': ['cli'],
   'mediainfo.js': ['packages/sandbox'],
-  'node-forge': ['packages/sandbox'],
+  '@peculiar/x509': ['packages/sandbox'],
+  'reflect-metadata': ['packages/sandbox'],
+  'fast-xml-parser': ['packages/sandbox'],
+  'p-limit': ['watch', 'packages/sandbox'],
   send: ['packages/sandbox'],
 };
 

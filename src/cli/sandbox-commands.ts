@@ -9,23 +9,23 @@ import type { Shell } from './shell.ts';
 export function addSandboxCommands(program: Command, shell: Shell, samples: string): void {
   const command = program
     .command('sandbox')
-    .description('run the local video service, for trying things out')
+    .description('run a video service on this machine, for trials and tests')
     .summary('run a local video service, and manage its keys')
     .enablePositionalOptions()
     .addOption(new Option('--host <address>', 'loopback address to listen on').default('127.0.0.1'))
-    .option('--port <number>', 'port to listen on, 0 for any free one', wholeNumber(0, 65_535), 8787)
-    .option('--data <directory>', 'keep records and files there')
-    .addOption(new Option('--memory', 'keep nothing: everything is gone at the end (default)').conflicts('data'))
+    .option('--port <number>', 'port to listen on, 0 for any free port', wholeNumber(0, 65_535), 8787)
+    .option('--data <directory>', 'directory for records and files')
+    .addOption(new Option('--memory', 'keep nothing after the end (default)').conflicts('data'))
     .option('--seed <number>', 'the same seed gives the same ids and key', wholeNumber(0, 2 ** 31), 1)
     .option('--requests-per-hour <number>', 'rate limit of a key', wholeNumber(1, 1_000_000_000), 1_000)
-    .option('--tls', 'https, with a certificate that it makes and writes out')
+    .option('--tls', 'serve https with a certificate of its own; prints the file to trust')
     .addOption(
-      new Option('--upload-origin <which>', 'upload addresses on the same port or on one of their own')
+      new Option('--upload-origin <which>', 'serve uploads on the same port or on a separate one')
         .choices(['same', 'separate'])
         .default('same'),
     )
     .addOption(
-      new Option('--import-from <where>', 'what source_url and webhooks may lead to')
+      new Option('--import-from <where>', 'which hosts source_url and webhooks may use')
         .choices(['loopback', 'anywhere'])
         .default('loopback'),
     )
@@ -33,7 +33,7 @@ export function addSandboxCommands(program: Command, shell: Shell, samples: stri
       '--json',
       'print one line of JSON when ready: {"v":1,"base_url","api_key","admin_url","admin_token","page_url"}, and "ca_path" with --tls',
     )
-    .addHelpText('after', '\nWith --data, DIRECTORY/sandbox.json says where it runs, for its owner alone.')
+    .addHelpText('after', '\nWith --data, DIRECTORY/sandbox.json says where it runs; only its owner can read it.')
     .action(async (options: SandboxCommandOptions) =>
       (await import('./sandbox.ts')).sandbox(shell, { ...options, samples }),
     );
@@ -45,20 +45,20 @@ function addKeyCommands(keys: Command, shell: Shell): void {
     keys
       .command(usage)
       .description(description)
-      .option('--data <directory>', 'the data folder of the sandbox, running or not')
-      .addOption(new Option('--admin-url <url>', 'where a running sandbox has its admin side').conflicts('data'))
+      .option('--data <directory>', 'data folder of the sandbox, running or not')
+      .addOption(new Option('--admin-url <url>', 'admin URL of a running sandbox').conflicts('data'))
       .option('--token <token>', 'its admin token, else $DROPCAST_SANDBOX_TOKEN')
-      .option('--ca <file>', 'the certificate to trust, as the sandbox printed it')
+      .option('--ca <file>', 'the certificate to trust, printed by the sandbox')
       .option('--json', 'print JSON, {"v":1,…}');
-  command('list', 'list the keys: created, used when, how often and from where, revoked').action(
-    async (options: KeysOptions) => (await import('./sandbox-keys.ts')).listKeys(shell, options),
+  command('list', 'list the keys and how they are used').action(async (options: KeysOptions) =>
+    (await import('./sandbox-keys.ts')).listKeys(shell, options),
   );
-  command('create <name>', 'create a key and print its value, which is shown this once')
-    .option('--read-only', 'it may read, and is forbidden everything else')
+  command('create <name>', 'create a key and print its value, shown only once')
+    .option('--read-only', 'let the key read only')
     .action(async (name: string, options: KeysOptions & { readOnly?: boolean }) =>
       (await import('./sandbox-keys.ts')).createKey(shell, name, options),
     );
-  command('revoke <id>', 'revoke a key at once, like key_2; the others are not affected').action(
-    async (id: string, options: KeysOptions) => (await import('./sandbox-keys.ts')).revokeKey(shell, id, options),
+  command('revoke <id>', 'revoke a key at once, for example key_2').action(async (id: string, options: KeysOptions) =>
+    (await import('./sandbox-keys.ts')).revokeKey(shell, id, options),
   );
 }

@@ -41,7 +41,7 @@ export async function atDesk<T>(shell: Shell, options: DeskOptions, work: (desk:
     throw new CommandError(error.message, exitCode, { cause: error });
   }
   throw new CommandError(
-    'which sandbox? Give --data DIR (its data folder) or --admin-url URL (as it printed it) with its admin token',
+    'which sandbox? Pass --data DIR (its data folder), or --admin-url URL with its admin token',
     exitCodes.usage,
   );
 }
@@ -49,15 +49,15 @@ export async function atDesk<T>(shell: Shell, options: DeskOptions, work: (desk:
 async function remoteDesk({ env }: Shell, { token, ca }: DeskOptions, adminUrl: string): Promise<Desk> {
   const url = URL.parse(adminUrl);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
-    throw new CommandError('--admin-url must be an address like http://127.0.0.1:8787/_sandbox', exitCodes.usage);
+    throw new CommandError('--admin-url must be a URL such as http://127.0.0.1:8787/_sandbox', exitCodes.usage);
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
     throw new CommandError(
-      '--admin-url: plain http is for this machine alone; the token would be seen',
+      '--admin-url: plain http would expose the token; use https for another machine',
       exitCodes.usage,
     );
   const known = token ?? env['DROPCAST_SANDBOX_TOKEN'];
   if (known === undefined || known === '')
-    throw new CommandError('give the admin token in $DROPCAST_SANDBOX_TOKEN or with --token', exitCodes.usage);
+    throw new CommandError('pass the admin token in $DROPCAST_SANDBOX_TOKEN or with --token', exitCodes.usage);
   return new RemoteKeys({ adminUrl, token: known, ca: ca === undefined ? undefined : await readCa(ca) });
 }
 
@@ -65,14 +65,14 @@ async function readCa(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new CommandError(`--ca: ${path} cannot be read`, exitCodes.usage, { cause: error });
+    throw new CommandError(`--ca: cannot read ${path}`, exitCodes.usage, { cause: error });
   }
 }
 
 /** The lock on the records is the truth about whether a sandbox runs: its announcement may have outlived it. */
 async function workInFolder<T>(folder: string, work: (desk: Desk) => Promise<T>): Promise<T> {
   const path = join(folder, 'sandbox.db');
-  if (!existsSync(path)) throw new CommandError(`there are no records of a sandbox in ${folder}`, exitCodes.failed);
+  if (!existsSync(path)) throw new CommandError(`${folder} has no sandbox records`, exitCodes.failed);
   const records = openUnlessHeld(path);
   if (!records) return work(await announcedDesk(folder));
   try {
@@ -96,7 +96,7 @@ function openUnlessHeld(path: string): ReturnType<typeof openRecords> | undefine
 async function announcedDesk(folder: string): Promise<Desk> {
   const announced = await readAnnouncement(folder);
   if (!announced)
-    throw new CommandError(`a sandbox holds ${folder}, but its sandbox.json cannot be read`, exitCodes.failed);
+    throw new CommandError(`a sandbox is using ${folder}, but its sandbox.json cannot be read`, exitCodes.failed);
   const { admin_url: adminUrl, admin_token: token, ca_path: caPath } = announced;
   return new RemoteKeys({ adminUrl, token, ca: caPath === undefined ? undefined : await readCa(caPath) });
 }

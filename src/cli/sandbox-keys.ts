@@ -12,14 +12,14 @@ export interface KeysOptions extends DeskOptions {
   readonly json?: boolean;
 }
 
-/** `dropcast sandbox keys list`: all keys there ever were, and how they are used. */
+/** `dropcast sandbox keys list`: all keys, revoked ones included, and how they are used. */
 export async function listKeys(shell: Shell, options: KeysOptions): Promise<void> {
   const keys = await atDesk(shell, options, async (desk) => desk.list());
   if (options.json === true) printJson({ keys }, shell.stdout);
   else shell.stdout.write(keyTable(keys, shell));
 }
 
-/** `dropcast sandbox keys create`: the value alone on stdout, this once. */
+/** `dropcast sandbox keys create`: prints the value alone on stdout, only this once. */
 export async function createKey(
   shell: Shell,
   name: string,
@@ -28,20 +28,18 @@ export async function createKey(
   if (name.trim() === '') throw new CommandError('the name of a key must not be empty', exitCodes.usage);
   const made = await atDesk(shell, options, async (desk) => desk.create(name, options.readOnly === true));
   if (options.json === true) return printJson(made, shell.stdout);
-  const what = made.read_only ? 'a key for reading only' : 'a key';
-  shell.stderr.write(
-    `Created ${made.id}, ${what} named "${escapeControls(made.name)}". Its value is shown this once:\n`,
-  );
+  const kind = made.read_only ? 'read-only key' : 'key';
+  shell.stderr.write(`Created ${kind} ${made.id} "${escapeControls(made.name)}". Its value is shown only once:\n`);
   shell.stdout.write(`${made.key}\n`);
 }
 
-/** `dropcast sandbox keys revoke`: refused from now on. */
+/** `dropcast sandbox keys revoke`: the service refuses the key from now on. */
 export async function revokeKey(shell: Shell, id: string, options: KeysOptions): Promise<void> {
   const key = await atDesk(shell, options, async (desk) => desk.revoke(id));
   if (!key)
-    throw new CommandError(`there is no key ${escapeControls(id)}; see dropcast sandbox keys list`, exitCodes.failed);
+    throw new CommandError(`no key ${escapeControls(id)}; dropcast sandbox keys list shows all keys`, exitCodes.failed);
   if (options.json === true) printJson(key, shell.stdout);
-  else shell.stdout.write(`${key.id} "${escapeControls(key.name)}" is revoked.\n`);
+  else shell.stdout.write(`Revoked ${key.id} "${escapeControls(key.name)}".\n`);
 }
 
 function keyTable(keys: readonly KeyView[], shell: Shell): string {

@@ -37,7 +37,7 @@ async function start(options: SandboxCommandOptions & { readonly samples: string
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if (error instanceof TypeError) throw new CommandError(error.message, exitCodes.usage, { cause: error });
-    throw new CommandError(`the sandbox could not start: ${reasonOf(error, options)}`, exitCodes.failed, {
+    throw new CommandError(`cannot start the sandbox: ${reasonOf(error, options)}`, exitCodes.failed, {
       cause: error,
     });
   }
@@ -45,7 +45,7 @@ async function start(options: SandboxCommandOptions & { readonly samples: string
 
 function reasonOf(error: NodeJS.ErrnoException, { host, port }: SandboxCommandOptions): string {
   if (error.code === 'EADDRINUSE')
-    return `port ${port} of ${host} is taken; choose another with --port, or 0 for any free one`;
+    return `port ${port} on ${host} is in use; choose another with --port, or 0 for any free port`;
   if (error.code === 'EADDRNOTAVAIL') return `this machine has no address ${host}`;
   return error.message;
 }
@@ -67,13 +67,13 @@ function describe(service: Sandbox): string {
   const trust = caPath === undefined ? '' : ` --cacert ${quoted(caPath)}`;
   return `The sandbox runs at ${baseUrl} with the key ${apiKey}
 
-A page to look at:
+Open in a browser:
   ${pageUrl}
 
 Try it:
   curl${trust} -H 'Authorization: Bearer ${apiKey}' ${baseUrl}/channels
 
-With the commands of dropcast, like dropcast videos upload FILE --wait:
+For dropcast commands such as dropcast videos upload FILE --wait:
   export DROPCAST_BASE_URL=${baseUrl} DROPCAST_API_KEY=${apiKey}
 
 In dropcast.yaml:
@@ -81,16 +81,16 @@ In dropcast.yaml:
     base_url: ${baseUrl}
     api_key: !env DROPCAST_API_KEY
 ${caPath === undefined ? '' : trustHint(caPath)}
-Fill it, break it, turn its clock (this lists how):
+Add samples, inject faults, set the clock (this lists how):
   curl${trust} -H 'Authorization: Bearer ${adminToken}' ${adminUrl}
 
-Ctrl-C ends it.
+Press Ctrl-C to stop.
 `;
 }
 
 function trustHint(caPath: string): string {
   return `
-For Node programs, dropcast included, to trust its certificate:
+So that Node programs, including dropcast, trust its certificate:
   export NODE_EXTRA_CA_CERTS=${quoted(caPath)}
 `;
 }

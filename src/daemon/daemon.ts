@@ -109,7 +109,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   // The folders need the intake and the local files need the folders: each looks the other up when it is asked.
   const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file));
   const events = createEventStream(logger);
-  events.listen(logEvents(logger, clock));
+  events.listen(logEvents(logger));
   const rows = createRows({ store: ledger, events });
   const conductor = createConductor(
     {

@@ -2,22 +2,17 @@ import type { DropcastEvent } from '../pipeline/events.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
-import type { Clock } from '../pipeline/file/ports.ts';
 import type { Logger } from '../log/logger.ts';
 
 /** States that say nothing new, or that the failure before them has said already. */
 const silent = new Set<string>(['queued', 'retrying', 'failed', 'held', 'skipped']);
 
-/** A row that ended longer ago is only amended or put away. Milliseconds. */
-const newsMs = 5_000;
-
 /** Writes the news to the log, so that it tells the way of each file to its end, and why anything waits. */
-export function logEvents(logger: Logger, clock: Clock): (event: DropcastEvent) => void {
-  const logFile = logFiles(logger, clock);
+export function logEvents(logger: Logger): (event: DropcastEvent) => void {
   return (event) => {
     switch (event.type) {
       case 'file':
-        return logFile(event.facts);
+        return logFile(event, logger);
       case 'failure':
         return logFailure(event.facts, event.failure, event.next, logger);
       case 'feed':
@@ -44,20 +39,13 @@ export function logEvents(logger: Logger, clock: Clock): (event: DropcastEvent) 
   };
 }
 
-function logFiles(logger: Logger, clock: Clock): (facts: Facts) => void {
-  /** Of files on their way alone: one that has ended needs no memory. */
-  const logged = new Map<string, string>();
-  return (facts) => {
-    const { id, folder, path, videoId, end, endedAt, disposal } = facts;
-    const state = stateOf(facts);
-    const isNews = endedAt === null || clock.now() - endedAt < newsMs;
-    if (isNews && logged.get(id) !== state && !silent.has(state)) {
-      const fields = { file: id, state, path: `${folder}/${path}`, ...(videoId !== null && { video: videoId }) };
-      logger.info('A file moved on', fields);
-    }
-    if (end === null || disposal === 'pending') logged.set(id, state);
-    else logged.delete(id);
-  };
+/** A row that stays in its state is only written, amended or put away: no news. */
+function logFile({ before, facts }: Extract<DropcastEvent, { type: 'file' }>, logger: Logger): void {
+  const { id, folder, path, videoId } = facts;
+  const state = stateOf(facts);
+  if (silent.has(state) || (before !== null && stateOf(before) === state)) return;
+  const fields = { file: id, state, path: `${folder}/${path}`, ...(videoId !== null && { video: videoId }) };
+  logger.info('A file moved on', fields);
 }
 
 function logFailure(facts: Facts, failure: Failure, next: string, logger: Logger): void {

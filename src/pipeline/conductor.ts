@@ -117,9 +117,10 @@ class Loop implements Conductor {
       runner: this.#runner,
       uploads: initial.uploads,
       mayCreate: () => unconfirmed.mayRisk(),
-      onEnd: (id) => {
+      onEnd: (id, wasOurs) => {
         this.#uploads.ended(id);
-        this.wake();
+        // Else it would be tried again at once, and keep a processor busy until the other worker is done.
+        if (wasOurs) this.wake();
       },
     });
     this.#retries = createRetries({
@@ -212,7 +213,8 @@ class Loop implements Conductor {
 
   async apply(id: string, event: FileEvent): Promise<Applied> {
     const applied = await this.#runner.apply(id, event);
-    this.wake();
+    // A folder that is emptied brings thousands of events that change nothing.
+    if (applied === 'applied') this.wake();
     return applied;
   }
 

@@ -15,20 +15,24 @@ export function playerOf(where: Page | FrameLocator): Locator {
   return where.locator('video, audio');
 }
 
-/** Starts the player, muted: nobody has clicked, and browsers let only silent players start by themselves. It need not succeed. */
-export async function play(where: Page | FrameLocator): Promise<void> {
-  await playerOf(where).evaluate((media: MediaElement) => {
+/**
+ * Starts the player, muted: without a click, browsers start only silent players. It need not succeed.
+ * @param rate how many times as fast as life. The service believes at most 2, counted by its clock (watch-rules.ts).
+ */
+export async function play(where: Page | FrameLocator, rate = 2): Promise<void> {
+  await playerOf(where).evaluate((media: MediaElement, wanted: number) => {
     media.muted = true;
+    media.playbackRate = wanted;
     media.play().catch(() => undefined);
-  });
+  }, rate);
 }
 
-/** Waits until the player has come to this second, or to its end. @throws after 20 s */
+/** Waits until the player has reached this second, or its end. @throws after 20 s */
 export async function playedUntil(where: Page | FrameLocator, second: number): Promise<void> {
   const isThere = (media: MediaElement, wanted: number) => media.ended || media.currentTime >= wanted;
   const giveUpAtMs = Date.now() + 20_000;
   while (!(await playerOf(where).evaluate(isThere, second))) {
-    if (Date.now() > giveUpAtMs) throw new Error(`the player did not come to ${second} s within 20 s`);
+    if (Date.now() > giveUpAtMs) throw new Error(`the player did not reach ${second} s within 20 s`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

@@ -13,7 +13,7 @@ export interface WireRequest {
   readonly body: string | undefined;
 }
 
-/** Requests of one operation: valid ones, nearly valid ones and hostile ones. `known` is asked anew for each. */
+/** Requests of one operation: valid ones, nearly valid ones and hostile ones. `known` is called again for each. */
 export function requestsOf(operation: Operation, known: Known): fc.Arbitrary<WireRequest> {
   return fc.record({
     method: fc.oneof({ weight: 12, arbitrary: fc.constant(operation.method) }, fc.constantFrom(...OTHER_METHODS)),

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { contractProblems } from '../../scripts/lint-contract.ts';
-import { temporaryFolder } from '../sandbox/temporary-folder.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const CONTRACT = resolve(import.meta.dirname, '../../packages/sandbox/openapi.yaml');
 
@@ -20,13 +20,13 @@ describe('a contract with a mistake is refused, with the place of it', () => {
     ],
     [
       'an assumed property without its assumption',
-      /\n *x-assumption: Reasons are not shown; a program needs a code to act on\./,
+      /\n *x-assumption: Reasons are not shown; programs need a code\./,
       '',
       /The property code must say in x-assumption/,
     ],
     [
       'an assumption that says nothing',
-      'x-assumption: Reasons are not shown; a program needs a code to act on.',
+      'x-assumption: Reasons are not shown; programs need a code.',
       'x-assumption: unclear',
       /The property code must say in x-assumption/,
     ],
@@ -50,7 +50,7 @@ describe('a contract with a mistake is refused, with the place of it', () => {
     ['two operations of one name', 'operationId: listFeeds', 'operationId: listChannels', /operationId/],
     ['no YAML', 'openapi: 3.1.0', 'openapi: [', /:\d+:\d+: /],
   ])('%s', async (_what, search, replacement, problem) => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     const path = join(folder.path, 'openapi.yaml');
     const sound = await readFile(CONTRACT, 'utf8');
     const broken = sound.replace(search, replacement);

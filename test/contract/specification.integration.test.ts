@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { readSample, until, type Json } from '../sandbox/running-sandbox.ts';
-import { temporaryFolder } from '../sandbox/temporary-folder.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 import { isSignedWith, startReceiver } from '../sandbox/webhooks/receiver.ts';
 import { operations, type Operation } from './document.ts';
 import { schemaProblems } from './schema-check.ts';
@@ -176,7 +176,7 @@ describe.each(transports)('the specification, rule by rule, over %s', (_name, tr
     });
 
     test('§3 a deleted video leaves nothing on disk', async () => {
-      await using folder = await temporaryFolder();
+      await using folder = await scratchDirectory();
       await using keeping = await alone({ dataDir: folder.path });
       const { id, thumbnail_url } = await keeping.upload('clip.mp4');
       await keeping.send('GET', thumbnail_url, {});

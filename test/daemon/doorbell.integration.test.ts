@@ -10,7 +10,7 @@ import { serveStatusPage } from '../../src/status/page.ts';
 import { makeScratch } from '../e2e/dropcast-process.ts';
 import { until } from '../support/until.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
-import { administer } from '../sandbox/administer.ts';
+import { admin } from '../sandbox/admin/admin-side.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
 
 /** A service that rings at a daemon which would otherwise ask only once an hour. */
@@ -29,7 +29,7 @@ async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
     ),
   );
   const url = `http://127.0.0.1:${page.port}/webhooks`;
-  const { id, secret } = (await administer(service, 'POST', '/webhooks', { url })).body.data;
+  const { id, secret } = (await admin(service, 'POST /webhooks', { url })).body.data;
   const { baseUrl, apiKey } = service.sandbox;
   await writeFile(
     scratch.config,
@@ -45,9 +45,7 @@ folders: [{ path: ${scratch.file('inbox')}, settle: 100ms, rules: [{ match: "**"
   daemon = stack.use(await startDaemon(required(config), silentLogger));
   const drop = (name: string) => copyFile(new URL(`../media/${name}`, import.meta.url), scratch.file('inbox', name));
   const outcomes = async () =>
-    (await administer(service, 'GET', `/webhooks/${id}/deliveries`)).body.data.map(
-      (each: { status: number }) => each.status,
-    );
+    (await admin(service, `GET /webhooks/${id}/deliveries`)).body.data.map((each: { status: number }) => each.status);
   return { daemon, drop, outcomes, url };
 }
 

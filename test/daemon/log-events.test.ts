@@ -20,7 +20,7 @@ const bound: Partial<Facts> = { videoId: 'vid_1', uploadUrl: 'https://upload.exa
 const done: Partial<Facts> = { ...bound, uploadedAt: now, readyAt: now, end: 'done', endedAt: now, disposal: 'kept' };
 
 /** The states that the log names when these changes are written one after another. */
-function logged(changes: readonly Partial<Facts>[], at = now): readonly unknown[] {
+function logged(changes: readonly Partial<Facts>[], from: Partial<Facts> = {}): readonly unknown[] {
   const lines: unknown[] = [];
   const silent = (): void => undefined;
   const logger: Logger = {
@@ -29,8 +29,13 @@ function logged(changes: readonly Partial<Facts>[], at = now): readonly unknown[
     error: silent,
     info: (_, fields) => lines.push(fields?.['state']),
   };
-  const listen = logEvents(logger, { now: () => at, elapsed: () => at });
-  for (const change of changes) listen({ type: 'file', before: facts, facts: { ...facts, ...change }, note: null });
+  const listen = logEvents(logger);
+  let before = { ...facts, ...from };
+  for (const change of changes) {
+    const after = { ...facts, ...change };
+    listen({ type: 'file', before, facts: after, note: null });
+    before = after;
+  }
   return lines;
 }
 
@@ -48,6 +53,12 @@ test('a failure says it already, so the end that follows it is not logged again'
   expect(logged([{ notBefore: now + 1 }, { end: 'failed', endedAt: now }, { end: 'held', endedAt: now }])).toEqual([]);
 });
 
-test('a file that was done long ago is no news when its metadata are amended', () => {
-  expect(logged([done], now + 60_000)).toEqual([]);
+test('a file that is done is no news when its metadata are amended or it is put away, however soon', () => {
+  expect(logged([done, { ...done, amendment: { title: 'Clip' } }, done], {})).toEqual(['done']);
+  expect(logged([{ ...done, disposal: 'moved' }], done)).toEqual([]);
+});
+
+test('a restart repeats nothing', () => {
+  const processing = { ...bound, uploadedAt: now };
+  expect(logged([{ ...processing, remoteStatus: 'transcoding' }], processing)).toEqual([]);
 });

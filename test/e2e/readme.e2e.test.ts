@@ -69,7 +69,7 @@ test('the sandbox of the README comes up with a page, and goes', async () => {
   let said = '';
   service.stdout.on('data', (data) => (said += String(data)));
   try {
-    await until('the sandbox runs', async () => said.includes('Ctrl-C ends it.'));
+    await until('the sandbox runs', async () => said.includes('Press Ctrl-C to stop.'));
     const [page = ''] = /^ {2}(http\S+token=\S+)$/m.exec(said)?.slice(1) ?? [];
     expect(await (await fetch(page)).text()).toContain('</html>');
   } finally {

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSample, type Json } from '../sandbox/running-sandbox.ts';
-import { temporaryFolder } from '../sandbox/temporary-folder.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 import { startReceiver } from '../sandbox/webhooks/receiver.ts';
 import { startDropcast, type DropcastProcess } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
@@ -86,7 +86,7 @@ async function requireIntact(service: Running, dataDir: string, known: Map<strin
 }
 
 test('a sandbox that is killed at any moment has kept what it acknowledged, and nothing by halves', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   await using receiver = await startReceiver();
   const known = new Map<string, Acknowledged>();
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { faultRule } from '../../packages/sandbox/src/faults/fault-rule.ts';
 import { operations } from '../../packages/sandbox/src/http/operations.ts';
-import { administer } from '../sandbox/administer.ts';
+import { admin } from '../sandbox/admin/admin-side.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { dropcast } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
@@ -38,7 +38,7 @@ test('the service starts as the page says, and prints what it shows', async () =
   let printed = '';
   child.stdout.on('data', (part) => (printed += String(part)));
   try {
-    await until('the service has said everything', () => printed.includes('Ctrl-C ends it.'));
+    await until('the service has said everything', () => printed.includes('Press Ctrl-C to stop.'));
     expectShown(ports.backIn(printed), start);
   } finally {
     process.kill(-(child.pid ?? 0), 'SIGINT');
@@ -65,7 +65,7 @@ test('the walk of the page runs in one shell, and answers what the page shows', 
 
 test('the tables of the page have every admin endpoint, fault, operation and option', async () => {
   await using service = await runSandbox();
-  const { body } = await administer(service, 'GET', '');
+  const { body } = await admin(service, 'GET ');
   const endpoints = (body.data.endpoints as { method: string; path: string }[]).map(
     (one) => `${one.method} ${one.path}`,
   );

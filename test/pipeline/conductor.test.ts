@@ -40,7 +40,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
   const store = new MemoryStore(rows);
   const service = new FakeHost();
   const logger = recordingLogger();
-  const logNews = logEvents(logger, clock);
+  const logNews = logEvents(logger);
   const failures: string[] = [];
   const events: Events = {
     emit: (event) => {
@@ -340,6 +340,36 @@ describe('the end', () => {
     await conductor.stop(new AbortController().signal);
     expect(store.row('f_0')).toMatchObject({ intent: null, attempts: 0 });
     running.length = 0;
+  });
+});
+
+describe('the loop sleeps', () => {
+  /** How often the ledger is asked for files while so many turns of the event loop pass. */
+  async function looks(store: MemoryStore, work: () => Promise<unknown> = async () => undefined): Promise<number> {
+    const { due } = store;
+    let count = 0;
+    store.due = (...asked) => {
+      count += 1;
+      return due.apply(store, asked);
+    };
+    for (let n = 0; n < 200; n += 1) {
+      await work();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return count;
+  }
+
+  test('while another worker holds the only file', async () => {
+    const store = new MemoryStore([someFacts()]);
+    store.claimed.add('f_1');
+    open([], { store });
+    expect(await looks(store)).toBeLessThan(50);
+  });
+
+  test('while events come that change nothing', async () => {
+    const { conductor, store, until } = open(files(1));
+    await until(() => conductor.isIdle());
+    expect(await looks(store, () => conductor.apply('f_0', { type: 'FILE_GONE' }))).toBeLessThan(50);
   });
 });
 

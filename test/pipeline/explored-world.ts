@@ -130,7 +130,10 @@ export class ExploredWorld {
   async #step(daemon: Daemon): Promise<void> {
     const facts = (await daemon.load()) ?? this.#row;
     const state = stateOf(facts);
-    if (state === 'queued' || state === 'awaiting upload') return daemon.runner.run('f_1');
+    if (state === 'queued' || state === 'awaiting upload') {
+      await daemon.runner.run('f_1');
+      return;
+    }
     if (state === 'retrying') {
       this.#now = Math.max(this.#now, facts.notBefore ?? 0);
       await daemon.runner.apply('f_1', { type: 'GO' });

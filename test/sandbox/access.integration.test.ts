@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { put, readSample, runSandbox } from './running-sandbox.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 describe('authentication (5)', () => {
   test.each([
@@ -27,7 +27,7 @@ describe('authentication (5)', () => {
   });
 
   test('5.3 the key itself is nowhere in the data folder', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     {
       await using service = await runSandbox({ dataDir: folder.path, apiKey: 'sk_very_secret_key' });
       expect((await service.call('GET', '/videos')).status).toBe(200);
@@ -75,7 +75,7 @@ describe('rate limit (8)', () => {
   });
 
   test('a restart gives nothing away', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     const options = { dataDir: folder.path, requestsPerHour: 1 };
     {
       await using service = await runSandbox(options);

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readAnnouncement } from '../../packages/sandbox/src/announcement.ts';
 import { runSandbox } from './running-sandbox.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 test('a running sandbox says in its data folder where it is, for the owner alone, and takes that back at its end', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const path = join(folder.path, 'sandbox.json');
   {
     await using service = await runSandbox({ dataDir: folder.path, tls: true, adminToken: 'a+b/c=' });
@@ -28,7 +28,7 @@ test('a running sandbox says in its data folder where it is, for the owner alone
 });
 
 test('what a killed sandbox left, even readable by others, is replaced', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   await writeFile(join(folder.path, 'sandbox.json'), '{"v":1}', { mode: 0o644 });
   await writeFile(join(folder.path, 'sandbox.json.new'), 'half', { mode: 0o644 });
   await using service = await runSandbox({ dataDir: folder.path });
@@ -39,7 +39,7 @@ test('what a killed sandbox left, even readable by others, is replaced', async (
 test.each(['', '{', '[]', '{"v":2}', '{"v":1,"pid":1,"base_url":"file:///x"}'])(
   'an announcement %j is none',
   async (text) => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     expect(await readAnnouncement(folder.path)).toBeUndefined();
     await writeFile(join(folder.path, 'sandbox.json'), text);
     expect(await readAnnouncement(folder.path)).toBeUndefined();

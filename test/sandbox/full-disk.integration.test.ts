@@ -2,7 +2,8 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../packages/sandbox/src/sandbox.ts';
-import { canMount, smallDisk, type SmallDisk } from '../ledger/small-disk.ts';
+import { smallDisk, type SmallDisk } from '../ledger/small-disk.ts';
+import { needs } from '../support/needs.ts';
 import { admin } from './admin/admin-side.ts';
 import { put, readSample, RunningSandbox, until } from './running-sandbox.ts';
 import { startReceiver } from './webhooks/receiver.ts';
@@ -22,10 +23,12 @@ async function fill({ path }: SmallDisk): Promise<() => Promise<void>> {
   return () => rm(ballast);
 }
 
+const TEN_MINUTES_MS = 600_000;
 const FULL = { status: 507, body: { error: { code: 'insufficient_storage', message: expect.any(String) } } };
 
-test.skipIf(!canMount())(
-  'a full disk is told in the given form, and everything goes on when there is room again',
+test(
+  'a full disk is reported in the given format, and everything continues when there is room again',
+  needs('mount'),
   async () => {
     const defects: Error[] = [];
     const note = (warning: Error) => void (warning.name === 'SandboxDefect' && defects.push(warning));
@@ -33,7 +36,9 @@ test.skipIf(!canMount())(
     await using receiver = await startReceiver();
     await using disk = await smallDisk('4m');
     const dataDir = join(disk.path, 'data');
-    await using service = new RunningSandbox(await startSandbox({ dataDir, processingMs: { min: 400, max: 400 } }));
+    await using service = new RunningSandbox(
+      await startSandbox({ dataDir, processingMs: { min: TEN_MINUTES_MS, max: TEN_MINUTES_MS } }),
+    );
     await admin(service, 'POST /webhooks', { url: receiver.url });
     const [processing, pending] = [await service.create(), await service.create()];
     const clip = await readSample('clip.mp4');
@@ -52,10 +57,11 @@ test.skipIf(!canMount())(
     expect(await admin(service, 'POST /reset')).toMatchObject(FULL);
     expect(await readdir(join(dataDir, 'incoming'))).toEqual([]);
     expect(await readdir(join(dataDir, 'media'))).toEqual([processing.id]);
-    await new Promise((resolve) => setTimeout(resolve, 500)); // its time comes while nothing can be written
+    await admin(service, 'POST /clock/advance', { ms: TEN_MINUTES_MS }); // its time comes while nothing can be written
     await makeRoom();
     expect((await service.ended(processing.id)).status).toBe('ready');
     expect((await put(pending.upload_url, clip)).status).toBe(200);
+    await admin(service, 'POST /clock/advance', { ms: TEN_MINUTES_MS });
     expect((await service.ended(pending.id)).status).toBe('ready');
     await until(() => (receiver.received.length === 2 ? true : undefined));
     process.off('warning', note);

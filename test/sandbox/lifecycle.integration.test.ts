@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { Clock } from '../../packages/sandbox/src/clock.ts';
 import { Events } from '../../packages/sandbox/src/events.ts';
-import { Library } from '../../packages/sandbox/src/library.ts';
+import { MediaFiles } from '../../packages/sandbox/src/store/media-files.ts';
 import { Lifecycle } from '../../packages/sandbox/src/lifecycle.ts';
 import type { Probe } from '../../packages/sandbox/src/media/verdict.ts';
 import { ChannelStore } from '../../packages/sandbox/src/store/channels.ts';
 import { openDatabase } from '../../packages/sandbox/src/store/database.ts';
 import { VideoStore } from '../../packages/sandbox/src/store/videos.ts';
 import { playable } from './playable.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** A pending video `vid` and a body of it that has arrived. */
 async function arrived(folder: string, keep: (videos: VideoStore) => void = () => undefined) {
@@ -21,34 +21,34 @@ async function arrived(folder: string, keep: (videos: VideoStore) => void = () =
     { title: 'T', description: null, channelId: 'ch', tags: [], sourceUrl: null, createdAtMs: 0 },
     () => 'vid',
   );
-  class SlowLibrary extends Library {
+  class SlowMediaFiles extends MediaFiles {
     override async keep(arrivedPath: string, videoId: string): Promise<void> {
       await super.keep(arrivedPath, videoId);
       keep(videos);
     }
   }
-  const library = new SlowLibrary(folder);
-  await library.open(() => true);
-  const path = join(library.incoming, 'body');
+  const mediaFiles = new SlowMediaFiles(folder);
+  await mediaFiles.open(() => true);
+  const path = join(mediaFiles.incoming, 'body');
   await writeFile(path, 'x');
   const world = { clock: new Clock(() => 0), events: new Events(), fateOf: () => undefined };
   const lifecycleWith = (probe: () => Promise<Probe>) =>
-    new Lifecycle({ ...world, videos, library, probe, seed: 1, processingMs: { min: 0, max: 0 } });
-  return { videos, library, lifecycleWith, file: { path, sizeBytes: 1, sha256: 'x' } };
+    new Lifecycle({ ...world, videos, mediaFiles, probe, seed: 1, processingMs: { min: 0, max: 0 } });
+  return { videos, mediaFiles, lifecycleWith, file: { path, sizeBytes: 1, sha256: 'x' } };
 }
 
 const filesIn = async (folder: string) => (await readdir(folder, { recursive: true })).toSorted();
 const EMPTY = ['artwork', 'incoming', 'media', 'thumbnails'];
 
 test('a video that is deleted while its file moves leaves no file behind', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const { lifecycleWith, file } = await arrived(folder.path, (videos) => void videos.remove('vid'));
   expect(await lifecycleWith(async () => playable).accept('vid', file)).toBe('video deleted');
   expect(await filesIn(folder.path)).toEqual(EMPTY);
 });
 
 test('a file whose record cannot be written is not kept: it would take the space that is missing', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const { videos, lifecycleWith, file } = await arrived(folder.path);
   vi.spyOn(videos, 'startProcessing').mockImplementation(() => {
     throw new Error('database or disk is full');
@@ -59,7 +59,7 @@ test('a file whose record cannot be written is not kept: it would take the space
 });
 
 test('a file that cannot be probed is not kept', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const { lifecycleWith, file } = await arrived(folder.path);
   const accepted = lifecycleWith(() => Promise.reject(new Error('no parser'))).accept('vid', file);
   await expect(accepted).rejects.toThrow('no parser');

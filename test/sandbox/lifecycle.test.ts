@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Clock } from '../../packages/sandbox/src/clock.ts';
 import { Events } from '../../packages/sandbox/src/events.ts';
-import { Library } from '../../packages/sandbox/src/library.ts';
+import { MediaFiles } from '../../packages/sandbox/src/store/media-files.ts';
 import { Lifecycle } from '../../packages/sandbox/src/lifecycle.ts';
 import { ChannelStore } from '../../packages/sandbox/src/store/channels.ts';
 import { openDatabase } from '../../packages/sandbox/src/store/database.ts';
@@ -20,7 +20,7 @@ function processing(dueAtMs: number) {
   videos.startProcessing({ videoId: 'vid', sizeBytes: 1, sha256: 'x' }, playable, { nowMs: 0, dueAtMs });
   const probe = async () => playable;
   const events = new Events();
-  const parts = { videos, library: new Library('/nowhere'), probe, seed: 1, processingMs: { min: 0, max: 0 } };
+  const parts = { videos, mediaFiles: new MediaFiles('/nowhere'), probe, seed: 1, processingMs: { min: 0, max: 0 } };
   return {
     videos,
     events,
@@ -55,7 +55,7 @@ test('after close nothing moves, and no timer is left', () => {
   expect(videos.find('vid')?.status).toBe('processing');
 });
 
-test('on a full disk what is due stays due, whoever asks, and ends when there is room again', () => {
+test('on a full disk due videos stay due, and become ready when there is room again', () => {
   const { videos, lifecycle } = processing(500);
   const finish = vi.spyOn(videos, 'finishDue').mockImplementation(() => {
     throw FULL;

@@ -3,6 +3,7 @@ import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { startSandbox, type Sandbox } from '../../packages/sandbox/src/sandbox.ts';
 import { checkExchange } from '../contract/contract.ts';
 import { ContractWatch } from '../contract/watched.ts';
+import { until as untilThere } from '../support/until.ts';
 
 /**
  * A sandbox with processing so short that no test waits for it, and a client that knows its key. Every exchange of its API
@@ -97,15 +98,9 @@ export async function readSample(name: string): Promise<Buffer<ArrayBuffer>> {
   return readFile(new URL(`../media/${name}`, import.meta.url));
 }
 
-/** Asks again until there is a value. @throws after 5 s */
-export async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const giveUpAtMs = Date.now() + 5000;
-  for (;;) {
-    const value = await look();
-    if (value !== undefined) return value;
-    if (Date.now() > giveUpAtMs) throw new Error('waited 5 s in vain');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+/** Waits until there is a value other than undefined, null or false. */
+export async function until<T>(look: () => T | Promise<T>): Promise<Exclude<T, false | null | undefined>> {
+  return untilThere('a value', look, { seen: () => look.toString() });
 }
 
 async function answerOf(response: Response): Promise<Answer> {

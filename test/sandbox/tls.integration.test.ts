@@ -1,7 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { connect } from 'node:net';
@@ -12,9 +11,9 @@ import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../packages/sandbox/src/sandbox.ts';
 import { certificateIn } from '../../packages/sandbox/src/tls.ts';
-import { findChromium } from '../browser/browser.ts';
+import { findChromium, needs } from '../support/needs.ts';
 import { runSandbox } from './running-sandbox.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const DAY_MS = 86_400_000;
 const nowMs = Date.now();
@@ -23,7 +22,7 @@ const run = promisify(execFile);
 
 describe('the certificate in the folder', () => {
   test('is for this machine by every name, for a year, and its key is for the owner alone', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     const { cert, caPath } = await certificateIn({ folder: folder.path, host: 'box.localhost', nowMs });
     const leaf = new X509Certificate(cert);
     const names = ['localhost', 'box.localhost'].map((name) => leaf.checkHost(name));
@@ -37,8 +36,8 @@ describe('the certificate in the folder', () => {
     expect((await stat(dirname(caPath))).mode & 0o777).toBe(0o700);
   });
 
-  test('is kept until a week before its end, then made anew with another serial number', async () => {
-    await using folder = await temporaryFolder();
+  test('is kept until a week before it expires, then replaced with another serial number', async () => {
+    await using folder = await scratchDirectory();
     const at = async (day: number) =>
       (await certificateIn({ folder: folder.path, host: 'localhost', nowMs: nowMs + day * DAY_MS })).cert;
     const first = await at(0);
@@ -48,8 +47,8 @@ describe('the certificate in the folder', () => {
     expect(await at(360)).toBe(renewed);
   });
 
-  test('is made anew for another host, and when its files are broken or do not fit together', async () => {
-    await using folder = await temporaryFolder();
+  test('is replaced for another host, and when its files are broken or do not match', async () => {
+    await using folder = await scratchDirectory();
     const kept = (host: string) => certificateIn({ folder: folder.path, host, nowMs });
     const first = await kept('[::1]');
     expect((await kept('127.0.0.1')).cert).toBe(first.cert);
@@ -62,8 +61,8 @@ describe('the certificate in the folder', () => {
     expect((await kept('127.0.0.2')).cert).not.toBe(third.cert);
   });
 
-  test.skipIf(!existsSync('/usr/bin/openssl'))('satisfies the strict rules of OpenSSL', async () => {
-    await using folder = await temporaryFolder();
+  test('satisfies the strict rules of OpenSSL', needs('openssl'), async () => {
+    await using folder = await scratchDirectory();
     const { caPath } = await certificateIn({ folder: folder.path, host: 'localhost', nowMs });
     const cert = join(dirname(caPath), 'cert.pem');
     const { stdout } = await run('openssl', ['verify', '-x509_strict', '-CAfile', caPath, cert]);
@@ -101,14 +100,17 @@ describe('over TLS (5)', () => {
     await expect(node({})).rejects.toMatchObject({ stderr: expect.stringContaining('UNABLE_TO_VERIFY') });
   });
 
-  test.each(['baseUrl', 'uploadOrigin'] as const)('5.5 plain http to %s is told so and let go', async (which) => {
-    const socket = connect(Number(new URL(sandbox[which]).port), '127.0.0.1');
-    socket.end(`GET /v1/videos HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${sandbox.apiKey}\r\n\r\n`);
-    const answer = await text(socket);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'bad_request' } });
-    expect(sandbox.requests().filter(({ path }) => path === '/v1/videos')).toEqual([]);
-  });
+  test.each(['baseUrl', 'uploadOrigin'] as const)(
+    '5.5 plain http to %s gets an answer and is closed',
+    async (which) => {
+      const socket = connect(Number(new URL(sandbox[which]).port), '127.0.0.1');
+      socket.end(`GET /v1/videos HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${sandbox.apiKey}\r\n\r\n`);
+      const answer = await text(socket);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'bad_request' } });
+      expect(sandbox.requests().filter(({ path }) => path === '/v1/videos')).toEqual([]);
+    },
+  );
 
   test('noise instead of a handshake ends the connection and harms nobody', async () => {
     const socket = connect(sandbox.port, '127.0.0.1').on('error', () => undefined);
@@ -117,21 +119,18 @@ describe('over TLS (5)', () => {
     expect((await run('curl', ['-sS', '--cacert', ca, sandbox.baseUrl])).stdout).toContain('unauthorized');
   });
 
-  test.skipIf(executablePath === undefined)(
-    'Chromium finds nothing wrong but that it does not know the authority',
-    async () => {
-      const visit = async (args: string[]) => {
-        await using browser = await chromium.launch({
-          executablePath: executablePath ?? '',
-          args: ['--no-sandbox', ...args],
-        });
-        const page = await browser.newPage();
-        return (await page.goto(`${sandbox.baseUrl}/channels`))?.status();
-      };
-      await expect(visit([])).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
-      const { publicKey } = new X509Certificate(await readFile(join(dirname(ca), 'cert.pem')));
-      const pin = createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' }));
-      expect(await visit([`--ignore-certificate-errors-spki-list=${pin.digest('base64')}`])).toBe(401);
-    },
-  );
+  test('Chromium finds nothing wrong but that it does not know the authority', needs('chromium'), async () => {
+    const visit = async (args: string[]) => {
+      await using browser = await chromium.launch({
+        executablePath: executablePath ?? '',
+        args: ['--no-sandbox', ...args],
+      });
+      const page = await browser.newPage();
+      return (await page.goto(`${sandbox.baseUrl}/channels`))?.status();
+    };
+    await expect(visit([])).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
+    const { publicKey } = new X509Certificate(await readFile(join(dirname(ca), 'cert.pem')));
+    const pin = createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' }));
+    expect(await visit([`--ignore-certificate-errors-spki-list=${pin.digest('base64')}`])).toBe(401);
+  });
 });

@@ -6,7 +6,7 @@ test('each assignment is a line', () => {
 });
 
 test.for([
-  ['a line break', 'a\nWATCHDOG=trigger\r\nREADY=1', 'a WATCHDOG=trigger READY=1'],
+  ['a line break', 'a\nWATCHDOG=trigger\r\nREADY=1', 'a WATCHDOG=trigger  READY=1'],
   ['a separator of lines or paragraphs', 'a\u2028b\u2029c', 'a b c'],
   ['colours of a terminal', 'a\u001B[31mred\u009Bm', 'a [31mred m'],
   ['NUL and DEL', 'a\0b\u007Fc', 'a b c'],

@@ -1,15 +1,28 @@
 import type { SandboxSettings } from './options.ts';
-import type { Records } from './records.ts';
-import { addDemoData } from './seed-data.ts';
-import { seededToken } from './seeded.ts';
+import type { Records } from './store/records.ts';
+import { seededToken } from './seeded-random.ts';
+import type { ChannelStore } from './store/channels.ts';
+import type { FeedStore } from './store/feeds.ts';
 
-/** The key that a new account has. The same seed gives the same one; all others are drawn at random. */
+/** The first key of a new account. The same seed gives the same key; all other keys are random. */
 export function firstKey({ apiKey, seed }: Pick<SandboxSettings, 'apiKey' | 'seed'>): string {
   return apiKey ?? `sk_sandbox_${seededToken(seed, ['api key'], 32)}`;
 }
 
-/** What a new account has: its first key, and the demo's channels and feeds if wanted. Does nothing to what is there already. */
+/** Creates what a new account has: its first key and, by default, the demo's channels and feeds. Existing records stay as they are. */
 export function openAccount(records: Records, settings: SandboxSettings, nowMs: number): void {
   records.keys.add({ value: firstKey(settings), name: 'sandbox', isReadOnly: false }, nowMs);
   if (settings.seedData === 'demo') addDemoData(records.channels, records.feeds, nowMs);
+}
+
+/** The channels and feeds of a new account, because the API cannot create any (api-spec section 4). Idempotent. */
+export function addDemoData(channels: ChannelStore, feeds: FeedStore, nowMs: number): void {
+  if (channels.list().length > 0) return;
+  channels.add({ id: 'ch_main', name: 'Main', slug: 'main', createdAtMs: nowMs });
+  channels.add({ id: 'ch_news', name: 'News', slug: 'news', createdAtMs: nowMs });
+  channels.add({ id: 'ch_podcast', name: 'Podcast', slug: 'podcast', createdAtMs: nowMs });
+  feeds.add({ id: 'feed_news', name: 'News', type: 'mrss', channelId: 'ch_news' });
+  feeds.add({ id: 'feed_main', name: 'Main', type: 'mrss', channelId: 'ch_main' });
+  feeds.add({ id: 'feed_podcast', name: 'Podcast', type: 'podcast', channelId: 'ch_podcast' });
+  feeds.add({ id: 'feed_tv', name: 'TV', type: 'ctv', channelId: 'ch_main' });
 }

@@ -2,7 +2,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** Where a running sandbox is, for who has its data folder: `sandbox.json` in it, for its owner alone. */
+/** Where a running sandbox can be reached: `sandbox.json` in its data folder, readable by its owner only. */
 export type Announcement = z.output<typeof announcement>;
 
 const address = z.url({ protocol: /^https?$/ });
@@ -16,7 +16,7 @@ const announcement = z.object({
   ca_path: z.string().optional(),
 });
 
-/** Whole or not at all: who reads it while it is written reads the one before. */
+/** Atomically: a concurrent reader sees the previous one. */
 export async function announce(dataDir: string, facts: Announcement): Promise<void> {
   const path = pathIn(dataDir);
   await rm(`${path}.new`, { force: true }); // the mode below is for a new file only
@@ -28,7 +28,7 @@ export async function withdrawAnnouncement(dataDir: string): Promise<void> {
   await rm(pathIn(dataDir), { force: true });
 }
 
-/** @returns undefined when there is none, or none that can be read. One of a sandbox that was killed is still there. */
+/** @returns undefined if it is missing or unreadable. A killed sandbox leaves its announcement behind. */
 export async function readAnnouncement(dataDir: string): Promise<Announcement | undefined> {
   try {
     return announcement.safeParse(JSON.parse(await readFile(pathIn(dataDir), 'utf8'))).data;

@@ -53,7 +53,7 @@ export class Clock {
     return delayMs > 0 && this.isFrozen ? null : Math.max(delayMs, 1);
   }
 
-  /** Calls back after each of the changes above. @returns how to end that */
+  /** Calls back after each of the changes above. @returns a function that ends it */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

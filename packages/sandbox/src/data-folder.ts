@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { LIBRARY_FOLDERS } from './library.ts';
+import { MEDIA_FOLDERS } from './store/media-files.ts';
 import { DataFolderError } from './store/database.ts';
 
 /** Where the records are in a data folder. */
@@ -9,28 +9,28 @@ export function recordsIn(folder: string): string {
 }
 
 /**
- * Makes the folder unless it is there. One whose files are somebody else's is refused: the sandbox removes what its records do not
- * know, and the folders that it would do that in have names (`incoming`, `media`) that other folders have too.
+ * Creates the folder if it does not exist. Refuses a folder with files of other programs: the sandbox deletes files that its records do
+ * not know, and it would do so in folders with common names (`incoming`, `media`).
  * @throws DataFolderError
  */
 export function makeDataFolder(folder: string): void {
   try {
-    // Without `recursive`, which never comes back where nothing can be made, as below /proc (Node 26.10).
+    // Without `recursive`, which hangs where nothing can be created, as below /proc (Node 26.10).
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
     if (!existsSync(recordsIn(folder))) requireNothingOfOthers(folder);
   } catch (error) {
     if (!(error instanceof Error) || error instanceof DataFolderError) throw error;
-    const why = existsSync(dirname(folder)) ? error.message : `there is no folder ${dirname(folder)}`;
-    throw new DataFolderError('unusable', `${folder} cannot be the data folder: ${why}`, { cause: error });
+    const why = existsSync(dirname(folder)) ? error.message : `the folder ${dirname(folder)} does not exist`;
+    throw new DataFolderError('unusable', `cannot use ${folder} as data folder: ${why}`, { cause: error });
   }
 }
 
 function requireNothingOfOthers(folder: string): void {
-  const taken = LIBRARY_FOLDERS.map((name) => join(folder, name)).find(hasContent);
+  const taken = MEDIA_FOLDERS.map((name) => join(folder, name)).find(hasContent);
   if (taken === undefined) return;
   throw new DataFolderError(
     'unusable',
-    `${folder} is no data folder of a sandbox, but has a folder ${basename(taken)} with files in it, which a sandbox would remove: choose an empty folder`,
+    `${folder} is not a data folder of a sandbox, and the sandbox would remove the files in its folder ${basename(taken)}. Choose an empty folder.`,
   );
 }
 

@@ -22,8 +22,8 @@ export interface SandboxEvent {
 }
 
 /**
- * Tells those who listen what has happened, when it is in the records; what must be kept together with that is told within the same
- * transaction. A listener throws for one reason alone: there is no room for what it has to keep.
+ * Publishes events after the records have changed. An event whose listeners must store something is emitted within the same
+ * transaction. A listener throws only when it has no room to store that.
  */
 export class Events {
   readonly #listeners = new Set<(event: SandboxEvent) => void>();
@@ -32,7 +32,7 @@ export class Events {
     for (const listener of this.#listeners) listener({ type, id });
   }
 
-  /** @returns how to end it */
+  /** @returns a function that ends it */
   listen(listener: (event: SandboxEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

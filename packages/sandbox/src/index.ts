@@ -1,4 +1,4 @@
-// What the package gives to programs: the sandbox itself, and the desk for its keys.
+// The public API of the package: the sandbox itself, and key management.
 
 export { startSandbox } from './sandbox.ts';
 export type { Sandbox } from './sandbox.ts';
@@ -7,5 +7,5 @@ export { isLoopbackHost } from './loopback.ts';
 export { KeyDesk } from './admin/key-desk.ts';
 export type { KeyView } from './admin/key-desk.ts';
 export { AdminError, RemoteKeys } from './admin/remote-keys.ts';
-export { openRecords } from './records.ts';
+export { openRecords } from './store/records.ts';
 export { DataFolderError } from './store/database.ts';

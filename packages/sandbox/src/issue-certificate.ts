@@ -1,8 +1,6 @@
-import { generateKeyPair, randomBytes } from 'node:crypto';
+import { KeyObject, randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
-import { promisify } from 'node:util';
-import type Forge from 'node-forge';
-import type { pki } from 'node-forge';
+import type { Extension } from '@peculiar/x509';
 
 /** PEM texts: the certificate of an authority, and a key with its certificate from that authority. */
 export interface Issued {
@@ -12,61 +10,82 @@ export interface Issued {
 }
 
 /**
- * An authority of its own and a server certificate from it: OpenSSL's strict mode and Chromium refuse a certificate that is
- * its own authority. The authority's key is forgotten at once, so whoever trusts it trusts this one certificate and nothing
- * that could come later.
+ * Makes an authority and one server certificate from it, both with P-256 keys. OpenSSL's strict mode and Chromium refuse a
+ * certificate that is its own authority. The authority's private key is dropped at once, so trusting the
+ * authority means trusting this one certificate and nothing later.
  *
- * @param names DNS names and addresses that it is valid for
- * @param nowMs when its year begins, ms since 1970
+ * @param names DNS names and IP addresses that the certificate is valid for
+ * @param nowMs ms since 1970; the certificate is valid for a year from then
  */
 export async function issueCertificate(names: readonly string[], nowMs: number): Promise<Issued> {
-  const { default: forge } = await import('node-forge'); // here and not above: it takes 40 ms, and few want https
+  const x509 = await loadX509();
   const [authority, server] = await Promise.all([makeKeys(), makeKeys()]);
-  const authorityName = `dropcast sandbox ${randomBytes(4).toString('hex')}`;
-  const from = { forge, nowMs, authorityName, key: forge.pki.privateKeyFromPem(authority.privateKey) };
-  const root = signed(from, { name: authorityName, publicKey: authority.publicKey, extensions: rootExtensions });
-  const keyIdentifier = root.generateSubjectKeyIdentifier().getBytes();
-  const leaf = signed(from, {
-    name: 'dropcast sandbox',
+  const issuer = { name: `CN=dropcast sandbox ${randomBytes(4).toString('hex')}`, keys: authority };
+  const common = { x509, nowMs, issuer };
+  const ca = await signed(common, {
+    name: issuer.name,
+    publicKey: authority.publicKey,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+    ],
+  });
+  const cert = await signed(common, {
+    name: 'CN=dropcast sandbox',
     publicKey: server.publicKey,
-    extensions: [...leafExtensions(names), { name: 'authorityKeyIdentifier', keyIdentifier }],
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(names.map(generalName)),
+      await x509.AuthorityKeyIdentifierExtension.create(authority.publicKey),
+    ],
   });
-  const pem = (certificate: pki.Certificate) => forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
-  return { ca: pem(root), cert: pem(leaf), key: server.privateKey };
+  const key = KeyObject.from(server.privateKey).export({ type: 'pkcs8', format: 'pem' });
+  return { ca, cert, key };
 }
 
-/** By Node, off the main thread: node-forge makes RSA keys in seconds. It cannot sign with any other kind. */
-function makeKeys(): Promise<{ publicKey: string; privateKey: string }> {
-  return promisify(generateKeyPair)('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
+/** Here and not as imports above: loading takes some 70 ms, and only `--tls` needs it. */
+async function loadX509() {
+  await import('reflect-metadata/lite'); // which @peculiar/x509 expects to be there
+  return import('@peculiar/x509');
 }
 
-interface Authority {
-  readonly forge: typeof Forge;
+const KEY_TYPE = { name: 'ECDSA', namedCurve: 'P-256' };
+
+function makeKeys(): Promise<CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(KEY_TYPE, true, ['sign', 'verify']);
+}
+
+interface Common {
+  readonly x509: Awaited<ReturnType<typeof loadX509>>;
   readonly nowMs: number;
-  readonly authorityName: string;
-  readonly key: pki.rsa.PrivateKey;
+  readonly issuer: { readonly name: string; readonly keys: CryptoKeyPair };
 }
 
 interface Subject {
   readonly name: string;
-  readonly publicKey: string;
+  readonly publicKey: CryptoKey;
   readonly extensions: readonly Extension[];
 }
 
-function signed({ forge, nowMs, authorityName, key }: Authority, subject: Subject): pki.Certificate {
-  const certificate = forge.pki.createCertificate();
-  certificate.publicKey = forge.pki.publicKeyFromPem(subject.publicKey);
-  certificate.serialNumber = `01${randomBytes(15).toString('hex')}`; // positive, as RFC 5280 section 4.1.2.2 wants it
-  certificate.validity = { notBefore: new Date(nowMs - BACKDATED_MS), notAfter: new Date(nowMs + VALID_MS) };
-  certificate.setSubject([{ name: 'commonName', value: subject.name }]);
-  certificate.setIssuer([{ name: 'commonName', value: authorityName }]);
-  certificate.setExtensions([...subject.extensions, { name: 'subjectKeyIdentifier' }]);
-  certificate.sign(key, forge.md.sha256.create());
-  return certificate;
+type CryptoKey = webcrypto.CryptoKey;
+type CryptoKeyPair = webcrypto.CryptoKeyPair;
+
+/** @returns the certificate as PEM */
+async function signed({ x509, nowMs, issuer }: Common, subject: Subject): Promise<string> {
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: `01${randomBytes(15).toString('hex')}`, // positive, as RFC 5280 section 4.1.2.2 requires
+    subject: subject.name,
+    issuer: issuer.name,
+    notBefore: new Date(nowMs - BACKDATED_MS),
+    notAfter: new Date(nowMs + VALID_MS),
+    publicKey: subject.publicKey,
+    signingKey: issuer.keys.privateKey,
+    signingAlgorithm: { ...KEY_TYPE, hash: 'SHA-256' },
+    extensions: [...subject.extensions, await x509.SubjectKeyIdentifierExtension.create(subject.publicKey)],
+  });
+  return `${certificate.toString('pem')}\n`;
 }
 
 /** Below the 398 days that browsers accept from any authority. */
@@ -74,24 +93,6 @@ const VALID_MS = 365 * 86_400_000;
 /** For clients whose clock is behind. */
 const BACKDATED_MS = 3_600_000;
 
-/** As `setExtensions` of node-forge takes them. */
-type Extension = Readonly<Record<string, unknown>>;
-
-const rootExtensions: Extension[] = [
-  { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
-  { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-];
-
-function leafExtensions(names: readonly string[]): Extension[] {
-  return [
-    { name: 'basicConstraints', cA: false, critical: true },
-    { name: 'keyUsage', digitalSignature: true, keyEncipherment: true, critical: true },
-    { name: 'extKeyUsage', serverAuth: true },
-    { name: 'subjectAltName', altNames: names.map(altName) },
-  ];
-}
-
-/** The types of a GeneralName: 2 dNSName, 7 iPAddress (RFC 5280 section 4.2.1.6). */
-function altName(name: string): Extension {
-  return isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name };
+function generalName(name: string): { type: 'dns' | 'ip'; value: string } {
+  return { type: isIP(name) === 0 ? 'dns' : 'ip', value: name };
 }

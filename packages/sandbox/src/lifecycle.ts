@@ -1,35 +1,35 @@
 import { rm } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import type { Events } from './events.ts';
-import type { Library } from './library.ts';
+import type { MediaFiles } from './store/media-files.ts';
 import type { Probe } from './media/verdict.ts';
-import { seededFraction } from './seeded.ts';
+import { seededFraction } from './seeded-random.ts';
 import { storageTroubleOf } from './store/storage-trouble.ts';
 import type { Failure, StoredFile, VideoStore } from './store/videos.ts';
 import type { ArrivedFile } from './uploads/receive.ts';
 
 export interface LifecycleParts {
   readonly videos: VideoStore;
-  readonly library: Library;
+  readonly mediaFiles: MediaFiles;
   readonly clock: Clock;
   readonly events: Events;
-  /** Says what the bytes at a path are. */
+  /** Probes the file at a path. */
   readonly probe: (path: string) => Promise<Probe>;
   readonly seed: number;
   readonly processingMs: { readonly min: number; readonly max: number };
-  /** What a fault has planned for the video, if anything. */
+  /** The outcome that a fault imposes on the video, if any. */
   readonly fateOf: (videoId: string) => Fate | undefined;
 }
 
-/** How processing ends against the bytes' own verdict: never, or with this failure. */
+/** The outcome that a fault imposes on processing: never ending, or this failure. */
 export type Fate = 'stuck' | Failure;
 
-/** What became of an arrived body: taken, or too late because the video has come to its end or is gone. */
+/** Result for an arrived file: accepted, or too late because the video is complete or deleted. */
 export type AcceptResult = 'accepted' | 'already complete' | 'video deleted';
 
 /**
  * Moves videos from pending through processing to ready or failed. The state lives in the records as due
- * times, so a restart changes nothing: whoever reads calls `advance` first, and one timer calls it in between.
+ * times, so a restart changes nothing. Readers call `advance` first, and a timer calls it in between.
  */
 export class Lifecycle {
   readonly #parts: LifecycleParts;
@@ -37,11 +37,12 @@ export class Lifecycle {
   #era = 0;
   #timer: NodeJS.Timeout | undefined;
 
+  /** Sets no timer until `advance`. @param parts `processingMs`: the range of the processing time, drawn from the seed per video */
   constructor(parts: LifecycleParts) {
     this.#parts = parts;
   }
 
-  /** Finishes every video whose time has come, and sets the timer for the next. On a full disk they go on processing, until there is room. */
+  /** Finishes every video that is due, and sets the timer for the next. On a full disk they stay in processing until there is room. */
   advance(): void {
     const { videos, clock } = this.#parts;
     clearTimeout(this.#timer);
@@ -56,7 +57,7 @@ export class Lifecycle {
     this.#timer = setTimeout(() => this.advance(), delayMs).unref();
   }
 
-  /** @returns false when the records cannot be written at present: an error in a timer would end the process */
+  /** @returns false if the records cannot be written now; throwing in a timer would end the process */
   #finishDue(): boolean {
     const { videos, clock, events } = this.#parts;
     try {
@@ -71,14 +72,14 @@ export class Lifecycle {
     }
   }
 
-  /** Changes when all records are replaced: what was begun in an earlier era must not touch a video of the same id. */
+  /** Changes when all records are replaced. Work begun in an earlier era must not touch a video with the same id. */
   get era(): number {
     return this.#era;
   }
 
   /**
-   * The bytes of a video are here: probes them and starts the processing. First come, first served.
-   * @param era when they began to arrive
+   * Probes the arrived file of a video and starts the processing. Of several files the first wins.
+   * @param era in which the file began to arrive
    */
   async accept(videoId: string, file: ArrivedFile, era = this.#era): Promise<AcceptResult> {
     try {
@@ -86,7 +87,7 @@ export class Lifecycle {
       const refusal = era === this.#era ? this.#refusal(videoId) : 'video deleted';
       return refusal ?? (await this.#accept(videoId, file, verdict));
     } finally {
-      await rm(file.path, { force: true }); // it has moved to its place, or nobody wants it
+      await rm(file.path, { force: true }); // already moved, or not needed
     }
   }
 
@@ -100,8 +101,8 @@ export class Lifecycle {
     }
   }
 
-  /** Begins a new era with this work, which replaces records and files: no file is on the way to its place while it runs. */
-  async startAnew<T>(work: () => T): Promise<T> {
+  /** Starts a new era with this work, which replaces records and files. No file is being moved into place while it runs. */
+  async startNewEra<T>(work: () => T): Promise<T> {
     while (this.#accepting.size > 0) await Promise.allSettled(this.#accepting.values());
     const result = work();
     this.#era += 1;
@@ -111,13 +112,13 @@ export class Lifecycle {
 
   /** File first, record second: a crash in between leaves a pending video and a file that the next start removes. */
   async #keep(videoId: string, file: ArrivedFile, verdict: Probe): Promise<AcceptResult> {
-    const { videos, library, events } = this.#parts;
+    const { videos, mediaFiles, events } = this.#parts;
     let isTaken = false;
     try {
-      await library.keep(file.path, videoId);
+      await mediaFiles.keep(file.path, videoId);
       isTaken = this.#startProcessing({ videoId, sizeBytes: file.sizeBytes, sha256: file.sha256 }, verdict);
     } finally {
-      if (!isTaken) await library.remove(videoId); // deleted or failed while the file moved, or there is no room for the record
+      if (!isTaken) await mediaFiles.remove(videoId); // the video was deleted or failed while the file moved, or the record has no room
     }
     if (!isTaken) return videos.find(videoId) ? 'already complete' : 'video deleted';
     events.emit('video.processing', videoId);
@@ -134,7 +135,7 @@ export class Lifecycle {
     return videos.startProcessing(file, outcome, { nowMs, dueAtMs });
   }
 
-  /** The video comes to a bad end. @returns false when it has ended already, or is gone */
+  /** Makes the video fail. @returns false if it is already ready, failed or deleted */
   fail(videoId: string, failure: Failure): boolean {
     const { videos, clock, events } = this.#parts;
     return videos.atOnce(() => {
@@ -144,7 +145,7 @@ export class Lifecycle {
     });
   }
 
-  /** The processing of the video ends now, whatever time it would take. */
+  /** Ends the processing of the video now. */
   finish(videoId: string): void {
     const { videos, clock } = this.#parts;
     videos.hurry(videoId, clock.nowMs());
@@ -170,5 +171,5 @@ export class Lifecycle {
 
 /** A timer longer than 2^31 ms would fire at once; a clock that jumps is noticed within this time. */
 const MAX_DELAY_MS = 60_000;
-/** Until the disk is asked again whether there is room. */
+/** Until the next attempt on a full disk. */
 const RETRY_MS = 1000;

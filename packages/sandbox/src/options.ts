@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { ExchangeListener } from './http/exchanges.ts';
+import type { ExchangeListener } from './http/exchange-listener.ts';
 import { isLoopbackHost } from './loopback.ts';
 
 export interface SandboxOptions {

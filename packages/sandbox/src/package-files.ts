@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 /**
- * What lies beside the sandbox in its package. This file is one level below the root of the package in the sources (src/), in
+ * Files in the root of the package. This file is one level below the root of the package in the sources (src/), in
  * their build (dist/) and in the bundle of the Debian package (dist/, all in one folder); those deeper down are not, so they ask here.
  */
 export function packageFile(name: 'package.json' | 'openapi.yaml'): string {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstKey, openAccount } from './account.ts';
-import { countReads } from './analytics/count-reads.ts';
+import { countReads } from './analytics/read-plays.ts';
 import { announce, withdrawAnnouncement } from './announcement.ts';
 import { createCdnListener } from './cdn/cdn-listener.ts';
 import { Clock } from './clock.ts';
@@ -11,23 +11,22 @@ import { makeDataFolder, recordsIn } from './data-folder.ts';
 import { Events } from './events.ts';
 import { createFaultLayer } from './faults/fault-layer.ts';
 import { Faults } from './faults/faults.ts';
-import { ApiError } from './http/api-error.ts';
-import { nothingHere } from './http/refusals.ts';
-import { showingExchanges, type Fetch } from './http/exchanges.ts';
+import { ApiError, nothingHere } from './http/api-error.ts';
+import { showingExchanges, type Fetch } from './http/exchange-listener.ts';
 import { Journal, type JournalEntry } from './http/journal.ts';
 import { Links } from './http/links.ts';
 import { UPLOAD_PREFIX } from './http/operations.ts';
 import { close, listen, serve, type Certificate } from './http/server.ts';
 import { createSite } from './http/site.ts';
-import { InFlight } from './in-flight.ts';
-import { Library } from './library.ts';
+import { BackgroundWork } from './background-work.ts';
+import { MediaFiles } from './store/media-files.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { findProgram } from './media/ffmpeg.ts';
 import { Pictures } from './media/pictures.ts';
 import { Prober } from './media/prober.ts';
 import { settingsFrom, type SandboxOptions, type SandboxSettings } from './options.ts';
-import { openRecords } from './records.ts';
-import { latestTimeIn } from './store/latest-time.ts';
+import { openRecords } from './store/records.ts';
+import { latestTimeIn } from './store/tables.ts';
 import { RequestWindow } from './store/request-window.ts';
 import type { StoredFile } from './store/videos.ts';
 import { certificateIn } from './tls.ts';
@@ -35,7 +34,7 @@ import { Importer } from './uploads/import.ts';
 import { createUploadListener } from './uploads/upload-listener.ts';
 import { VideoAdmission } from './video-admission.ts';
 import { Webhooks } from './webhooks/webhooks.ts';
-import type { World } from './world.ts';
+import type { Services } from './services.ts';
 
 /** A running video service on this machine, as api-spec describes it. */
 export interface Sandbox extends AsyncDisposable {
@@ -45,18 +44,18 @@ export interface Sandbox extends AsyncDisposable {
   readonly port: number;
   /** The origin of the upload addresses. */
   readonly uploadOrigin: string;
-  /** Where the admin side begins, `http://127.0.0.1:PORT/_sandbox`, and the token it wants. */
+  /** The admin side, `http://127.0.0.1:PORT/_sandbox`, and its token. */
   readonly adminUrl: string;
   readonly adminToken: string;
-  /** The page to look at; the address lets in whoever opens it. */
+  /** The web page. Opening this address signs the browser in. */
   readonly pageUrl: string;
   /** With `tls`: the certificate that clients must trust. */
   readonly caPath: string | undefined;
-  /** What was asked so far, oldest first, without bodies and keys. */
+  /** The requests so far, oldest first, without bodies and keys. */
   requests(): JournalEntry[];
-  /** What is stored, in the order of the videos' creation. */
+  /** The stored files, in the order of the videos' creation. */
   files(): StoredFile[];
-  /** Cuts every connection and ends; a temporary data folder is removed. Calling it again does nothing. */
+  /** Closes every connection and stops. Removes a temporary data folder. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -76,8 +75,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const main = await listenUntilClosed(settings, certificate, cleanup);
   const isSeparate = settings.uploadOrigin === 'separate';
   const uploads = isSeparate ? await listenUntilClosed({ ...settings, port: 0 }, certificate, cleanup) : main;
-  const world = buildWorld(core, main, uploads, cleanup);
-  connect(core, world, { main, uploads });
+  const services = buildServices(core, main, uploads, cleanup);
+  connect(core, services, { main, uploads });
   const addresses = addressesOf(main.origin, settings.adminToken, certificate?.caPath);
   if (settings.dataDir !== undefined) await announceUntilClosed(settings.dataDir, addresses, cleanup);
 
@@ -88,7 +87,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     apiKey: firstKey(settings),
     port: main.port,
     uploadOrigin: uploads.origin,
-    requests: () => world.journal.entries(),
+    requests: () => services.journal.entries(),
     files: () => records.videos.files(),
     close: end,
     [Symbol.asyncDispose]: end,
@@ -102,7 +101,7 @@ function addressesOf(origin: string, adminToken: string, caPath: string | undefi
   return { baseUrl: `${origin}/v1`, adminUrl: `${origin}/_sandbox`, adminToken, pageUrl, caPath };
 }
 
-/** Deferred last, so that it is gone before anything else ends. */
+/** Deferred last, so that the announcement is removed first. */
 async function announceUntilClosed(
   dataDir: string,
   addresses: Addresses,
@@ -129,15 +128,15 @@ interface Port {
 
 type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** What exists before anybody can connect. It is closed after the ports, when the last request has ended. */
+/** What exists before the ports open, and closes after them, when the last request has ended. */
 async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack) {
   const { seed, processingMs } = settings;
   const dataDir = await dataFolder(settings.dataDir, cleanup);
   const records = openRecords(settings.dataDir === undefined ? ':memory:' : recordsIn(dataDir));
   cleanup.defer(() => records.database.close());
-  const library = new Library(dataDir);
+  const mediaFiles = new MediaFiles(dataDir);
   const known = new Set(records.videos.files().map((file) => file.videoId));
-  await library.open((videoId) => known.has(videoId));
+  await mediaFiles.open((videoId) => known.has(videoId));
   const clock = new Clock(settings.nowMs, latestTimeIn(records.database));
   const events = new Events();
   const channelOf = (videoId: string) => records.videos.find(videoId)?.channelId ?? '';
@@ -146,14 +145,14 @@ async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack
   const { videos } = records;
   const prober = cleanup.use(new Prober());
   const probe = prober.probe.bind(prober);
-  const lifecycle = new Lifecycle({ videos, library, clock, events, probe, seed, processingMs, fateOf });
+  const lifecycle = new Lifecycle({ videos, mediaFiles, clock, events, probe, seed, processingMs, fateOf });
   cleanup.defer(() => lifecycle.close());
-  const inFlight = new InFlight(reportDefect);
-  cleanup.defer(() => inFlight.settled());
+  const background = new BackgroundWork(reportDefect);
+  cleanup.defer(() => background.finished());
   const ffmpeg =
     settings.ffmpegPath === undefined ? findProgram('ffmpeg', process.env['PATH'] ?? '') : settings.ffmpegPath;
-  const pictures = cleanup.use(new Pictures(library, ffmpeg));
-  return { settings, dataDir, records, library, pictures, clock, events, faults, lifecycle, prober, inFlight };
+  const pictures = cleanup.use(new Pictures(mediaFiles, ffmpeg));
+  return { settings, dataDir, records, mediaFiles, pictures, clock, events, faults, lifecycle, prober, background };
 }
 
 async function dataFolder(wanted: string | undefined, cleanup: AsyncDisposableStack): Promise<string> {
@@ -178,8 +177,8 @@ async function listenUntilClosed(
   return { ...listening, origin: `${scheme}://${isBareIpv6 ? `[${host}]` : host}:${listening.port}` };
 }
 
-function buildWorld(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposableStack): World {
-  const { settings, records, library, pictures, lifecycle, prober, clock, events } = core;
+function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposableStack): Services {
+  const { settings, records, mediaFiles, pictures, lifecycle, prober, clock, events } = core;
   const { seed, uploadUrlTtlMs, requestsPerHour, adminToken, importFrom } = settings;
   const onDefect = reportDefect;
   const links = new Links(main.origin, uploads.origin, pictures.extension);
@@ -187,7 +186,7 @@ function buildWorld(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposa
     videos: records.videos,
     lifecycle,
     events,
-    incoming: library.incoming,
+    incoming: mediaFiles.incoming,
     importFrom,
     onDefect,
   });
@@ -198,7 +197,7 @@ function buildWorld(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposa
   const webhooks = new Webhooks({ records, links, events, clock, seed, reach: importFrom, onDefect });
   cleanup.defer(() => {
     const closed = importer.close();
-    prober.close(new ApiError('server_error', 'The sandbox is ending.')); // imports and uploads wait for it
+    prober.close(new ApiError('server_error', 'The sandbox is stopping.')); // imports and uploads wait for the prober
     return closed;
   });
   cleanup.defer(() => webhooks.close());
@@ -209,27 +208,31 @@ function buildWorld(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposa
   cleanup.defer(clock.onChange(onClockChange));
   importer.resume();
   webhooks.start();
-  lifecycle.advance(); // only now, so that the webhooks hear of what became ready in the meantime
+  lifecycle.advance(); // only now, so that webhooks receive what became ready while the sandbox was down
   return { ...core, adminToken, importer, admission, requestWindow, journal, webhooks, links, onDefect };
 }
 
-function connect({ inFlight, pictures }: Core, world: World, { main, uploads }: { main: Port; uploads: Port }): void {
-  const { records, library, lifecycle, clock, journal, onDefect } = world;
-  const { incoming } = library;
+function connect(
+  { background, pictures }: Core,
+  services: Services,
+  { main, uploads }: { main: Port; uploads: Port },
+): void {
+  const { records, mediaFiles, lifecycle, clock, journal, onDefect } = services;
+  const { incoming } = mediaFiles;
   const upload = createUploadListener({ records, lifecycle, incoming, nowMs: clock.nowMs, onDefect });
-  const site = createSite(world);
-  const { onExchange } = world.settings;
+  const site = createSite(services);
+  const { onExchange } = services.settings;
   const fetch: Fetch = (request, bindings) => site.fetch(request, bindings);
-  const shared = { journal, inFlight, layer: createFaultLayer(world), onDefect };
+  const shared = { journal, background, layer: createFaultLayer(services), onDefect };
   const files = {
-    '/cdn/': createCdnListener({ records, library, pictures, lifecycle, onRead: countReads(world), onDefect }),
+    '/cdn/': createCdnListener({ records, mediaFiles, pictures, lifecycle, onRead: countReads(services), onDefect }),
   };
   const raw = main === uploads ? { ...files, [UPLOAD_PREFIX]: upload } : files;
-  serve(main.server, { ...shared, raw, fetch: onExchange ? showingExchanges(fetch, onExchange, inFlight) : fetch });
+  serve(main.server, { ...shared, raw, fetch: onExchange ? showingExchanges(fetch, onExchange, background) : fetch });
   if (uploads !== main) serve(uploads.server, { ...shared, raw: { [UPLOAD_PREFIX]: upload }, fetch: nothingHere });
 }
 
-/** A defect of the sandbox itself: its user should see it, but the service goes on. */
+/** A bug in the sandbox: the user should see it, but the service continues. */
 function reportDefect(error: unknown): void {
   process.emitWarning(error instanceof Error ? (error.stack ?? error.message) : String(error), 'SandboxDefect');
 }

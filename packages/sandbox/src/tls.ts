@@ -6,20 +6,20 @@ import type { Certificate } from './http/server.ts';
 import { issueCertificate, type Issued } from './issue-certificate.ts';
 
 export interface CertificateWish {
-  /** Where it is kept: in `tls/` below it. */
+  /** The certificate is stored in `tls/` below it. */
   readonly folder: string;
-  /** A name or address to be valid for, beside localhost, 127.0.0.1 and ::1. */
+  /** A name or address for the certificate, in addition to localhost, 127.0.0.1 and ::1. */
   readonly host: string;
-  /** The real time and not the sandbox's clock: clients judge the certificate by theirs. ms since 1970. */
+  /** Real time, not the sandbox's clock, because clients check the certificate by theirs. ms since 1970. */
   readonly nowMs: number;
 }
 
-/** What a port needs, and where the certificate is that its clients must trust. */
+/** Key and certificate of the port, and the path of the CA that clients must trust. */
 export type KeptCertificate = Certificate & { readonly caPath: string };
 
 /**
- * The certificate of the folder. It is made anew when there is none, when it ends within a week, is not for this host, or
- * does not fit together. Only the folder's owner can read its key.
+ * Returns the certificate in the folder. Issues a new one if there is none, or if the old one expires within a week, is not for this
+ * host, or does not match its key or CA. RSA certificates of earlier versions stay in use until then. Only the owner can read the key.
  * @throws the error of the disk when the folder cannot be written
  */
 export async function certificateIn({ folder, host, nowMs }: CertificateWish): Promise<KeptCertificate> {
@@ -56,7 +56,7 @@ function text(path: string): Promise<string> {
   return readFile(path, 'utf8');
 }
 
-/** A crash between the writing of two of the files leaves ones that do not fit together. */
+/** A crash between two writes leaves files that do not match. */
 function isGood({ ca, cert, key }: Issued, name: string, nowMs: number): boolean {
   try {
     const leaf = new X509Certificate(cert);
@@ -73,7 +73,7 @@ function isFor(leaf: X509Certificate, name: string): boolean {
   return (isIP(name) === 0 ? leaf.checkHost(name) : leaf.checkIP(name)) !== undefined;
 }
 
-/** Whole or not at all, and never readable by others while it is written. */
+/** Atomically, and never readable by others, not even while it is written. */
 async function replace(path: string, content: string, mode: number): Promise<void> {
   await writeFile(`${path}.new`, content, { mode });
   await rename(`${path}.new`, path);

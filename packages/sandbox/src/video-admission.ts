@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import type { Events } from './events.ts';
 import type { Links } from './http/links.ts';
-import type { Records } from './records.ts';
-import { seededToken } from './seeded.ts';
+import type { Records } from './store/records.ts';
+import { seededToken } from './seeded-random.ts';
 import { inTransaction } from './store/database.ts';
 import type { NewVideo } from './store/videos.ts';
 
@@ -16,19 +16,20 @@ export interface AdmissionParts {
   readonly clock: Clock;
   readonly seed: number;
   readonly uploadUrlTtlMs: number;
-  /** Fetches the bytes of a video that has a source_url. */
+  /** Fetches the file of a video with a source_url. */
   readonly startImport: (videoId: string, sourceUrl: string) => void;
 }
 
-/** Lets videos into the account and out of it: the record and its upload address always together. */
+/** Adds videos to the account and removes them, each together with its upload address. */
 export class VideoAdmission {
   readonly #parts: AdmissionParts;
 
+  /** @param parts `uploadUrlTtlMs`: how long an upload address is valid, 0 and up; `seed`: determines the ids */
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
   }
 
-  /** @returns the id, and the upload address that can never be read again. */
+  /** @returns the id and the upload address, which cannot be read again. */
   admit(fields: NewVideoFields): { id: string; uploadUrl: string } {
     const { records, links, events, clock, seed, uploadUrlTtlMs, startImport } = this.#parts;
     const { database, videos, addresses } = records;
@@ -47,7 +48,7 @@ export class VideoAdmission {
     return { id, uploadUrl: links.upload(id, token) };
   }
 
-  /** The video leaves, and its plays and its places in feeds with it. @returns false when there is no such video. */
+  /** Removes the video with its plays and its places in feeds. @returns false if there is no such video. */
   withdraw(id: string): boolean {
     const { records, events, clock } = this.#parts;
     const isGone = inTransaction(records.database, () => {

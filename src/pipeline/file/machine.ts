@@ -96,7 +96,7 @@ const machineSetup = setup({
     isFailed: ({ event }) => event.type === 'REMOTE_STATUS' && event.status === 'failed',
     isLastFeed: ({ context }, { feed }: { feed: string }) => {
       const feeds = feedsToPublish(context.facts);
-      return feeds.length === 1 && feeds[0] === feed;
+      return feeds.includes(feed) && feeds.every((other) => other === feed);
     },
     isItsFeed: ({ context }, { feed }: { feed: string }) => feedsToPublish(context.facts).includes(feed),
   },

@@ -27,8 +27,8 @@ export function createLanes(options: {
   readonly uploads: number;
   /** Whether further records may be created at present. */
   readonly mayCreate: () => boolean;
-  /** A task ended: there may be more to do. */
-  readonly onEnd: (id: string) => void;
+  /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
+  readonly onEnd: (id: string, wasOurs: boolean) => void;
 }): Lanes {
   const { store, runner, clock, mayCreate, onEnd } = options;
   const create = new PQueue({ concurrency: createConcurrency });
@@ -45,10 +45,10 @@ export function createLanes(options: {
       inLane.add(id);
       void lane
         .add(() => runner.run(id))
-        .catch(() => undefined) // `run` never rejects; a cleared queue does
-        .finally(() => {
+        .catch(() => false) // `run` never rejects; a cleared queue does
+        .then((wasOurs) => {
           inLane.delete(id);
-          onEnd(id);
+          onEnd(id, wasOurs);
         });
     }
   };

@@ -7,7 +7,9 @@ import { failureOfMachine, failureOfThrown, isMereWait } from '../file/failure.t
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import type { Outcome } from '../file/outcome.ts';
+import { StaleRowError } from '../file/ports.ts';
 import type { Clock, FileStore } from '../file/ports.ts';
+import { LostClaimError } from '../file/rows.ts';
 import type { Row, Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
@@ -32,8 +34,11 @@ export interface RunnerWorld {
 export type Applied = 'applied' | 'busy' | 'ignored';
 
 export interface Runner {
-  /** Takes a file that waits for a lane through one step. Never rejects. */
-  run(id: string): Promise<void>;
+  /**
+   * Takes a file that waits for a lane through one step. Never rejects.
+   * @returns false when another worker has it: trying again at once is useless
+   */
+  run(id: string): Promise<boolean>;
   /** Gives an event to a file that nobody works on. @throws what the ledger throws */
   apply(id: string, event: FileEvent): Promise<Applied>;
   /** Cuts the steps under way and waits for them: one may still write what it learned. */
@@ -70,22 +75,34 @@ export function createRunner(world: RunnerWorld): Runner {
     if (isRunnable(row.facts)) await row.write({ notBefore: world.clock.now() + quarantineMs }, why);
   };
 
-  const runOrWait = async (row: Row): Promise<void> => {
-    if (cut.signal.aborted || !isRunnable(row.facts)) return;
+  const runOrWait = async (row: Row): Promise<boolean> => {
+    if (cut.signal.aborted || !isRunnable(row.facts)) return true;
     try {
       await run(row);
+      return true;
     } catch (error) {
       if (failureOfMachine(error) !== null) throw error;
+      if (isTakenOver(error)) {
+        logger.warn('Another worker has taken the file over', { file: row.facts.id, err: error });
+        return false;
+      }
       await quarantine(row, 'A step could not be finished', error);
+      return true;
     }
+  };
+
+  const stuck = (id: string, error: unknown): boolean => {
+    world.stuck(id, error);
+    return true;
   };
 
   return {
     run: async (id) => {
-      await rows.hold(id, runOrWait).catch((error: unknown) => world.stuck(id, error));
+      const wasOurs = await rows.hold(id, runOrWait).catch((error: unknown) => stuck(id, error));
+      return wasOurs ?? false;
     },
     apply: async (id, event) => {
-      const applied = await rows.hold(id, (row) => applyEvent(row, event, world));
+      const applied = await rows.hold(id, (row) => applyEvent(row, event, world)).catch(busyIfTakenOver);
       if (applied !== null) return applied;
       return (await world.store.load(id)) === null ? 'ignored' : 'busy';
     },
@@ -94,6 +111,16 @@ export function createRunner(world: RunnerWorld): Runner {
       await rows.released();
     },
   };
+}
+
+/** Somebody else wrote the row, or may do so now. Nothing of ours was written, and nothing is wrong with the file. */
+function isTakenOver(error: unknown): boolean {
+  return error instanceof StaleRowError || error instanceof LostClaimError;
+}
+
+function busyIfTakenOver(error: unknown): Applied {
+  if (isTakenOver(error)) return 'busy';
+  throw error;
 }
 
 /** A step throws for bugs, and for a machine at its limits. */
@@ -112,6 +139,8 @@ async function conclude(
   { policy, events, ended }: RunnerWorld,
 ): Promise<void> {
   const after = decide(step, { facts: row.facts, policy }, outcome);
+  // The row may have changed all the same: without this, a lane would take the file again at once, with more requests.
+  if (!after.isExpected) throw new Error(`the step of ${step} must not end with '${outcome.type}'`);
   const failure = 'failure' in outcome ? outcome.failure : null;
   const facts = await row.write(after.facts, failure?.message);
   if (failure !== null) tell(events, facts, failure);
@@ -129,7 +158,7 @@ async function applyEvent(
     logger.warn('An event means nothing in this state', { file: before.id, event: event.type, state: stateOf(before) });
   const facts = await row.write(after.facts, noteOf(event, after.facts));
   if (facts === before) return 'ignored';
-  const { lastFailure } = facts;
+  const { lastFailure } = after.facts;
   if (lastFailure !== null && lastFailure !== before.lastFailure) {
     tell(events, facts, lastFailure);
     ended(facts, lastFailure);

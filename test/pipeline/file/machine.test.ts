@@ -163,6 +163,12 @@ describe('what an event leaves in the row', () => {
     expect(stateOf(next(first, { type: 'PUBLISHED', feed: 'feed_news', at: 10 }, policy))).toBe('done');
   });
 
+  test('a feed that is named twice is published once', () => {
+    const facts = someFacts({ ...ready, plan: { ...somePlan, publish: ['feed_tv', 'feed_tv'] } });
+    const after = decide('awaiting publish', { facts, policy }, { type: 'PUBLISHED', feed: 'feed_tv', at: 9 });
+    expect(after).toMatchObject({ state: 'done', facts: { end: 'done', disposal: 'kept' } });
+  });
+
   test('an event that means nothing is reported, but for what happens to the local file', () => {
     const facts = rows['awaiting publish'];
     const isExpected = (event: FileEvent): boolean => decide('awaiting publish', { facts, policy }, event).isExpected;

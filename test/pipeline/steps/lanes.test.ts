@@ -21,7 +21,7 @@ function open(rows: readonly Facts[], { uploads = 2, mayCreate = true } = {}) {
         new Promise((resolve) => {
           running.set(id, () => {
             running.delete(id);
-            resolve();
+            resolve(true);
           });
         }),
       apply: () => Promise.reject(new Error('lanes only run')),

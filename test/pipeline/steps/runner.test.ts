@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
+import { StaleRowError } from '../../../src/pipeline/file/ports.ts';
 import { createRecord } from '../../../src/pipeline/steps/create.ts';
 import type { CreateWorld } from '../../../src/pipeline/steps/create.ts';
 import { createRunner } from '../../../src/pipeline/steps/runner.ts';
@@ -129,6 +130,22 @@ describe('a step', () => {
     expect(logger.lines).toMatchObject([{ level: 'error', fields: { file: 'f_1' } }]);
   });
 
+  // The row has changed, so that alone does not tell; unheeded, the lane would create one record after another.
+  test('that ends as no step of its kind can is put into quarantine, also when it has written', async () => {
+    const { runner, store, logger } = open([someFacts()], {
+      steps: {
+        creating: async (row) => {
+          await row.write({ suspects: ['t1'] });
+          return { type: 'arrived' };
+        },
+        uploading: async () => ({ type: 'bound' }),
+      },
+    });
+    await runner.run('f_1');
+    expect(store.row()).toMatchObject({ suspects: ['t1'], notBefore: 1_030_000 });
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: { file: 'f_1' } }]);
+  });
+
   test('whose end cannot be worked out is put into quarantine too', async () => {
     const { runner, store, logger } = open([someFacts()], {
       unconfirmed: { mayRisk: () => false, record: () => undefined },
@@ -151,6 +168,67 @@ describe('a step', () => {
     store.save = () => Promise.reject(full);
     await runner.run('f_1');
     expect(stuck).toEqual([full]);
+  });
+});
+
+describe('a file that another worker takes over', () => {
+  const overtaken = (other: Partial<Facts> = {}) => {
+    const opened = open([someFacts({ ...created, ...other })]);
+    const { world, store } = opened;
+    world.host.send = async () => {
+      await store.save({ ...store.row(), suspects: ['theirs'] });
+      return { ok: false, failure: failure('transient') };
+    };
+    return opened;
+  };
+
+  test('in the middle of a step is left to it, and nothing else waits for that', async () => {
+    const { runner, store, stuck, ended, failed } = overtaken({ uploadStartedAt: 2 });
+    expect(await runner.run('f_1')).toBe(false);
+    expect(store.row()).toMatchObject({ suspects: ['theirs'], attempts: 0, notBefore: null });
+    expect([stuck, ended, failed()]).toEqual([[], [], []]);
+  });
+
+  test('before an event could be written is busy', async () => {
+    const { runner, store } = open([someFacts(uploaded)]);
+    store.save = () => Promise.reject(new StaleRowError('expected revision 0, found 1'));
+    expect(await runner.apply('f_1', { type: 'GIVE_UP' })).toBe('busy');
+  });
+
+  test('before the step is not ours, and the lane need not hurry', async () => {
+    const { runner, store } = open([someFacts(created)]);
+    store.claimed.add('f_1');
+    expect(await runner.run('f_1')).toBe(false);
+    store.claimed.clear();
+    expect(await runner.run('f_1')).toBe(true);
+  });
+
+  // The service may hold a record for the token of the first.
+  test('while a create request is under way leaves its token to the other as a suspect', async () => {
+    const store = new MemoryStore([someFacts()]);
+    const renewed = Promise.withResolvers<boolean>();
+    const { claim } = store;
+    const renew = (): Promise<boolean> => {
+      renewed.resolve(false);
+      return renewed.promise;
+    };
+    store.claim = async (id) => {
+      const granted = await claim.call(store, id);
+      return granted && { ...granted, renew };
+    };
+    const { runner, world, stuck, failed } = open([], { rows: rowsOf(store, recordingEvents(), 1), store });
+    world.host.create = async () => {
+      await renewed.promise;
+      await turns();
+      return { ok: true, value: { videoId: 'vid_1', uploadUrl: 'u:vid_1', status: 'pending' } };
+    };
+    await runner.run('f_1');
+    expect(store.row()).toMatchObject({ intent: 'token', videoId: null });
+    expect([stuck, failed()]).toEqual([[], []]);
+    store.claim = claim;
+    const other = open([], { rows: rowsOf(store), store, newToken: () => 'second' });
+    await other.runner.run('f_1');
+    expect(store.row()).toMatchObject({ intent: null, suspects: ['token'], videoId: 'vid_1' });
   });
 });
 
@@ -195,6 +273,15 @@ describe('an event', () => {
     expect(failed()).toMatchObject([{ code: 'gave_up' }]);
     expect(store.history.map(({ state }) => state)).toEqual(['failed', 'superseded']);
   });
+});
+
+test('a failure is told once, also by a ledger that reads each row anew', async () => {
+  const { runner, store, failed } = open([someFacts({ ...created, notBefore: 1, lastFailure: failure('transient') })]);
+  const { save } = store;
+  store.save = async (facts, note) => structuredClone(await save.call(store, facts, note));
+  await runner.apply('f_1', { type: 'GO' });
+  expect(stateOf(store.row())).toBe('awaiting upload');
+  expect(failed()).toEqual([]);
 });
 
 describe('stopping at once', () => {

@@ -3,7 +3,7 @@ import type { Answer, RunningSandbox } from '../running-sandbox.ts';
 /** Asks the admin side of the sandbox, with its token unless another header is given; a body that is no string is sent as JSON. */
 export async function admin(
   { sandbox }: Pick<RunningSandbox, 'sandbox'>,
-  request: `${string} /${string}`,
+  request: `${string} ${string}`,
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { put, readSample, runSandbox } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { admin } from './admin-side.ts';
 
 const HOUR_MS = 3_600_000;
@@ -80,7 +80,7 @@ test('it drives the expiry of upload addresses', async () => {
 });
 
 test('after a restart it does not stand before what has happened, so that the rate limit lets requests through again', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const dataDir = folder.path;
   const day = 86_400_000;
   {

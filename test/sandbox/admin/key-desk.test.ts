@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Events, type SandboxEvent } from '../../../packages/sandbox/src/events.ts';
 import { Clock } from '../../../packages/sandbox/src/clock.ts';
 import { KeyDesk } from '../../../packages/sandbox/src/admin/key-desk.ts';
-import { openRecords } from '../../../packages/sandbox/src/records.ts';
+import { openRecords } from '../../../packages/sandbox/src/store/records.ts';
 
 test('each creation and each first revocation of a key is an event', () => {
   const events = new Events();

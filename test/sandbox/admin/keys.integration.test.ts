@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RemoteKeys } from '../../../packages/sandbox/src/admin/remote-keys.ts';
 import { runSandbox, type RunningSandbox } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { admin } from './admin-side.ts';
 
 const as = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -11,7 +11,7 @@ const create = async (service: RunningSandbox, body: Record<string, unknown>) =>
   (await admin(service, 'POST /keys', body)).body.data;
 
 test('5.2, 5.3 a key is created with a name, shown once, and works at once', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   await using service = await runSandbox({ dataDir: folder.path });
   const { status, headers, body } = await admin(service, 'POST /keys', { name: 'CI <b>' });
   expect([status, headers.get('cache-control')]).toEqual([201, 'no-store']);
@@ -119,7 +119,7 @@ test('5.7 the limit is counted per key', async () => {
 });
 
 test('keys and their revocation survive a restart, also of the first key', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const kept = { key: '' };
   {
     await using service = await runSandbox({ dataDir: folder.path });

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { put, readSample, runSandbox, until } from '../running-sandbox.ts';
 import { standIn } from '../media/programs.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { admin } from './admin-side.ts';
 
 test('everything is as it was right after the start: records, files, keys, clock, limit, faults, journal and ids', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const nowMs = Date.UTC(2026, 0, 1);
   await using service = await runSandbox({ dataDir: folder.path, nowMs: () => nowMs, requestsPerHour: 50 });
   const recordsNow = async () => (await admin(service, 'GET /export')).body;
@@ -71,7 +71,7 @@ test('an import that was under way is broken off, and a new video of the same id
   const waiting: ServerResponse[] = [];
   const origin = createServer((_request, response) => waiting.push(response)).listen(0, '127.0.0.1');
   await once(origin, 'listening');
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   await using service = await runSandbox({ dataDir: folder.path });
   const source_url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}/clip.mp4`;
   const { id } = await service.create({ source_url });
@@ -88,7 +88,7 @@ test('an import that was under way is broken off, and a new video of the same id
 });
 
 test('resets at the same time, with uploads and creates between them, leave whole records', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   await using service = await runSandbox({ dataDir: folder.path, requestsPerHour: 100_000 });
   const bytes = await readSample('interview.mp3');
   const work = Array.from({ length: 24 }, async (_, index) => {
@@ -103,7 +103,7 @@ test('resets at the same time, with uploads and creates between them, leave whol
 });
 
 test('a picture that was being made is not of a new video of the same id', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const ffmpegPath = join(folder.path, 'slow-ffmpeg');
   const go = join(folder.path, 'go');
   await writeFile(
@@ -126,7 +126,7 @@ test('a picture that was being made is not of a new video of the same id', async
 });
 
 test('a picture that was being made takes no file from a new video of the same id', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   const go = join(folder.path, 'go');
   const ffmpegPath = await standIn(folder.path, `while [ ! -e '${go}' ]; do sleep 0.02; done`);
   const dataDir = join(folder.path, 'data');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { runSandbox } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { admin } from './admin-side.ts';
 
 const samplesDir = fileURLToPath(new URL('../../media', import.meta.url));
@@ -71,7 +71,7 @@ test('requests are answered while the plays of a year are made, and a reset ends
 });
 
 test('closing in between ends it', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   await using service = await runSandbox({ dataDir: folder.path });
   const seeding = admin(service, 'POST /seed', { videos: 1000, days: 0 }).catch(() => 'cut');
   await expect.poll(() => service.sandbox.files().length).toBeGreaterThan(2);

@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { put, readSample, runSandbox, type Json, type RunningSandbox } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { admin } from './admin-side.ts';
 
 async function filled(service: RunningSandbox): Promise<void> {
@@ -20,7 +20,7 @@ const exported = async (service: RunningSandbox, query = ''): Promise<Json> =>
   (await admin(service, `GET /export${query}`)).body;
 
 test('the round trip is exact, for the records and for the files, in another sandbox too', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   await using from = await runSandbox({ seed: 1, dataDir: folder.path });
   await filled(from);
   const snapshot = await exported(from, '?media=true');
@@ -117,11 +117,11 @@ const broken: readonly [string, (snapshot: Json) => void][] = [
 ];
 
 describe('a snapshot that does not fit', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let folder: Awaited<ReturnType<typeof scratchDirectory>>;
   let service: RunningSandbox;
   let id: string;
   beforeAll(async () => {
-    folder = await temporaryFolder();
+    folder = await scratchDirectory();
     service = await runSandbox({ dataDir: folder.path });
     ({ id } = await service.upload('interview.mp3'));
   });
@@ -155,7 +155,7 @@ test('imports that were waiting go on after the round trip', async () => {
 });
 
 test('a file that is gone from the folder is missing in the document, and nothing else is', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   await using service = await runSandbox({ dataDir: folder.path });
   const { id } = await service.upload('interview.mp3');
   await rm(join(folder.path, 'media', id));
@@ -163,7 +163,7 @@ test('a file that is gone from the folder is missing in the document, and nothin
 });
 
 test('an export that is broken off, or asked for by HEAD, leaves nothing behind', async () => {
-  await using folder = await temporaryFolder();
+  await using folder = await scratchDirectory();
   await using service = await runSandbox({ dataDir: folder.path });
   await admin(service, 'POST /seed', { videos: 4, days: 366 });
   const { adminUrl, adminToken } = service.sandbox;

@@ -1,6 +1,6 @@
 import { Clock } from '../../../packages/sandbox/src/clock.ts';
 import { Events, type SandboxEvent } from '../../../packages/sandbox/src/events.ts';
-import { openRecords, type Records } from '../../../packages/sandbox/src/records.ts';
+import { openRecords, type Records } from '../../../packages/sandbox/src/store/records.ts';
 import type { Play } from '../../../packages/sandbox/src/store/plays.ts';
 
 /** Wednesday noon. */

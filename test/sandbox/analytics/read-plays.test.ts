@@ -16,7 +16,7 @@ function newReads() {
   return { ...account, reads, read, today };
 }
 
-test('a view counts once the first minute was read, and is told once', () => {
+test('a view counts after the first minute, and emits one event', () => {
   const { read, today, told } = newReads();
   read(0, 599);
   expect(today().views).toBe(0);

@@ -4,21 +4,21 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { createCdnListener, type FinishedRead } from '../../../packages/sandbox/src/cdn/cdn-listener.ts';
-import { Library } from '../../../packages/sandbox/src/library.ts';
+import { MediaFiles } from '../../../packages/sandbox/src/store/media-files.ts';
 import { Pictures } from '../../../packages/sandbox/src/media/pictures.ts';
-import { openRecords } from '../../../packages/sandbox/src/records.ts';
+import { openRecords } from '../../../packages/sandbox/src/store/records.ts';
 import { playable } from '../playable.ts';
 import { until } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const SIZE = 5_000_000;
 
 /** The listener alone on a port, with one ready video of 5 MB, and what it reports. */
 async function serving() {
   await using cleanup = new AsyncDisposableStack();
-  const folder = cleanup.use(await temporaryFolder());
-  const library = new Library(folder.path);
-  await library.open(() => true);
+  const folder = cleanup.use(await scratchDirectory());
+  const mediaFiles = new MediaFiles(folder.path);
+  await mediaFiles.open(() => true);
   const records = openRecords(':memory:');
   cleanup.defer(() => records.database.close());
   const { videos, channels } = records;
@@ -27,14 +27,14 @@ async function serving() {
   videos.create(fields, () => 'vid');
   videos.startProcessing({ videoId: 'vid', sizeBytes: SIZE, sha256: 'x' }, playable, { nowMs: 0, dueAtMs: 0 });
   videos.finishDue(0);
-  await writeFile(library.pathOf('vid'), '');
-  await truncate(library.pathOf('vid'), SIZE);
+  await writeFile(mediaFiles.pathOf('vid'), '');
+  await truncate(mediaFiles.pathOf('vid'), SIZE);
   const reads: FinishedRead[] = [];
   const defects: unknown[] = [];
-  const pictures = cleanup.use(new Pictures(library, null));
+  const pictures = cleanup.use(new Pictures(mediaFiles, null));
   const listener = createCdnListener({
     records,
-    library,
+    mediaFiles,
     pictures,
     lifecycle: { advance: () => undefined },
     onRead: (read) => reads.push(read),
@@ -49,29 +49,29 @@ async function serving() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/cdn/videos/vid.mp4`,
     reads,
     defects,
-    library,
+    mediaFiles,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
 
-test('each finished reading is told once: who, what and how much; HEAD, 304 and refusals are none', async () => {
-  await using world = await serving();
+test('each finished read is reported once: who, what and how much; HEAD, 304 and refusals are not', async () => {
+  await using served = await serving();
   const headers = { 'user-agent': 'Podcasts/1.0' };
-  await (await fetch(`${world.url}?via=feed`, { headers })).bytes();
-  await (await fetch(world.url, { headers: { ...headers, range: 'bytes=1000-1999' } })).bytes();
-  await fetch(world.url, { headers, method: 'HEAD' });
-  expect(await statusOf(world.url, { ...headers, 'if-none-match': '"x"' })).toBe(304);
-  await (await fetch(world.url, { headers: { ...headers, range: `bytes=${SIZE}-` } })).bytes();
-  await (await fetch(world.url, { headers: { ...headers, range: 'bytes=-5' } })).bytes();
-  await until(() => (world.reads.length >= 3 ? true : undefined));
+  await (await fetch(`${served.url}?via=feed`, { headers })).bytes();
+  await (await fetch(served.url, { headers: { ...headers, range: 'bytes=1000-1999' } })).bytes();
+  await fetch(served.url, { headers, method: 'HEAD' });
+  expect(await statusOf(served.url, { ...headers, 'if-none-match': '"x"' })).toBe(304);
+  await (await fetch(served.url, { headers: { ...headers, range: `bytes=${SIZE}-` } })).bytes();
+  await (await fetch(served.url, { headers: { ...headers, range: 'bytes=-5' } })).bytes();
+  await until(() => (served.reads.length >= 3 ? true : undefined));
   const client = { videoId: 'vid', remoteAddress: '127.0.0.1', userAgent: 'Podcasts/1.0' };
   const target = '/cdn/videos/vid.mp4';
-  expect(world.reads).toEqual([
+  expect(served.reads).toEqual([
     { ...client, target: `${target}?via=feed`, start: 0, bytesSent: SIZE, isRange: false },
     { ...client, target, start: 1000, bytesSent: 1000, isRange: true },
     { ...client, target, start: SIZE - 5, bytesSent: 5, isRange: true },
   ]);
-  expect(world.defects).toEqual([]);
+  expect(served.defects).toEqual([]);
 });
 
 /** Not by fetch, which adds `Cache-Control: no-cache` to conditions, and with it asks for the whole file. */
@@ -81,21 +81,21 @@ async function statusOf(url: string, headers: Record<string, string>): Promise<n
 }
 
 test('a client that goes away has read no more than it took', async () => {
-  await using world = await serving();
-  const request = httpRequest(world.url).end();
+  await using served = await serving();
+  const request = httpRequest(served.url).end();
   const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream];
   await once(response, 'data');
   request.destroy();
-  const read = await until(() => world.reads[0]);
+  const read = await until(() => served.reads[0]);
   expect(read.bytesSent).toBeGreaterThan(0);
   expect(read.bytesSent).toBeLessThan(SIZE);
-  expect(world.defects).toEqual([]);
+  expect(served.defects).toEqual([]);
 });
 
 test('a file that is missing behind its record is 404', async () => {
-  await using world = await serving();
-  await world.library.remove('vid');
-  const response = await fetch(world.url);
+  await using served = await serving();
+  await served.mediaFiles.remove('vid');
+  const response = await fetch(served.url);
   expect(response.status).toBe(404);
   expect(response.headers.get('etag')).toBeNull();
   expect(await response.json()).toEqual({ error: { code: 'not_found', message: 'There is no such file.' } });

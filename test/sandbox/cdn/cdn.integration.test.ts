@@ -5,9 +5,10 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { needs } from '../../support/needs.ts';
 import { readSample, runSandbox, type Json, type RunningSandbox } from '../running-sandbox.ts';
-import { ffmpeg, standIn, WRITES_PICTURE } from '../media/programs.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { standIn, WRITES_PICTURE } from '../media/programs.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const NO_FFMPEG = { ffmpegPath: null } as const;
 let running: RunningSandbox;
@@ -123,7 +124,7 @@ describe('headers', () => {
     await bytesOf(get);
   });
 
-  test('who has the file is told so: 304', async () => {
+  test('a client that has the file gets 304', async () => {
     const { headers } = await fetch(mediaUrl, { method: 'HEAD' });
     const etag = headers.get('etag') ?? '';
     const since = headers.get('last-modified') ?? '';
@@ -209,8 +210,8 @@ async function filesOf(folder: string): Promise<string[]> {
 
 describe('delete', () => {
   test('file and thumbnail are gone at once, from the address and from the disk', async () => {
-    await using scripts = await temporaryFolder();
-    await using folder = await temporaryFolder();
+    await using scripts = await scratchDirectory();
+    await using folder = await scratchDirectory();
     const ffmpegPath = await standIn(scripts.path, WRITES_PICTURE);
     await using kept = await runSandbox({ ffmpegPath, dataDir: folder.path });
     const { id, thumbnail_url } = await kept.upload('clip.mp4');
@@ -223,8 +224,8 @@ describe('delete', () => {
   });
 
   test('a thumbnail that is being made then is not kept', async () => {
-    await using scripts = await temporaryFolder();
-    await using folder = await temporaryFolder();
+    await using scripts = await scratchDirectory();
+    await using folder = await scratchDirectory();
     const until = join(scripts.path, 'go-on');
     const ffmpegPath = await standIn(scripts.path, `while ! [ -e ${until} ]; do sleep 0.02; done; ${WRITES_PICTURE}`);
     await using kept = await runSandbox({ ffmpegPath, dataDir: folder.path });
@@ -263,7 +264,7 @@ describe('pictures', () => {
     expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([1400, 1400]);
   });
 
-  test.skipIf(ffmpeg === null)('with ffmpeg (skipped where it is not installed) both are JPEG', async () => {
+  test('with ffmpeg both are JPEG', needs('ffmpeg'), async () => {
     await using drawn = await runSandbox();
     const { thumbnail_url } = await drawn.upload('clip.mp4');
     const artwork = thumbnail_url.replace(/thumbnails.*/, 'artwork/ch_news.jpg');

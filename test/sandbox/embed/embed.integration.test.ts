@@ -173,7 +173,7 @@ describe('plays', () => {
     expect(rate).toBe(0);
   });
 
-  test('a browser is told from another by its cookie, which only embed pages see', async () => {
+  test('browsers are told apart by a cookie that only embed pages see', async () => {
     const { id } = await service.upload('clip.mp4');
     const cookies = await Promise.all([1, 2].map(async () => (await show(id)).headers.get('set-cookie') ?? ''));
     for (const cookie of cookies)
@@ -209,7 +209,7 @@ describe('plays', () => {
     expect((await post('/embed/vid_nobody/plays')).status).toBe(404);
   });
 
-  test('3 a player that is open when its video is deleted is told so', async () => {
+  test('3 an open player learns that its video was deleted', async () => {
     const { id } = await service.upload('clip.mp4');
     const play = await open(id);
     await service.call('DELETE', `/videos/${id}`);

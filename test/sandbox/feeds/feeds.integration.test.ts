@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
 import { runSandbox, type RunningSandbox } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 let service: RunningSandbox;
 let nowMs = Date.UTC(2026, 0, 31, 12);
@@ -195,7 +195,7 @@ describe('a feed that was never published', () => {
 
 describe('after a restart', () => {
   test('the feed says the same, with the guid of its first publish, at its new address', async () => {
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     const guidIn = (document: string) => /<podcast:guid>(.*?)</.exec(document)?.[1];
     const documentOf = async (running: RunningSandbox) =>
       (await fetch(new URL('/feeds/feed_podcast.xml', running.sandbox.baseUrl))).text();

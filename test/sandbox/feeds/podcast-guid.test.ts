@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { podcastGuid } from '../../../packages/sandbox/src/feeds/podcast-guid.ts';
+import { podcastGuid } from '../../../packages/sandbox/src/feeds/podcast.ts';
 
 // The examples of PSP-1 (podnews.net/rss) and of the podcast namespace (mp3s.nashownotes.com/pc20rss.xml).
 test.each([

@@ -6,9 +6,9 @@ import { feedDocument } from '../../../packages/sandbox/src/feeds/document.ts';
 import { verdictOf } from '../../../packages/sandbox/src/feeds/verdict.ts';
 import { publishFeed } from '../../../packages/sandbox/src/http/feeds.ts';
 import { Links } from '../../../packages/sandbox/src/http/links.ts';
-import type { World } from '../../../packages/sandbox/src/world.ts';
-import { openRecords, type Records } from '../../../packages/sandbox/src/records.ts';
-import { addDemoData } from '../../../packages/sandbox/src/seed-data.ts';
+import type { Services } from '../../../packages/sandbox/src/services.ts';
+import { openRecords, type Records } from '../../../packages/sandbox/src/store/records.ts';
+import { addDemoData } from '../../../packages/sandbox/src/account.ts';
 import type { Feed } from '../../../packages/sandbox/src/store/feeds.ts';
 import { playable } from '../playable.ts';
 
@@ -22,7 +22,7 @@ beforeEach(() => {
   told = [];
   const events = new Events();
   events.listen((event) => told.push(event));
-  const lifecycle = { advance: () => undefined } as unknown as World['lifecycle'];
+  const lifecycle = { advance: () => undefined } as unknown as Services['lifecycle'];
   const api = new Hono();
   api.post('/feeds/:id/publish', publishFeed({ records, links, events, lifecycle, clock: new Clock(() => 5000) }));
   publish = async (feedId) => {
@@ -81,7 +81,7 @@ describe('a publish', () => {
     expect(await publish('feed_podcast')).toBe(1);
   });
 
-  test('is told after it is in the records', async () => {
+  test('emits its event after the records have changed', async () => {
     addReady(1);
     await publish('feed_podcast');
     expect(told).toEqual([{ type: 'feed.published', id: 'feed_podcast' }]);

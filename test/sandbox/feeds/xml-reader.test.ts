@@ -34,7 +34,31 @@ describe('the XML reader', () => {
     ['a DOCTYPE', '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'],
     ['an endless depth', '<a>'.repeat(1e5)],
     ['a comment in a comment', '<!-- a -- b --><a/>'],
+    ['text before the root', 'b<a/>'],
+    ['CDATA outside the root', '<a/><![CDATA[b]]>'],
+    ['< in an attribute', '<a b="<"/>'],
+    ['an open comment', '<a><!-- b </a>'],
+    ['a name that is only a prefix', '<xml:/>'],
+    ['entities that grow', '<!DOCTYPE a [<!ENTITY b "c"><!ENTITY d "&b;&b;">]><a>&d;</a>'],
+    ['an external entity', '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>'],
+    ['a name that means something to JavaScript', '<__proto__ b="1"/>'],
   ])('refuses %s', (_what, document) => {
     expect(() => readXml(document)).toThrow(XmlError);
+  });
+
+  test.each([
+    ['a bare ampersand', '<a>\n <b>c & d</b></a>', 'line 2, column 7'],
+    ['an unknown reference', '<a>\n<![CDATA[&x;\n]]>&x;</a>', 'line 3, column 4'],
+    ['crossed elements', '<a>\n<b></a></b>', 'line 2, column 4'],
+    ['a DOCTYPE', '\n <!DOCTYPE a><a/>', 'line 2, column 2'],
+    ['a control character', '<a>\n\u0001</a>', 'line 2, column 1'],
+    ['text after the root', '<a/>\n\n b', 'line 3, column 2'],
+  ])('says where %s is', (_what, document, place) => {
+    expect(() => readXml(document)).toThrow(place);
+  });
+
+  test('keeps white space and the texts that look like something else', () => {
+    const root = readXml('<a> <b>007</b><c>true</c><d>\n 1 </d></a>');
+    expect([root.text, ...root.children.map(({ text }) => text)]).toEqual([' ', '007', 'true', '\n 1 ']);
   });
 });

@@ -7,7 +7,7 @@ import { element, textElement, xmlDocument } from '../../../packages/sandbox/src
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 describe('the XML writer', () => {
-  test('puts elements on lines of their own, and no white space beside a text', () => {
+  test('puts elements on their own lines, and no white space around texts', () => {
     const root = element('a', {}, [textElement('b', '  text '), element('c', { d: 1 }, [textElement('e', true)])]);
     expect(xmlDocument(root)).toBe(`${HEAD}<a>\n  <b>text</b>\n  <c d="1">\n    <e>true</e>\n  </c>\n</a>\n`);
   });

@@ -25,7 +25,7 @@ function journalWith(...urls: string[]) {
   return { journal, exchanges, heard };
 }
 
-test('an entry is told as an event when its exchange has ended, and not before', () => {
+test('an entry becomes an event when its exchange has ended, not before', () => {
   const { journal, exchanges, heard } = journalWith('/v1/videos', '/v1/feeds');
   expect(heard).toEqual([]);
   expect(journal.entries()).toMatchObject([{ durationMs: null, status: 0 }, { durationMs: null }]);

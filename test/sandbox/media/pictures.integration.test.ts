@@ -2,28 +2,29 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { mediaInfoFactory } from 'mediainfo.js';
 import { describe, expect, test } from 'vitest';
-import { Library } from '../../../packages/sandbox/src/library.ts';
+import { MediaFiles } from '../../../packages/sandbox/src/store/media-files.ts';
 import { Pictures, type Picture } from '../../../packages/sandbox/src/media/pictures.ts';
 import { Prober } from '../../../packages/sandbox/src/media/prober.ts';
 import type { VideoMedia } from '../../../packages/sandbox/src/store/videos.ts';
+import { needs } from '../../support/needs.ts';
 import { readSample } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import { ffmpeg, standIn, WRITES_PICTURE } from './programs.ts';
 import { turned, withCover } from './samples.ts';
 
-/** A library with one video of these bytes, and the pictures of it. */
+/** A folder with one video of these bytes, and the pictures of it. */
 async function picturesOf(bytes: Uint8Array, program: string | null) {
-  const folder = await temporaryFolder();
-  const library = new Library(folder.path);
-  await library.open(() => true);
-  await writeFile(library.pathOf('vid'), bytes);
+  const folder = await scratchDirectory();
+  const mediaFiles = new MediaFiles(folder.path);
+  await mediaFiles.open(() => true);
+  await writeFile(mediaFiles.pathOf('vid'), bytes);
   await using prober = new Prober();
-  const probe = await prober.probe(library.pathOf('vid'));
+  const probe = await prober.probe(mediaFiles.pathOf('vid'));
   if (!probe.isPlayable) throw new Error(probe.message);
   const media: VideoMedia = { ...probe, sizeBytes: bytes.length, sha256: 'x' };
-  const pictures = new Pictures(library, program);
+  const pictures = new Pictures(mediaFiles, program);
   return {
-    library,
+    mediaFiles,
     pictures,
     folder: folder.path,
     thumbnail: () => pictures.thumbnail('vid', media),
@@ -46,16 +47,16 @@ async function look(picture: Picture | undefined) {
 
 describe('without ffmpeg', () => {
   test('every thumbnail is the placeholder, marked as such: a PNG of 1280x720', async () => {
-    await using world = await picturesOf(await readSample('clip.mp4'), null);
-    expect(world.pictures.extension).toBe('png');
-    const picture = await world.thumbnail();
+    await using made = await picturesOf(await readSample('clip.mp4'), null);
+    expect(made.pictures.extension).toBe('png');
+    const picture = await made.thumbnail();
     expect(picture?.isPlaceholder).toBe(true);
     expect(await look(picture)).toEqual({ format: 'PNG', width: 1280, height: 720 });
   });
 
   test('artwork is a PNG of 1400x1400 in RGB, the same for the same channel and another for another', async () => {
-    await using world = await picturesOf(await readSample('clip.mp4'), null);
-    const news = await world.pictures.artwork('ch_news');
+    await using made = await picturesOf(await readSample('clip.mp4'), null);
+    const news = await made.pictures.artwork('ch_news');
     expect(await look(news)).toEqual({ format: 'PNG', width: 1400, height: 1400 });
     const bytes = await readFile(news?.path ?? '');
     expect(bytes[25]).toBe(2); // colour type RGB, PNG specification section 11.2.1
@@ -65,13 +66,13 @@ describe('without ffmpeg', () => {
   });
 });
 
-describe.skipIf(ffmpeg === null)('with ffmpeg (skipped where it is not installed)', () => {
+describe('with ffmpeg', needs('ffmpeg'), () => {
   test.each(['clip.mp4', 'camera.mov', 'phone-vertical.mp4', 'lecture.mkv', 'broadcast.m2ts'])(
     'the thumbnail of %s is a frame of it: a JPEG of 1280x720',
     async (sample) => {
-      await using world = await picturesOf(await readSample(sample), ffmpeg);
-      expect(world.pictures.extension).toBe('jpg');
-      const picture = await world.thumbnail();
+      await using made = await picturesOf(await readSample(sample), ffmpeg);
+      expect(made.pictures.extension).toBe('jpg');
+      const picture = await made.thumbnail();
       expect(picture?.isPlaceholder).toBe(false);
       expect(await look(picture)).toEqual({ format: 'JPEG', width: 1280, height: 720 });
     },
@@ -80,7 +81,7 @@ describe.skipIf(ffmpeg === null)('with ffmpeg (skipped where it is not installed
   test('a turned video fills the height only', async () => {
     await using flat = await picturesOf(await readSample('clip.mp4'), ffmpeg);
     await using upright = await picturesOf(turned(await readSample('clip.mp4')), ffmpeg);
-    const size = async (world: typeof flat) => (await readFile((await world.thumbnail())?.path ?? '')).length;
+    const size = async (made: typeof flat) => (await readFile((await made.thumbnail())?.path ?? '')).length;
     expect(await size(upright)).toBeLessThan((await size(flat)) * 0.7); // two thirds of it are black
   });
 
@@ -98,67 +99,67 @@ describe.skipIf(ffmpeg === null)('with ffmpeg (skipped where it is not installed
   });
 
   test('artwork is a JPEG of 1400x1400', async () => {
-    await using world = await picturesOf(await readSample('clip.mp4'), ffmpeg);
-    const artwork = await world.pictures.artwork('ch_news');
+    await using made = await picturesOf(await readSample('clip.mp4'), ffmpeg);
+    const artwork = await made.pictures.artwork('ch_news');
     expect(await look(artwork)).toEqual({ format: 'JPEG', width: 1400, height: 1400 });
   });
 
   test('a frame that cannot be decoded gives the placeholder', async () => {
     const bytes = Buffer.from(await readSample('clip.mp4'));
     bytes.fill(0xff, bytes.indexOf('mdat') + 4);
-    await using world = await picturesOf(bytes, ffmpeg);
-    expect((await world.thumbnail())?.isPlaceholder).toBe(true);
+    await using made = await picturesOf(bytes, ffmpeg);
+    expect((await made.thumbnail())?.isPlaceholder).toBe(true);
   });
 });
 
 describe('whatever program makes them', () => {
   test('one that was made is not made again, and who asks meanwhile waits for it', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, `sleep 0.1; ${WRITES_PICTURE}`);
-    await using world = await picturesOf(await readSample('clip.mp4'), fake);
-    const pictures = await Promise.all(Array.from({ length: 20 }, world.thumbnail));
+    await using made = await picturesOf(await readSample('clip.mp4'), fake);
+    const pictures = await Promise.all(Array.from({ length: 20 }, made.thumbnail));
     expect(new Set(pictures.map((picture) => basename(picture?.path ?? '')))).toEqual(new Set(['vid.jpg']));
-    await world.thumbnail();
+    await made.thumbnail();
     expect(await readFile(join(scripts.path, 'runs'), 'utf8')).toBe('run\n');
   });
 
   test('one that fails is not tried again for the same file', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, `case "$*" in *png_pipe*) ${WRITES_PICTURE};; *) exit 1;; esac`);
-    await using world = await picturesOf(await readSample('clip.mp4'), fake);
-    for (const _ of [1, 2, 3]) expect((await world.thumbnail())?.isPlaceholder).toBe(true);
+    await using made = await picturesOf(await readSample('clip.mp4'), fake);
+    for (const _ of [1, 2, 3]) expect((await made.thumbnail())?.isPlaceholder).toBe(true);
     const attempts = ['a tenth in', 'the beginning', 'the placeholder'];
     expect((await readFile(join(scripts.path, 'runs'), 'utf8')).trim().split('\n')).toHaveLength(attempts.length);
   });
 
   test('one that writes nothing leaves no picture, and nothing half', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, 'exit 0');
-    await using world = await picturesOf(await readSample('clip.mp4'), fake);
-    expect(await world.thumbnail()).toBeUndefined();
-    expect(await world.pictures.artwork('ch_news')).toBeUndefined();
+    await using made = await picturesOf(await readSample('clip.mp4'), fake);
+    expect(await made.thumbnail()).toBeUndefined();
+    expect(await made.pictures.artwork('ch_news')).toBeUndefined();
     for (const name of ['incoming', 'thumbnails', 'artwork'])
-      expect(await readdir(join(world.folder, name))).toEqual([]);
+      expect(await readdir(join(made.folder, name))).toEqual([]);
   });
 
   test('close ends it', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, 'exec sleep 60');
-    await using world = await picturesOf(await readSample('clip.mp4'), fake);
-    const picture = world.thumbnail();
+    await using made = await picturesOf(await readSample('clip.mp4'), fake);
+    const picture = made.thumbnail();
     await expect.poll(() => readdir(scripts.path)).toContain('runs');
-    world.pictures[Symbol.dispose]();
+    made.pictures[Symbol.dispose]();
     expect(await picture).toBeUndefined();
   });
 
   test('it gets a careful command: no questions, files only, a given format, no path that is an option or an address', async () => {
-    await using scripts = await temporaryFolder();
+    await using scripts = await scratchDirectory();
     const fake = await standIn(
       scripts.path,
       `[ -f ${scripts.path}/arguments ] || printf '%s\\n' "$@" > ${scripts.path}/arguments; exit 1`,
     );
-    await using world = await picturesOf(await readSample('clip.mp4'), fake);
-    await world.thumbnail();
+    await using made = await picturesOf(await readSample('clip.mp4'), fake);
+    await made.thumbnail();
     const given = (await readFile(join(scripts.path, 'arguments'), 'utf8')).trim().split('\n');
     expect(given).toContain('-nostdin');
     expect(given[given.indexOf('-f') + 1]).toBe('mov');

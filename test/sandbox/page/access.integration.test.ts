@@ -46,7 +46,7 @@ test.each([...VIEWS, '/_page/live', '/_page/videos/vid_x', '/_page/nothing', '/_
       const response = await fetch(new URL(path, service.sandbox.baseUrl), { headers: { ...headers } });
       const text = await response.text();
       expect([path, response.status]).toEqual([path, 401]);
-      expect(text).toContain('A page to look at');
+      expect(text).toContain('Open in a browser');
       expect(text).not.toMatch(/Nobody else|ch_news|News|videos\.list/);
     }
   },
@@ -55,7 +55,7 @@ test.each([...VIEWS, '/_page/live', '/_page/videos/vid_x', '/_page/nothing', '/_
 test('a wrong token in the address opens nothing', async () => {
   const response = await fetch(new URL('/?token=wrong', service.sandbox.baseUrl));
   expect([response.status, response.headers.get('set-cookie')]).toEqual([401, null]);
-  expect(await response.text()).toContain('A page to look at');
+  expect(await response.text()).toContain('Open in a browser');
 });
 
 test.each([

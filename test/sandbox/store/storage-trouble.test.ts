@@ -66,6 +66,6 @@ test.each([new Error('x'), Object.assign(new Error('x'), { code: 'ECONNRESET' })
   '%s is not about storage',
   (error) => {
     expect(storageTroubleOf(error)).toBeUndefined();
-    expect(toApiError(error).message).toBe('The sandbox failed on this request.');
+    expect(toApiError(error).code).toBe('server_error');
   },
 );

@@ -9,7 +9,7 @@ import type { Lifecycle } from '../../../packages/sandbox/src/lifecycle.ts';
 import type { VideoStore } from '../../../packages/sandbox/src/store/videos.ts';
 import { Importer } from '../../../packages/sandbox/src/uploads/import.ts';
 import { put, readSample, runSandbox, until } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 async function serving(listener: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer(listener);
@@ -39,7 +39,7 @@ describe('source_url (1, 2.1)', () => {
     ['an address that looks like loopback', () => 'http://127.0.0.1.example.com/clip.mp4', 'this machine only'],
     ['a redirect to another host', (url: string) => `${url}/away`, 'this machine only'],
     ['a missing file', (url: string) => `${url}/missing`, 'status 404'],
-    ['a redirect without end', (url: string) => `${url}/loop`, 'too often'],
+    ['a redirect without end', (url: string) => `${url}/loop`, 'redirects'],
     ['a body that breaks off', (url: string) => `${url}/cut`, 'could not be read'],
     ['nobody listening', () => 'http://127.0.0.1:1/clip.mp4', 'ECONNREFUSED'],
   ])('%s makes the video fail with the reason', async (_what, addressOf, reason) => {
@@ -68,7 +68,7 @@ describe('source_url (1, 2.1)', () => {
     expect((await service.ended(id)).status).toBe('ready');
   });
 
-  test('an import is let go when the PUT was taken, and does the video no harm', async () => {
+  test('an import is aborted when the PUT was accepted, and does not harm the video', async () => {
     const waiting: ServerResponse[] = [];
     await using source = await serving((_request, response) => waiting.push(response));
     await using service = await runSandbox({ processingMs: { min: 300, max: 300 } });
@@ -80,10 +80,10 @@ describe('source_url (1, 2.1)', () => {
     expect((await service.ended(id)).status).toBe('ready');
   });
 
-  test('3 a source without end is let go when its video is deleted', async () => {
+  test('3 an endless source is aborted when its video is deleted', async () => {
     const waiting: ServerResponse[] = [];
     await using source = await serving((_request, response) => waiting.push(response));
-    await using folder = await temporaryFolder();
+    await using folder = await scratchDirectory();
     await using service = await runSandbox({ dataDir: folder.path });
     const { id } = await service.create({ source_url: source.url });
     const response = await until(() => waiting[0]);

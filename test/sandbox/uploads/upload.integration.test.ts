@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { put, readSample, runSandbox, until, type RunningSandbox } from '../running-sandbox.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 let service: RunningSandbox;
 let clip: Buffer<ArrayBuffer>;
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let folder: Awaited<ReturnType<typeof scratchDirectory>>;
 let nowMs = Date.UTC(2026, 0, 1);
 beforeAll(async () => {
   clip = await readSample('clip.mp4');
-  folder = await temporaryFolder();
+  folder = await scratchDirectory();
   service = await runSandbox({ uploadUrlTtlMs: 60_000, dataDir: folder.path, nowMs: () => (nowMs += 1) });
 });
 afterAll(async () => {

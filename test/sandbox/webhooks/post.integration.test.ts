@@ -15,14 +15,14 @@ const delivery = {
   deliveredAtMs: null,
 };
 const webhookAt = (url: string) => ({ id: 'wh_1', url, secret: 'whsec_AAAA', events: [], createdAtMs: 0 });
-const options = { reach: 'loopback' as const, nowMs: 0, patienceMs: 50, signal: new AbortController().signal };
+const options = { reach: 'loopback' as const, nowMs: 0, timeoutMs: 50, signal: new AbortController().signal };
 
 test('an address that does not answer is given up after a while', async () => {
   await using receiver = await startReceiver();
   receiver.answer = () => undefined;
   expect(await post(delivery, webhookAt(receiver.url), options)).toEqual({
     status: null,
-    error: 'There was no answer within 0.05 s.',
+    error: expect.stringContaining('0.05 s'),
   });
 });
 
@@ -35,7 +35,7 @@ test('an address that never ends its answer has answered', async () => {
 test('an address elsewhere, registered when it was allowed, is not asked', async () => {
   expect(await post(delivery, webhookAt('http://192.0.2.1/'), options)).toEqual({
     status: null,
-    error: 'The sandbox delivers to this machine only.',
+    error: expect.stringContaining('this machine only'),
   });
 });
 
@@ -44,6 +44,6 @@ test('only being stopped throws', async () => {
   const stop = new AbortController();
   receiver.answer = () => stop.abort();
   await expect(
-    post(delivery, webhookAt(receiver.url), { ...options, patienceMs: 5000, signal: stop.signal }),
+    post(delivery, webhookAt(receiver.url), { ...options, timeoutMs: 5000, signal: stop.signal }),
   ).rejects.toThrow('aborted');
 });

@@ -35,7 +35,7 @@ test('dropcast(8) tells the words that an option takes, and what it is without i
 test('what all commands of a group take is told once', () => {
   const page = shown(programManual(program, 0));
   expect(page.match(/--base-url url/g)).toHaveLength(1);
-  expect(page.match(/Each request counts in the hourly limit/g)).toHaveLength(1);
+  expect(page.match(/Each request counts against the hourly limit/g)).toHaveLength(1);
 });
 
 test('commands that came later are in it by themselves', () => {

@@ -16,7 +16,7 @@ systemctl daemon-reload && systemctl start probe && cat /run/probes.json
 `;
 
 export function checkConfinement(scene: () => Scene): void {
-  test('whoever takes over the service can do next to nothing with it', async ({ task }) => {
+  test('an attacker inside the service can do next to nothing', async ({ task }) => {
     const { box, suite } = scene();
     // Everybody else is answered there, if only that nothing listens: what is in the way is the sandbox.
     await box.read('ip address add 169.254.169.254/32 dev lo');

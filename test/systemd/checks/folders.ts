@@ -20,7 +20,7 @@ const moving = 'after_ready: { move: done }, ';
 const apply = 'dropcast systemd drop-in --install && systemctl daemon-reload && systemctl restart dropcast';
 
 export function checkFolders(scene: () => Scene): void {
-  test('`dropcast systemd drop-in --install` makes the folders of the configuration open to the service', async () => {
+  test('`dropcast systemd drop-in --install` opens the configured folders to the service', async () => {
     const { box } = scene();
     await box.read(places);
     await configure(box, settings(folders, moving));
@@ -45,7 +45,7 @@ export function checkFolders(scene: () => Scene): void {
     expect(SupplementaryGroups?.split(' ').toSorted()).toEqual(['alice', 'media']);
   });
 
-  test('`dropcast check` says what keeps the service from its folders and its configuration, and no more', async () => {
+  test('`dropcast check` reports what keeps the service from its folders and its configuration, and nothing else', async () => {
     const { box } = scene();
     const file = '/etc/dropcast/dropcast.yaml';
     for (const check of ['dropcast check', 'runuser -u dropcast -- dropcast check'])
@@ -61,7 +61,7 @@ export function checkFolders(scene: () => Scene): void {
     expect(closed.stdout).toMatch(/cannot use \/home\/bob\/closed; run: sudo setfacl/);
   });
 
-  test('another port for the status page is refused with the commands that open it', async () => {
+  test('systemd blocks another port for the status page, and the message has the commands that open it', async () => {
     const { box, suite } = scene();
     const moment = await journalMoment(box);
     await configure(box, `${settings(folders, moving)}status: { listen: "127.0.0.1:8099" }\n`);
@@ -99,14 +99,14 @@ export function checkFolders(scene: () => Scene): void {
     await box.read(`runuser -u ${user} -- rm ${moved}`);
   });
 
-  test('of /home the service sees the folder of its configuration and nothing else', async () => {
+  test('below /home the service sees its configured folder and nothing else', async () => {
     const { box } = scene();
     await box.read('install -o alice -m 644 /dev/null /home/alice/private');
     const { MainPID } = await unitState(box, 'dropcast', 'MainPID');
     expect(await box.read(`cd /proc/${MainPID}/root/home && echo * */*`)).toBe('alice bob alice/in bob/closed');
   });
 
-  test('what the service may write it cannot execute', async () => {
+  test('the service cannot execute what it can write', async () => {
     const { box } = scene();
     const { MainPID } = await unitState(box, 'dropcast', 'MainPID');
     const writable = ['/tmp', '/var/tmp', '/dev/shm', '/run/dropcast', '/var/lib/dropcast', '/var/log/dropcast'];
@@ -118,7 +118,7 @@ export function checkFolders(scene: () => Scene): void {
     }
   });
 
-  test('a directory in the place of a bound one is seen after a restart', async () => {
+  test('a directory that replaces a bound one is seen after a restart', async () => {
     const { box } = scene();
     const file = '/etc/systemd/system/dropcast.service.d/folders.conf';
     expect(await box.read(`cat ${file}`)).toMatch(/^# .* \/home\/alice\/in is seen after a restart only\.$/m);
@@ -128,7 +128,7 @@ export function checkFolders(scene: () => Scene): void {
     await expectOneVideo(scene(), '/home/alice/in/in_the_new_one.mp4', sha256);
   });
 
-  test('a folder that is away at the start is said, and taken when a disk is mounted there', async () => {
+  test('a folder that is missing at the start is reported, and used once a disk is mounted there', async () => {
     const { box } = scene();
     expect(await box.read('dropcast status')).toMatch(/Folder \/srv\/disk: (?!watching)/);
     await box.read('mkdir /srv/disk && mount -t tmpfs -o mode=2770,gid=media disk /srv/disk');
@@ -140,7 +140,7 @@ export function checkFolders(scene: () => Scene): void {
     );
   });
 
-  test('a folder that is made later is uploaded from; that it cannot be written to until a restart is said', async () => {
+  test('files in a folder created later are uploaded, and the service reports that it cannot write there until a restart', async () => {
     const { box } = scene();
     const moment = await journalMoment(box);
     await box.read('install -d -g media -m 2770 /srv/late');

@@ -28,7 +28,7 @@ export function checkGuide(box: () => Box, file: string): void {
     expect(await service.videos('clip')).toMatchObject([{ status: 'ready' }]);
   });
 
-  test('docs/install.md: all other commands, to the removal', async () => {
+  test('docs/install.md: all other commands, up to the removal', async () => {
     await box().read(newerPackage(file, '0.2.0', '/root/dropcast_0.2.0_amd64.deb'), { timeoutMs: 300_000 });
     for (const step of others.slice(uploaded)) await expectStep(box(), step, key);
     expect((await box().run('ls -d /etc/dropcast /var/lib/dropcast* /etc/systemd/system/dropcast*')).stdout).toBe('');

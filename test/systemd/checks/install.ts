@@ -3,7 +3,7 @@ import { unitState } from '../installed.ts';
 import type { Scene } from '../installed.ts';
 
 export function checkInstallation(scene: () => Scene): void {
-  test('installing makes the user and the files, starts nothing, and says three next steps', async () => {
+  test('installing creates the user and the files, starts nothing, and prints three next steps', async () => {
     const { box, package: file } = scene();
     const printed = await box.read(`DEBIAN_FRONTEND=noninteractive apt-get install -y ${file} 2>&1`);
     expect(printed.match(/^\s*[123]\. /gm), printed).toHaveLength(3);
@@ -22,7 +22,7 @@ export function checkInstallation(scene: () => Scene): void {
     expect((await box.run('systemctl is-enabled dropcast')).stdout).toBe('disabled\n');
   });
 
-  test('systemd-analyze verify has nothing to say about the units', async () => {
+  test('systemd-analyze verify reports nothing about the units', async () => {
     const { box } = scene();
     const { stdout, stderr } = await box.run(
       'systemd-analyze --man=no verify dropcast.service dropcast@a.service 2>&1',

@@ -4,7 +4,7 @@ import type { Scene } from '../installed.ts';
 import { settings } from './settings.ts';
 
 export function checkInstances(scene: () => Scene): void {
-  test('two instances run beside it, each with its folder, key and state', async () => {
+  test('two more instances run in parallel, each with its own folder, key and state', async () => {
     const { box, service } = scene();
     for (const name of ['a', 'b']) {
       await box.read(`install -d -m 2770 -g media /srv/${name}`);

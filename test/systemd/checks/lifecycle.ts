@@ -8,7 +8,7 @@ const newer = '/root/dropcast-newer.deb';
 const units = ['dropcast.service', 'dropcast@a.service', 'dropcast@b.service'] as const;
 
 export function checkLifeCycle(scene: () => Scene): void {
-  test('an upgrade keeps what was configured and restarts what runs, and nothing else', async () => {
+  test('an upgrade keeps the configuration and restarts running instances, and nothing else', async () => {
     const { box, package: file } = scene();
     await box.read(newerPackage(file, '99.0', newer), { timeoutMs: 300_000 });
     const config = await box.read('sha256sum /etc/dropcast/*');
@@ -29,7 +29,7 @@ export function checkLifeCycle(scene: () => Scene): void {
     await box.read('systemctl start dropcast');
   });
 
-  test('removing stops it and keeps state, configuration and key; installed again it says what to do and goes on', async () => {
+  test('removing stops the service and keeps state, configuration and key; installed again, it says what to do and resumes', async () => {
     const { box, package: file } = scene();
     await box.read('DEBIAN_FRONTEND=noninteractive apt-get remove -y dropcast');
     expect(await box.read('ls /var/lib/dropcast/ledger.db /etc/dropcast/dropcast.yaml /etc/dropcast/api_key')).not.toBe(
@@ -44,7 +44,7 @@ export function checkLifeCycle(scene: () => Scene): void {
     expect((await fileState(box, 'power_cut.mp4'))?.state).toBe('done');
   });
 
-  test('purging removes state, log, configuration and key, and leaves the videos of the folders alone', async () => {
+  test('purging removes state, log, configuration and key, and leaves the videos in the folders alone', async () => {
     const { box } = scene();
     await box.read('DEBIAN_FRONTEND=noninteractive apt-get purge -y dropcast');
     const { stdout } = await box.run(

@@ -7,7 +7,7 @@ import type { Scene } from '../installed.ts';
 const hostile = 'a\n<2>forged\u{1B}[31m\u{202E}\nWATCHDOG=trigger.mp4';
 
 export function checkLogs(scene: () => Scene): void {
-  test('the journal has one entry for each line, with priorities, and no name of a file can forge one', async () => {
+  test('the journal has one entry per line, with priorities, and no file name can forge one', async () => {
     const { box } = scene();
     const before = await unitState(box, 'dropcast', 'MainPID', 'NRestarts');
     const moment = await journalMoment(box);
@@ -28,7 +28,7 @@ export function checkLogs(scene: () => Scene): void {
     await box.read(`rm /srv/team/${quoted(hostile)}`);
   });
 
-  test('logrotate turns the failure log over, and the next failure goes to a new one', async () => {
+  test('logrotate rotates the failure log, and the next failure goes to a new file', async () => {
     const { box } = scene();
     const log = '/var/log/dropcast/failures.jsonl';
     const fails = async (name: string): Promise<void> => {

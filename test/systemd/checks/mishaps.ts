@@ -20,7 +20,7 @@ const slowly = { kind: 'slow_read', operation: 'uploads.put', bytes_per_second: 
 const stalling = { kind: 'stall', operation: 'uploads.put', of: 'request', after_bytes: 500_000 };
 
 export function checkMishaps(scene: () => Scene): void {
-  test('a hung event loop is ended by the watchdog and started again, and all goes on', async ({ task }) => {
+  test('the watchdog kills a hung event loop, systemd restarts it, and work resumes', async ({ task }) => {
     const { box } = scene();
     // Loaded before the program: on a signal the loop of the real service runs in a circle for ever.
     await box.read('cat > /run/hang.cjs', { input: "process.on('SIGUSR2', () => { for (;;); });\n" });
@@ -45,7 +45,7 @@ export function checkMishaps(scene: () => Scene): void {
     await box.read('systemctl restart dropcast');
   });
 
-  test('a stop waits for an upload that takes longer than TimeoutStopSec, and ends clean', async ({ task }) => {
+  test('a stop waits for an upload that takes longer than TimeoutStopSec, and ends cleanly', async ({ task }) => {
     const { box, service } = scene();
     const file = '/srv/team/slow_at_the_stop.mp4';
     await withDropIn(box, '[Service]\nTimeoutStopSec=3s\n', async () => {
@@ -75,7 +75,7 @@ export function checkMishaps(scene: () => Scene): void {
     });
   });
 
-  test('while it does not run, `dropcast status` ends with 3 and answers from the ledger', async () => {
+  test('while the service is stopped, `dropcast status` exits with 3 and answers from the ledger', async () => {
     const { box } = scene();
     await box.read('systemctl stop dropcast');
     const { code, stdout } = await box.run('dropcast status');
@@ -85,7 +85,7 @@ export function checkMishaps(scene: () => Scene): void {
     await box.read('systemctl start dropcast');
   });
 
-  test('kill -9 in the middle of an upload: started again, resumed, one video', async () => {
+  test('kill -9 in the middle of an upload: restarted, resumed, one video', async () => {
     const { box, service } = scene();
     const file = '/srv/team/killed_in_the_middle.mp4';
     await withDropIn(box, '[Service]\nRestartSec=200ms\n', async () => {
@@ -100,7 +100,7 @@ export function checkMishaps(scene: () => Scene): void {
     });
   });
 
-  test('any other failure than a wrong configuration is tried again until it works', async () => {
+  test('systemd retries after any failure other than a wrong configuration, until it works', async () => {
     const { box } = scene();
     const moment = await journalMoment(box);
     // Where its control socket should be there is a directory: exit code 1.
@@ -120,7 +120,7 @@ export function checkMishaps(scene: () => Scene): void {
     await box.read('systemctl restart dropcast');
   });
 
-  test('a full disk under the ledger fails no file: all goes on once there is room', async () => {
+  test('a full disk under the ledger makes no file fail; work resumes once there is space', async () => {
     const { box, service } = scene();
     await box.read(`systemctl stop dropcast && cp -a /var/lib/dropcast /root/state
 mount -t tmpfs -o size=64m,mode=700 small /var/lib/dropcast && chown dropcast: /var/lib/dropcast
@@ -136,7 +136,9 @@ head -c 100M /dev/zero > /var/lib/dropcast/filler 2>/dev/null || true`);
 umount /var/lib/dropcast && cp -a /root/state/. /var/lib/dropcast && rm -r /root/state && systemctl start dropcast`);
   });
 
-  test('power-off in the middle of an upload: after the boot it is there, resumed, one video', async ({ task }) => {
+  test('power-off in the middle of an upload: after the boot the service runs, resumed, one video', async ({
+    task,
+  }) => {
     const { box, service } = scene();
     const file = '/srv/team/power_cut.mp4';
     await service.faults(stalling);
@@ -152,7 +154,7 @@ umount /var/lib/dropcast && cp -a /root/state/. /var/lib/dropcast && rm -r /root
     await box.read('mount -t tmpfs -o mode=2770,gid=media disk /srv/disk');
   });
 
-  test('nothing was ended for a system call, and nothing was refused by the sandbox', async () => {
+  test('no process was killed for a system call, and the sandbox blocked nothing', async () => {
     const { box } = scene();
     const entries = await journal(box);
     // That the unit opens no other port was tried on purpose (folders.ts).

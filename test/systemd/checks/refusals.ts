@@ -7,7 +7,7 @@ export function checkRefusals(scene: () => Scene): void {
   test.for([
     { name: 'an empty key', spoil: ': > /etc/dropcast/api_key' },
     { name: 'a missing key', spoil: 'rm /etc/dropcast/api_key' },
-  ])('$name ends the start with the commands that mend it, and is not tried again', async ({ spoil }) => {
+  ])('$name stops the start with the commands that fix it, and systemd does not retry', async ({ spoil }) => {
     const { box } = scene();
     await box.read(`${spoil}; install -d /srv/first`);
     await configure(box, settings(['/srv/first']));
@@ -17,7 +17,7 @@ export function checkRefusals(scene: () => Scene): void {
     expect(why).toContain('sudo systemctl restart dropcast');
   });
 
-  test('a wrong configuration ends the start with file, line and key, and is not tried again', async () => {
+  test('a wrong configuration stops the start with file, line and key, and systemd does not retry', async () => {
     const { box, service } = scene();
     await giveKey(box, await service.key());
     await configure(box, settings(['/srv/first']).replace('concurrency:', 'concurency:'));

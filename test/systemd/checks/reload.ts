@@ -8,7 +8,7 @@ import { settings } from './settings.ts';
 const reloaded = '/srv/first';
 
 export function checkReload(scene: () => Scene): void {
-  test('systemctl reload waits until the new configuration is taken over', async ({ task }) => {
+  test('systemctl reload waits until the new configuration is active', async ({ task }) => {
     const { box } = scene();
     const before = await unitState(box, 'dropcast', 'MainPID');
     await configure(box, settings([...folders, reloaded]));
@@ -24,7 +24,7 @@ export function checkReload(scene: () => Scene): void {
     expect(await unitState(box, 'dropcast', 'MainPID')).toEqual(before);
   });
 
-  test('systemctl reload fails with the reason when the configuration is wrong, and the old one stays', async () => {
+  test('systemctl reload fails with the reason when the configuration is wrong, and the old one stays active', async () => {
     const { box, service } = scene();
     const before = await unitState(box, 'dropcast', 'MainPID', 'ActiveState');
     await configure(box, settings([reloaded]).replace('"**"', '"**", chanel: ch_main'));

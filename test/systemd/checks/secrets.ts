@@ -4,7 +4,7 @@ import { dropVideo, expectOneVideo, giveKey, unitState } from '../installed.ts';
 import type { Scene } from '../installed.ts';
 
 export function checkSecrets(scene: () => Scene): void {
-  test('a revoked key makes everything wait and say what to do; a new one and a restart, and all goes on', async () => {
+  test('a revoked key pauses everything and says what to do; a new key and a restart resume it', async () => {
     const { box, service } = scene();
     const first = await service.newKey();
     const second = await service.newKey();
@@ -24,7 +24,7 @@ export function checkSecrets(scene: () => Scene): void {
     await expectNowhere(scene(), [first.key, second.key]);
   });
 
-  test('an encrypted key works, and is nowhere on the disk as it is', async () => {
+  test('an encrypted key works, and is nowhere on the disk in plain text', async () => {
     const { box, service } = scene();
     const key = await service.key();
     await box.read(

@@ -6,7 +6,7 @@ import { exposureIn } from './install.ts';
 import { settings } from './settings.ts';
 
 export function checkStart(scene: () => Scene): void {
-  test('enable --now returns when the folders have been looked through, and says what it does', async ({ task }) => {
+  test('enable --now returns once the folders were scanned, with a status line', async ({ task }) => {
     const { box } = scene();
     await configure(box, settings(['/srv/first']));
     await box.read('install -d -m 2770 -g dropcast /srv/first');
@@ -38,7 +38,7 @@ export function checkStart(scene: () => Scene): void {
     await expectOneVideo(scene(), '/srv/first/there_before.mp4', sha256);
   });
 
-  test('systemctl status says in a line what it does', async ({ task }) => {
+  test('systemctl status shows in one line what the service is doing', async ({ task }) => {
     const { box } = scene();
     const idle = /^Idle · \d+ done · API \d+\/\d+$/;
     await eventually('it is idle', async () =>

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import { jsonBody } from '../http/input.ts';
 import { isoTime } from '../http/wire.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../http/handler.ts';
 
 /** The clock that rate limit, processing, expiry and every time in an answer follow. */
 export function clockEndpoints(clock: Clock): Endpoint[] {
@@ -11,13 +11,13 @@ export function clockEndpoints(clock: Clock): Endpoint[] {
     {
       method: 'GET',
       path: '/_sandbox/clock',
-      says: "Tells the service's time, and whether it stands still.",
+      says: "Returns the service's time, and whether the clock is stopped.",
       handler: (context) => context.json({ data: clockView(clock) }),
     },
     {
       method: 'PUT',
       path: '/_sandbox/clock',
-      says: 'Stops the clock with {"frozen": true}; with false it goes on from where it stands.',
+      says: 'Stops the clock with {"frozen": true}; with false it runs on from where it stopped.',
       handler: async (context) => {
         const { frozen } = await jsonBody(context.req.raw, setting);
         if (frozen && !clock.isFrozen) clock.freeze();
@@ -28,10 +28,10 @@ export function clockEndpoints(clock: Clock): Endpoint[] {
     {
       method: 'POST',
       path: '/_sandbox/clock/advance',
-      says: 'Moves the clock forward, frozen or not, by {"ms": 3600000} or {"by": "1h"} (ms, s, m, h, d). It never goes back.',
+      says: 'Moves the clock forward, stopped or not, by {"ms": 3600000} or {"by": "1h"} (ms, s, m, h, d). It never goes back.',
       handler: async (context) => {
         const ms = await jsonBody(context.req.raw, advance);
-        if (clock.nowMs() + ms > LAST_MS) throw new ApiError('invalid_request', 'The clock ends with the year 9999.');
+        if (clock.nowMs() + ms > LAST_MS) throw new ApiError('invalid_request', 'The clock cannot pass the year 9999.');
         clock.advance(ms);
         return context.json({ data: clockView(clock) });
       },

@@ -1,20 +1,19 @@
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody } from '../http/input.ts';
-import { textField } from '../http/text-fields.ts';
+import { jsonBody, textField } from '../http/input.ts';
 import { wholeVideo } from '../http/wire.ts';
-import type { World } from '../world.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Services } from '../services.ts';
+import type { Endpoint } from '../http/handler.ts';
 
 export function failVideoEndpoint({
   records,
   lifecycle,
   links,
-}: Pick<World, 'records' | 'lifecycle' | 'links'>): Endpoint {
+}: Pick<Services, 'records' | 'lifecycle' | 'links'>): Endpoint {
   return {
     method: 'POST',
     path: '/_sandbox/videos/:id/fail',
-    says: 'Lets a pending or processing video fail now, with {"code", "message"} as its error; 409 when it has come to its end.',
+    says: 'Makes a pending or processing video fail now, with {"code", "message"} as its error; 409 if it is ready or failed.',
     handler: async (context) => {
       const id = context.req.param('id') ?? '';
       const failure = await jsonBody(context.req.raw, failureBody);
@@ -22,7 +21,7 @@ export function failVideoEndpoint({
       const isFailed = lifecycle.fail(id, failure);
       const video = records.videos.find(id);
       if (!video) throw new ApiError('not_found', 'There is no such video.');
-      if (!isFailed) throw new ApiError('conflict', `This video is ${video.status}: it has come to its end.`);
+      if (!isFailed) throw new ApiError('conflict', `The status of this video is already ${video.status}.`);
       return context.json({ data: wholeVideo(video, links) });
     },
   };

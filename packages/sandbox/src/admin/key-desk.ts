@@ -17,6 +17,7 @@ export type KeyView = ReturnType<typeof keyView>;
 export class KeyDesk {
   readonly #parts: KeyDeskParts;
 
+  /** @param parts the keys, the clock that dates their changes, and the events that announce them */
   constructor(parts: KeyDeskParts) {
     this.#parts = parts;
   }
@@ -25,7 +26,7 @@ export class KeyDesk {
     return this.#parts.keys.list().map(keyView);
   }
 
-  /** @returns the key with its value, which nobody can read again */
+  /** @returns the key with its value, which cannot be read again */
   create(name: string, isReadOnly: boolean): KeyView & { readonly key: string } {
     const { keys, clock, events } = this.#parts;
     const value = `sk_sandbox_${randomBytes(24).toString('base64url')}`;
@@ -34,7 +35,7 @@ export class KeyDesk {
     return { ...view, key: value };
   }
 
-  /** From now on the key is refused. One that is revoked already stays so. @returns undefined for an id that no key has */
+  /** Revokes the key; revoking it again changes nothing. @returns undefined for an unknown id */
   revoke(id: string): KeyView | undefined {
     const { keys, clock, events } = this.#parts;
     const number = isKeyId(id) ? Number(id.slice('key_'.length)) : 0;
@@ -44,12 +45,12 @@ export class KeyDesk {
   }
 }
 
-/** Whether it could be one: `key_` and a number. */
+/** Whether it has the form `key_NUMBER`. */
 export function isKeyId(id: string): boolean {
   return /^key_\d{1,15}$/.test(id);
 }
 
-/** Of the number that the journal notes. */
+/** The id of the key with this number. */
 export function keyId(number: number): string {
   return `key_${number}`;
 }

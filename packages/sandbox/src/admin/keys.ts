@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody } from '../http/input.ts';
-import { nameField } from '../http/text-fields.ts';
-import type { Endpoint } from './endpoint.ts';
+import { jsonBody, nameField } from '../http/input.ts';
+import type { Endpoint } from '../http/handler.ts';
 import type { KeyDesk } from './key-desk.ts';
 
 export function keyEndpoints(desk: KeyDesk): Endpoint[] {
@@ -16,7 +15,7 @@ export function keyEndpoints(desk: KeyDesk): Endpoint[] {
     {
       method: 'POST',
       path: '/_sandbox/keys',
-      says: 'Creates an API key from {"name", "read_only"?}. The answer is the only one that has its value.',
+      says: 'Creates an API key from {"name", "read_only"?}. Only this answer has its value.',
       handler: async (context) => {
         const { name, read_only: isReadOnly } = await jsonBody(context.req.raw, newKey);
         return context.json({ data: desk.create(name, isReadOnly) }, 201, { 'Cache-Control': 'no-store' });
@@ -25,7 +24,7 @@ export function keyEndpoints(desk: KeyDesk): Endpoint[] {
     {
       method: 'DELETE',
       path: '/_sandbox/keys/:id',
-      says: 'Revokes an API key at once; the others go on. A second time changes nothing.',
+      says: 'Revokes an API key at once. Revoking it again changes nothing.',
       handler: (context) => {
         const key = desk.revoke(context.req.param('id') ?? '');
         if (!key) throw new ApiError('not_found', 'There is no such key.');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonBody } from '../http/input.ts';
 import type { RequestWindow } from '../store/request-window.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../http/handler.ts';
 
 /** The limit of api-spec section 8, of which higher ones are available on request. */
 export function rateLimitEndpoints(requestWindow: RequestWindow): Endpoint[] {
@@ -10,13 +10,13 @@ export function rateLimitEndpoints(requestWindow: RequestWindow): Endpoint[] {
     {
       method: 'GET',
       path: '/_sandbox/rate-limit',
-      says: 'Tells how many requests a key has in any rolling hour.',
+      says: 'Returns how many requests a key may send in any rolling hour.',
       handler: (context) => context.json({ data: view() }),
     },
     {
       method: 'PUT',
       path: '/_sandbox/rate-limit',
-      says: 'Changes that with {"requests_per_hour": 50}, for every key and at once; what was used counts. Ends with the process.',
+      says: 'Sets the limit with {"requests_per_hour": 50}, for every key, at once; past requests count. Lasts until the process ends.',
       handler: async (context) => {
         const { requests_per_hour: limit } = await jsonBody(context.req.raw, setting);
         requestWindow.limit = limit;

@@ -13,12 +13,13 @@ export interface AdminAddress {
   readonly ca?: string | undefined;
 }
 
-/** No sandbox answers there as one should, or it refused; the message says which. */
+/** No sandbox could be reached, or it refused the request; the message says which. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
-  /** The code of the sandbox's refusal; 'unreachable' when nobody answered, 'not a sandbox' when somebody else did. */
+  /** The code of the sandbox's error; 'unreachable' without an answer, 'not a sandbox' for an answer of something else. */
   readonly code: string;
 
+  /** @param code of the sandbox's answer, `unreachable` or `not a sandbox` @param message for the user */
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
@@ -29,6 +30,7 @@ export class AdminError extends Error {
 export class RemoteKeys {
   readonly #address: AdminAddress;
 
+  /** @param address of the running sandbox; connects only when a method is called */
   constructor(address: AdminAddress) {
     this.#address = address;
   }
@@ -43,7 +45,7 @@ export class RemoteKeys {
   }
 
   async revoke(id: string): Promise<KeyView | undefined> {
-    if (!isKeyId(id)) return undefined; // `..` would ask for another address
+    if (!isKeyId(id)) return undefined; // `..` would lead to another path
     try {
       return await this.#ask(keyForm, { method: 'DELETE', path: `/keys/${encodeURIComponent(id)}` });
     } catch (error) {
@@ -56,11 +58,12 @@ export class RemoteKeys {
     const { status, content } = await exchange(this.#address, question);
     const answer = parsed(content);
     const refused = errorForm.safeParse(answer).data;
-    if (refused) throw new AdminError(refused.error.code, `the sandbox refused (${status}): ${refused.error.message}`);
+    if (refused)
+      throw new AdminError(refused.error.code, `the sandbox refused the request (${status}): ${refused.error.message}`);
     const taken = z.object({ data: form }).safeParse(answer).data;
     if (taken) return taken.data;
     const { adminUrl } = this.#address;
-    throw new AdminError('not a sandbox', `what answers at ${adminUrl} is not the admin side of a sandbox`);
+    throw new AdminError('not a sandbox', `${adminUrl} is not the admin side of a sandbox`);
   }
 }
 
@@ -84,7 +87,7 @@ interface Question {
   readonly body?: object;
 }
 
-/** With node:http because `fetch` takes no authority to trust. */
+/** With node:http, because `fetch` has no option for a CA. */
 async function exchange({ adminUrl, token, ca }: AdminAddress, { method, path, body }: Question) {
   const url = `${adminUrl.replace(/\/+$/, '')}${path}`;
   const content = body === undefined ? '' : JSON.stringify(body);
@@ -92,20 +95,20 @@ async function exchange({ adminUrl, token, ca }: AdminAddress, { method, path, b
     Authorization: `Bearer ${token}`,
     ...(body && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(content) }),
   };
-  const options = { method, headers, agent: false, timeout: PATIENCE_MS };
+  const options = { method, headers, agent: false, timeout: TIMEOUT_MS };
   try {
     const asked = url.startsWith('https:') ? requestHttps(url, { ...options, ca }) : requestHttp(url, options);
-    asked.on('timeout', () => asked.destroy(new Error(`no answer within ${PATIENCE_MS / 1000} s`)));
+    asked.on('timeout', () => asked.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
     asked.end(content);
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
     return { status: response.statusCode, content: await text(response) };
   } catch (error) {
     const why = error instanceof Error ? error.message || error.name : String(error);
-    throw new AdminError('unreachable', `no sandbox answers at ${adminUrl}: ${why}`, { cause: error });
+    throw new AdminError('unreachable', `cannot reach a sandbox at ${adminUrl}: ${why}`, { cause: error });
   }
 }
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 function parsed(content: string): unknown {
   try {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { query } from '../http/input.ts';
+import { query, pageNumber } from '../http/input.ts';
 import type { Journal, JournalEntry } from '../http/journal.ts';
-import { pageNumber } from '../http/paging.ts';
 import { isoTime } from '../http/wire.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../http/handler.ts';
 import { keyId } from './key-desk.ts';
 
 /** The request journal. */
@@ -12,7 +11,7 @@ export function requestEndpoints(journal: Journal): Endpoint[] {
     {
       method: 'GET',
       path: '/_sandbox/requests',
-      says: 'Lists the last requests, oldest first; ?operation=videos.list, ?status=404 or 4xx, ?since=2026-01-31T12:00:00Z, ?limit=100.',
+      says: 'Lists the latest requests, oldest first; ?operation=videos.list, ?status=404 or 4xx, ?since=2026-01-31T12:00:00Z, ?limit=100.',
       handler: (context) => {
         const wanted = query(context.req.raw, filter);
         const entries = journal.entries().filter((entry) => isWanted(entry, wanted));
@@ -22,7 +21,7 @@ export function requestEndpoints(journal: Journal): Endpoint[] {
     {
       method: 'DELETE',
       path: '/_sandbox/requests',
-      says: 'Forgets the requests so far.',
+      says: 'Clears the request journal.',
       handler: (context) => {
         journal.clear();
         return context.body(null, 204);

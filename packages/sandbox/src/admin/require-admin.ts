@@ -11,27 +11,27 @@ interface Guarded {
 }
 
 /**
- * Lets in who sends the admin token as a Bearer token, and the browser that `enterByLink` let in.
+ * Admits requests with the admin token as Bearer token, and browsers that `enterByLink` signed in.
  * @throws ApiError 401 for all others, 403 for a changing request that another page made the browser send
  */
-export function requireAdmin(world: Guarded): MiddlewareHandler {
+export function requireAdmin(services: Guarded): MiddlewareHandler {
   return async (context, next) => {
-    if (!isAdmin(context, world)) throw unauthorized();
+    if (!isAdmin(context, services)) throw unauthorized();
     await next();
   };
 }
 
-/** As `requireAdmin`, for who has something to show to strangers too. @throws ApiError 403 as it does */
+/** As `requireAdmin`, for routes that also answer visitors who are not signed in. @throws ApiError 403 as it does */
 export function isAdmin(context: Context, { adminToken, links }: Guarded): boolean {
   if (isEqual(bearerToken(context.req.header('authorization')), adminToken)) return true;
   if (!isEqual(getCookie(context, cookieName(links.origin)), sessionOf(adminToken))) return false;
   if (!READING.has(context.req.method) && !isFromOwnPage(context))
-    throw new ApiError('forbidden', 'With the cookie alone, only the own page of the sandbox can change anything.');
+    throw new ApiError('forbidden', "With the cookie alone, only the sandbox's own page may change anything.");
   return true;
 }
 
 /**
- * `GET …?token=TOKEN` → a cookie and the same address without the token, so that it stays in no history and no screenshot.
+ * `GET …?token=TOKEN` → a cookie, and a redirect to the same address without the token, which must not stay in a history or a screenshot.
  * The cookie ends with the browser. @throws ApiError 401 for a wrong token
  */
 export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
@@ -56,17 +56,17 @@ export function enterByLink({ adminToken, links }: Guarded): MiddlewareHandler {
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** By port: browsers send the cookies of 127.0.0.1 to every port of it, so that two sandboxes would push each other out. */
+/** With the port: browsers send cookies of 127.0.0.1 to all its ports, so two sandboxes would overwrite each other's. */
 function cookieName(origin: string): string {
   return `dropcast_sandbox_${new URL(origin).port}`;
 }
 
-/** And not the token itself, because whatever else listens on this machine gets the cookie too. */
+/** Not the token itself: browsers send the cookie to every other server on this machine too. */
 function sessionOf(adminToken: string): string {
   return createHmac('sha256', adminToken).update('page of the sandbox').digest('base64url');
 }
 
-/** In a time that does not tell how much of it was right: hashes have one length and no order to be guessed along. */
+/** In constant time. Hashing first gives both sides the same length. */
 function isEqual(given: string | undefined, wanted: string): boolean {
   return given !== undefined && timingSafeEqual(hashOf(given), hashOf(wanted));
 }
@@ -75,7 +75,7 @@ function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** SameSite=Strict lets other ports of this machine pass, so the origin itself must say that it is the sandbox's. */
+/** SameSite=Strict admits other ports of this machine, so the origin must be the sandbox's own. */
 function isFromOwnPage({ req }: Context): boolean {
   const site = req.header('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin';
@@ -83,7 +83,7 @@ function isFromOwnPage({ req }: Context): boolean {
 }
 
 function unauthorized(): ApiError {
-  return new ApiError('unauthorized', 'The admin side wants its own token: Authorization: Bearer ADMIN_TOKEN.', {
+  return new ApiError('unauthorized', 'The admin side needs its own token: Authorization: Bearer ADMIN_TOKEN.', {
     'WWW-Authenticate': 'Bearer',
   });
 }

@@ -1,13 +1,12 @@
 import { Hono } from 'hono';
 import { createFaultRoutes } from '../faults/routes.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Handler } from '../http/handler.ts';
+import type { Handler, Endpoint } from '../http/handler.ts';
 import { isAt } from '../http/operations.ts';
-import { reset } from '../reset.ts';
+import { reset } from './reset.ts';
 import { createWebhookRoutes } from '../webhooks/routes.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { clockEndpoints } from './clock.ts';
-import type { Endpoint } from './endpoint.ts';
 import { failVideoEndpoint } from './fail-video.ts';
 import { KeyDesk } from './key-desk.ts';
 import { keyEndpoints } from './keys.ts';
@@ -18,77 +17,77 @@ import { seedEndpoint } from './seed.ts';
 import { snapshotEndpoints } from './snapshot.ts';
 import { stateEndpoint } from './state.ts';
 
-/** The admin side below /_sandbox, with a token of its own and never limited. The specification knows nothing of it. */
-export function createAdminRoutes(world: World): Hono {
+/** The admin side below /_sandbox: its own token, no rate limit. It is not part of the specification. */
+export function createAdminRoutes(services: Services): Hono {
   const admin = new Hono();
-  const endpoints = endpointsOf(world);
+  const endpoints = endpointsOf(services);
   const listed: Listed[] = [...endpoints, ...mounted];
   const index: Handler = (context) => context.json({ data: { endpoints: listed.map(indexLine) } });
-  admin.use('/_sandbox/*', requireAdmin(world));
+  admin.use('/_sandbox/*', requireAdmin(services));
   admin.on('GET', ['/_sandbox', '/_sandbox/'], index);
   for (const { method, path, handler } of endpoints) admin.on(method, path, handler);
-  admin.route('/', createFaultRoutes(world));
-  admin.route('/', createWebhookRoutes(world));
+  admin.route('/', createFaultRoutes(services));
+  admin.route('/', createWebhookRoutes(services));
   admin.all('/_sandbox/*', (context) => answerElsewhere(context.req.method, context.req.path, listed));
   return admin;
 }
 
 type Listed = Omit<Endpoint, 'handler'>;
 
-function endpointsOf(world: World): Endpoint[] {
-  const { records, clock, events, requestWindow, journal } = world;
+function endpointsOf(services: Services): Endpoint[] {
+  const { records, clock, events, requestWindow, journal } = services;
   return [
-    stateEndpoint(world),
-    resetEndpoint(world),
-    seedEndpoint(world),
-    ...snapshotEndpoints(world),
+    stateEndpoint(services),
+    resetEndpoint(services),
+    seedEndpoint(services),
+    ...snapshotEndpoints(services),
     ...keyEndpoints(new KeyDesk({ keys: records.keys, clock, events })),
     ...requestEndpoints(journal),
     ...clockEndpoints(clock),
     ...rateLimitEndpoints(requestWindow),
-    failVideoEndpoint(world),
+    failVideoEndpoint(services),
   ];
 }
 
-function resetEndpoint(world: World): Endpoint {
+function resetEndpoint(services: Services): Endpoint {
   return {
     method: 'POST',
     path: '/_sandbox/reset',
-    says: 'Back to how it was right after its start: records, files, clock, limit, faults and journal.',
+    says: 'Restores the state right after the start: records, files, clock, limit, faults and journal.',
     handler: async (context) => {
-      await reset(world);
+      await reset(services);
       return context.body(null, 204);
     },
   };
 }
 
-/** What the routes of the other parts take. */
+/** Endpoints that the mounted routes serve. */
 const mounted: readonly Listed[] = [
-  { method: 'GET', path: '/_sandbox/faults', says: 'Lists the planned faults, and how often each hit.' },
+  { method: 'GET', path: '/_sandbox/faults', says: 'Lists the faults, and how often each hit.' },
   {
     method: 'POST',
     path: '/_sandbox/faults',
-    says: 'Plans one more fault, like {"kind": "status", "status": 503, "operation": "videos.get", "times": 2}.',
+    says: 'Adds a fault, for example {"kind": "status", "status": 503, "operation": "videos.get", "times": 2}.',
   },
-  { method: 'PUT', path: '/_sandbox/faults', says: 'Plans these faults, [{"kind"}, …], and no others.' },
-  { method: 'DELETE', path: '/_sandbox/faults', says: 'Forgets all planned faults.' },
-  { method: 'DELETE', path: '/_sandbox/faults/:id', says: 'Forgets a planned fault.' },
-  { method: 'GET', path: '/_sandbox/webhooks', says: 'Lists the addresses that are told of events.' },
+  { method: 'PUT', path: '/_sandbox/faults', says: 'Replaces all faults with these, [{"kind"}, …].' },
+  { method: 'DELETE', path: '/_sandbox/faults', says: 'Removes all faults.' },
+  { method: 'DELETE', path: '/_sandbox/faults/:id', says: 'Removes a fault.' },
+  { method: 'GET', path: '/_sandbox/webhooks', says: 'Lists the registered webhooks.' },
   {
     method: 'POST',
     path: '/_sandbox/webhooks',
-    says: 'Registers an address with {"url", "events"?}. The answer is the only one that has its secret.',
+    says: 'Registers a webhook with {"url", "events"?}. Only this answer has its secret.',
   },
-  { method: 'DELETE', path: '/_sandbox/webhooks/:id', says: 'Forgets an address and its deliveries.' },
+  { method: 'DELETE', path: '/_sandbox/webhooks/:id', says: 'Removes a webhook and its deliveries.' },
   {
     method: 'GET',
     path: '/_sandbox/webhooks/:id/deliveries',
-    says: 'Lists what was delivered, newest first; ?limit=100.',
+    says: 'Lists the deliveries, newest first; ?limit=100.',
   },
   {
     method: 'POST',
     path: '/_sandbox/webhooks/:id/deliveries/:delivery/redeliver',
-    says: 'Delivers it again, from the first attempt.',
+    says: 'Delivers it again, starting with the first attempt.',
   },
 ];
 
@@ -100,7 +99,7 @@ function answerElsewhere(method: string, path: string, endpoints: readonly Liste
   const methods = endpoints.filter((endpoint) => isAt(endpoint.path, path)).map((endpoint) => endpoint.method);
   if (/^\/_sandbox\/?$/.test(path)) methods.push('GET');
   if (methods.length === 0)
-    throw new ApiError('not_found', 'The admin side has nothing at this path: see GET /_sandbox.');
+    throw new ApiError('not_found', 'The admin side has nothing at this path. GET /_sandbox lists what it has.');
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: { Allow: allow } });
   throw new ApiError('method_not_allowed', `This path allows ${allow}.`, { Allow: allow });

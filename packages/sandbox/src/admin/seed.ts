@@ -4,21 +4,21 @@ import { z } from 'zod';
 import { seedHistory } from '../analytics/history.ts';
 import { ApiError } from '../http/api-error.ts';
 import { jsonBodyIfAny } from '../http/input.ts';
-import { seededFraction } from '../seeded.ts';
+import { seededFraction } from '../seeded-random.ts';
 import { receiveFile } from '../uploads/receive.ts';
 import type { NewVideoFields } from '../video-admission.ts';
-import type { World } from '../world.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Services } from '../services.ts';
+import type { Endpoint } from '../http/handler.ts';
 import { openSamples } from './sample-media.ts';
 
-type SeedParts = Pick<World, 'settings' | 'records' | 'library' | 'lifecycle' | 'admission' | 'clock' | 'events'>;
+type SeedParts = Pick<Services, 'settings' | 'records' | 'mediaFiles' | 'lifecycle' | 'admission' | 'clock' | 'events'>;
 
-/** Something to look at. */
+/** Sample videos and plays. */
 export function seedEndpoint(parts: SeedParts): Endpoint {
   return {
     method: 'POST',
     path: '/_sandbox/seed',
-    says: 'Makes {"videos": 0 to 1000} (20) from real files, with their end at once, and made-up plays of {"days": 0 to 366} (30).',
+    says: 'Adds {"videos": 0 to 1000} (20) from real files, processed at once, and made-up plays of {"days": 0 to 366} (30).',
     handler: async (context) => {
       const { videos, days } = await jsonBodyIfAny(context.req.raw, wish);
       const visit = { hasGone: context.req.raw.signal, era: parts.lifecycle.era };
@@ -33,15 +33,15 @@ const upTo = (max: number) =>
 const wish = z.strictObject({ videos: upTo(1000).default(20), days: upTo(366).default(30) });
 
 /**
- * Each through the door that uploads use, so that it is what its bytes are: a damaged sample becomes a failed video. Ends early
- * when who asked has gone. @throws ApiError 409 when a reset or an import comes in between
+ * Each file takes the path of an upload, so a damaged sample becomes a failed video. Stops early when the client disconnects.
+ * @throws ApiError 409 when a reset or an import intervenes
  */
 async function addVideos(count: number, { hasGone, era }: Visit, parts: SeedParts): Promise<void> {
-  const { settings, records, library, lifecycle, admission } = parts;
+  const { settings, records, mediaFiles, lifecycle, admission } = parts;
   const samples = await openSamples(settings.samplesDir);
   const first = records.videos.count({});
   for (let index = first; index < first + count && !hasGone.aborted; index += 1) {
-    const file = await receiveFile(Readable.from([await samples.bytes(index)]), library.incoming);
+    const file = await receiveFile(Readable.from([await samples.bytes(index)]), mediaFiles.incoming);
     if (lifecycle.era !== era) {
       await rm(file.path, { force: true });
       throw replacedMeanwhile();
@@ -62,7 +62,7 @@ async function addPlays(days: number, { hasGone, era }: Visit, parts: SeedParts)
   return plays;
 }
 
-/** Who asked, and what the records were then. */
+/** The request that is being served, and the era in which it began. */
 interface Visit {
   readonly hasGone: AbortSignal;
   /** Of the lifecycle. */
@@ -70,7 +70,7 @@ interface Visit {
 }
 
 function replacedMeanwhile(): ApiError {
-  return new ApiError('conflict', 'All records were replaced meanwhile.');
+  return new ApiError('conflict', 'A reset or an import replaced all records meanwhile.');
 }
 
 function fieldsOf(index: number, { settings, records }: Pick<SeedParts, 'settings' | 'records'>): NewVideoFields {
@@ -78,11 +78,11 @@ function fieldsOf(index: number, { settings, records }: Pick<SeedParts, 'setting
     list[Math.floor(seededFraction(settings.seed, [what, index]) * list.length)] ?? '';
   const channels = records.channels.list();
   const channelId = channels[index % Math.max(channels.length, 1)]?.id;
-  if (channelId === undefined) throw new ApiError('conflict', 'The account has no channel to put videos into.');
+  if (channelId === undefined) throw new ApiError('conflict', 'The account has no channel for the videos.');
   const [topic, place] = [pick(TOPICS, 'topic'), pick(PLACES, 'place')];
   return {
     title: `${topic} ${index + 1}: ${place}`,
-    description: `${topic} from ${place}. A sample that the sandbox was filled with.`,
+    description: `${topic} from ${place}. A sample of the sandbox.`,
     channelId,
     tags: ['sample', topic.toLowerCase()],
     sourceUrl: null,

@@ -4,14 +4,14 @@ import { ApiError } from '../http/api-error.ts';
 import { SCHEMA_VERSION } from '../store/database.ts';
 import { columnNames, tableNames, type Tables } from '../store/tables.ts';
 
-/** A snapshot as it travels. `media` has the files as base64, by their video. */
+/** A snapshot of all records. `media` has the files in base64, by video id. */
 export type SnapshotDocument = z.output<typeof snapshotDocument>;
 
 const version = z.literal(1, 'must be 1');
-const schema = z.literal(SCHEMA_VERSION, `must be ${SCHEMA_VERSION}: this sandbox knows no other form of records`);
+const schema = z.literal(SCHEMA_VERSION, `must be ${SCHEMA_VERSION}, the only schema that this sandbox reads`);
 const value = z.union([z.string(), z.number().refine(isExact), z.null()], 'must be a string, an exact number or null');
 
-/** Others come out of the database as errors. */
+/** SQLite throws on reading others. */
 function isExact(number: number): boolean {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER;
 }
@@ -26,8 +26,8 @@ export const snapshotDocument = z.strictObject({
 });
 
 /**
- * What the form alone does not say: that these are the tables and columns of this sandbox, and that no value would break who reads
- * it later. What remains (types, uniqueness, references) the database itself refuses. @throws ApiError 422
+ * Checks what the schema of the document cannot: that these are the tables and columns of this sandbox, and that no value would break
+ * a later reader. The database itself checks the rest (types, uniqueness, references). @throws ApiError 422
  */
 export function requireFittingTables({ tables, sequences }: Tables, database: DatabaseSync): void {
   const known = tableNames(database);
@@ -54,7 +54,7 @@ export function refusal(place: string, what: string): ApiError {
 }
 
 function requireSame(given: readonly string[], wanted: readonly string[], place: string): void {
-  if (given.length === wanted.length && wanted.every((name, index) => name === given[index])) return; // as they were exported
+  if (given.length === wanted.length && wanted.every((name, index) => name === given[index])) return; // in the order of an export
   const missing = wanted.find((name) => !given.includes(name));
   if (missing !== undefined) throw refusal(place, `lacks ${missing}`);
   const unknown = given.find((name) => !wanted.includes(name));
@@ -73,7 +73,7 @@ interface Rule {
   readonly what: string;
 }
 
-/** An id becomes part of addresses and of file names; a time a date in answers; a media type a header. The first that fits counts. */
+/** Ids become parts of addresses and file names, times become dates in answers, media types become headers. The first match counts. */
 const rules: readonly Rule[] = [
   { columns: /^due_at_ms$/, is: z.int().min(0), what: 'a time in milliseconds' },
   {

@@ -7,14 +7,14 @@ import { isoTime } from '../http/wire.ts';
 import { SCHEMA_VERSION } from '../store/database.ts';
 import { readSequences, rowsOf, tableNames } from '../store/tables.ts';
 import type { StoredFile } from '../store/videos.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 
-export type ExportParts = Pick<World, 'records' | 'library' | 'lifecycle' | 'clock'>;
+export type ExportParts = Pick<Services, 'records' | 'mediaFiles' | 'lifecycle' | 'clock'>;
 
 /**
- * The document as a stream. It is of one moment, and the service goes on meanwhile: the records are copied first (0.5 s for
- * 800,000 plays; `backup` of node:sqlite would not stop the service at all, but fails as soon as something is written), and read
- * from the copy as fast as they are taken. A stream that is cancelled leaves nothing behind.
+ * The document as a stream. It shows one moment while the service continues: the records are copied first (0.5 s for 800,000 plays;
+ * `backup` of node:sqlite would not block at all, but fails as soon as something is written), then read from the copy as the client
+ * consumes them. A cancelled stream leaves nothing behind.
  * @throws ApiError 409 when the files are too many for a document, and the error of the disk that has no room for the copy
  */
 export async function exportStream(parts: ExportParts, isWithMedia: boolean): Promise<ReadableStream> {
@@ -42,13 +42,13 @@ function requireFewFiles(files: readonly StoredFile[]): void {
   if (totalBytes <= MAX_MEDIA_BYTES) return;
   throw new ApiError(
     'conflict',
-    `The files have ${totalBytes} bytes, and a document takes ${MAX_MEDIA_BYTES}: stop the sandbox and copy its data folder instead.`,
+    `The files have ${totalBytes} bytes, but a document holds at most ${MAX_MEDIA_BYTES}. Stop the sandbox and copy its data folder instead.`,
   );
 }
 
 async function* documentPieces(parts: ExportParts, isWithMedia: boolean): AsyncGenerator<string, undefined> {
-  const { records, library, clock } = parts;
-  const path = join(library.incoming, randomUUID());
+  const { records, mediaFiles, clock } = parts;
+  const path = join(mediaFiles.incoming, randomUUID());
   const files = isWithMedia ? records.videos.files() : undefined;
   try {
     const exportedAt = isoTime(clock.nowMs());
@@ -57,7 +57,7 @@ async function* documentPieces(parts: ExportParts, isWithMedia: boolean): AsyncG
     yield `{"v":1,"schema":${SCHEMA_VERSION},"exported_at":"${exportedAt}","tables":{`;
     yield* tablePieces(copy);
     yield `},"sequences":${JSON.stringify(readSequences(copy))}`;
-    if (files) yield* mediaPieces(files, library);
+    if (files) yield* mediaPieces(files, mediaFiles);
     yield '}';
     return undefined;
   } finally {
@@ -81,11 +81,14 @@ function* tablePieces(copy: DatabaseSync): Generator<string> {
   }
 }
 
-/** A file that was deleted or replaced since is left out: its record came too early to know. */
-async function* mediaPieces(files: readonly StoredFile[], library: ExportParts['library']): AsyncGenerator<string> {
+/** Leaves out files that were deleted or replaced since the copy was made. */
+async function* mediaPieces(
+  files: readonly StoredFile[],
+  mediaFiles: ExportParts['mediaFiles'],
+): AsyncGenerator<string> {
   let separator = ',"media":{';
   for (const { videoId, sha256 } of files) {
-    const bytes = await readFile(library.pathOf(videoId)).catch(() => undefined);
+    const bytes = await readFile(mediaFiles.pathOf(videoId)).catch(() => undefined);
     if (!bytes || createHash('sha256').update(bytes).digest('hex') !== sha256) continue;
     yield `${separator}${JSON.stringify(videoId)}:"${bytes.toString('base64')}"`;
     separator = ',';

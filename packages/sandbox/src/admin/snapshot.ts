@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { jsonBody, query } from '../http/input.ts';
 import { inTransaction } from '../store/database.ts';
-import { latestTimeIn } from '../store/latest-time.ts';
-import { eraseTables, fillTables } from '../store/tables.ts';
-import type { World } from '../world.ts';
-import type { Endpoint } from './endpoint.ts';
+import { latestTimeIn, eraseTables, fillTables } from '../store/tables.ts';
+import type { Services } from '../services.ts';
+import type { Endpoint } from '../http/handler.ts';
 import { refusal, requireFittingTables, snapshotDocument, type SnapshotDocument } from './snapshot-document.ts';
 import { exportStream } from './snapshot-export.ts';
 
-type SnapshotParts = Pick<World, 'records' | 'library' | 'lifecycle' | 'importer' | 'clock' | 'events'>;
+type SnapshotParts = Pick<Services, 'records' | 'mediaFiles' | 'lifecycle' | 'importer' | 'clock' | 'events'>;
 
 /** All records as one JSON document, and back. Of keys and upload addresses there are only hashes; secrets of webhooks are in it. */
 export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
@@ -24,14 +23,14 @@ export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
       handler: async (context) => {
         const { media } = query(context.req.raw, exportQuery);
         const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
-        if (context.req.method === 'HEAD') return context.body(null, 200, headers); // a stream that nobody takes would stay
+        if (context.req.method === 'HEAD') return context.body(null, 200, headers); // an unread stream would stay open
         return context.body(await exportStream(parts, media === 'true'), 200, headers);
       },
     },
     {
       method: 'POST',
       path: '/_sandbox/import',
-      says: 'Replaces everything by such a document, keys included. Files that it does not bring stay if they are the same, and are missing else.',
+      says: 'Replaces everything with such a document, keys included. A file that is not in it stays if its hash matches; else it is missing.',
       handler: async (context) => {
         const document = await jsonBody(context.req.raw, snapshotDocument, MAX_DOCUMENT_BYTES);
         return context.json({ data: await imported(parts, document) });
@@ -43,15 +42,15 @@ export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
 const exportQuery = z.strictObject({ media: z.enum(['true', 'false'], 'must be true or false').default('false') });
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
-/** Looks at everything first, then replaces everything in one moment: a refused document changes nothing. */
+/** Checks everything first, then replaces everything atomically: a refused document changes nothing. */
 async function imported(parts: SnapshotParts, document: SnapshotDocument) {
-  const { records, library, lifecycle, importer, clock, events } = parts;
+  const { records, mediaFiles, lifecycle, importer, clock, events } = parts;
   requireFittingTables(document, records.database);
-  const brought = await unpacked(document, library.incoming);
+  const brought = await unpacked(document, mediaFiles.incoming);
   try {
-    const { files, kept, space } = await lifecycle.startAnew(() => replaceAll(parts, document, brought));
+    const { files, kept, space } = await lifecycle.startNewEra(() => replaceAll(parts, document, brought));
     clock.advance(Math.max(0, latestTimeIn(records.database) - clock.nowMs()));
-    events.emit('reset', ''); // which ends the imports of before
+    events.emit('reset', ''); // aborts the imports in progress
     importer.resume();
     await space;
     return {
@@ -64,7 +63,7 @@ async function imported(parts: SnapshotParts, document: SnapshotDocument) {
   }
 }
 
-/** The media as files, by their video. @throws ApiError 422 for one that no record is about, or whose bytes are others */
+/** Writes the media to files. @returns their paths by video id. @throws ApiError 422 for one without a record, or with another hash */
 async function unpacked({ tables, media = {} }: SnapshotDocument, folder: string): Promise<Map<string, string>> {
   const records = new Map(tables['videos']?.map((row) => [row['id'], row] as const));
   const contents = Object.entries(media).map(([videoId, base64]) => ({
@@ -74,7 +73,7 @@ async function unpacked({ tables, media = {} }: SnapshotDocument, folder: string
   for (const { videoId, bytes } of contents) {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     if (records.get(videoId)?.['file_sha256'] !== sha256)
-      throw refusal(`media.${videoId}`, 'is not the file that the records tell of');
+      throw refusal(`media.${videoId}`, 'does not match the hash in the records');
   }
   const paths = new Map<string, string>();
   for (const { videoId, bytes } of contents) {
@@ -85,7 +84,7 @@ async function unpacked({ tables, media = {} }: SnapshotDocument, folder: string
   return paths;
 }
 
-function replaceAll({ records, library }: SnapshotParts, document: SnapshotDocument, brought: Map<string, string>) {
+function replaceAll({ records, mediaFiles }: SnapshotParts, document: SnapshotDocument, brought: Map<string, string>) {
   const { database, videos } = records;
   const before = new Map(videos.files().map((file) => [file.videoId, file] as const));
   fitOrRefuse(() =>
@@ -97,13 +96,13 @@ function replaceAll({ records, library }: SnapshotParts, document: SnapshotDocum
   );
   const files = videos.files();
   const own = files
-    .filter((file) => before.get(file.videoId)?.sha256 === file.sha256 && existsSync(library.pathOf(file.videoId)))
-    .map(({ videoId }) => [videoId, library.pathOf(videoId)] as const);
+    .filter((file) => before.get(file.videoId)?.sha256 === file.sha256 && existsSync(mediaFiles.pathOf(file.videoId)))
+    .map(({ videoId }) => [videoId, mediaFiles.pathOf(videoId)] as const);
   const kept = new Map([...own, ...brought]);
-  return { files, kept, space: library.replace(kept) };
+  return { files, kept, space: mediaFiles.replace(kept) };
 }
 
-/** As answers will: what cannot be read is found here, while the old records can still come back. @throws TypeError */
+/** Finds unreadable rows now, while the transaction can still be rolled back. @throws TypeError */
 function readEverything({ keys, channels, feeds, webhooks, videos }: SnapshotParts['records']): void {
   for (const store of [keys, channels, feeds, webhooks]) store.list();
   for (let page = 1; videos.page({}, page, 1000).videos.length > 0; page += 1);

@@ -1,22 +1,22 @@
 import { packageVersion } from '../package-files.ts';
 import { isoTime } from '../http/wire.ts';
 import type { VideoStatus } from '../store/videos.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { clockView } from './clock.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from '../http/handler.ts';
 
 type StateParts = Pick<
-  World,
+  Services,
   'records' | 'clock' | 'journal' | 'requestWindow' | 'faults' | 'links' | 'settings' | 'lifecycle'
 >;
 
-/** What the sandbox is and holds, at a glance. */
+/** A summary of the sandbox and its contents. */
 export function stateEndpoint(parts: StateParts): Endpoint {
   const startedAt = isoTime(Date.now());
   return {
     method: 'GET',
     path: '/_sandbox/state',
-    says: 'Tells the version, addresses, clock and limits, and how much of everything there is.',
+    says: 'Returns the version, addresses, clock, limits and counts.',
     handler: async (context) => {
       const { lifecycle, clock, requestWindow, settings, links } = parts;
       lifecycle.advance();

@@ -4,7 +4,7 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Adds one range to disjoint, sorted ranges. Bytes that are there already are not added twice. */
+/** Merges a range into disjoint, sorted ranges. */
 export function withRange(ranges: readonly ByteRange[], added: ByteRange): ByteRange[] {
   const before = ranges.filter((range) => range.end < added.start);
   const after = ranges.filter((range) => range.start > added.end);

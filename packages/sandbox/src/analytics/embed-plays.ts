@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import { RecentMap } from './recent-map.ts';
 import { embedProgress, type PlayerReport } from './watch-rules.ts';
 
@@ -9,20 +9,21 @@ export interface EmbedPlaysParts {
   readonly records: Pick<Records, 'videos' | 'plays'>;
   readonly clock: Clock;
   readonly events: Events;
-  /** Ms that pass at the pace of the world, whatever the service's clock does. Default: since this process began. */
+  /** Real time in ms, independent of the service's clock. Default: since this process started. */
   readonly uptimeMs?: () => number;
 }
 
-/** Why no play was opened. */
+/** Why a play was not opened. */
 export type PlayRefusal = 'no such video' | 'not ready';
 
 /** The plays of embed pages. A page opens a play when the video begins to run, and reports from time to time how far it came. */
 export class EmbedPlays {
   readonly #parts: EmbedPlaysParts;
   readonly #uptimeMs: () => number;
-  /** When plays were opened, in uptime. For those that went the service's clock has to do, as after a restart. */
+  /** When plays were opened, in uptime. For older ones, and after a restart, the service's clock is used. */
   readonly #openedAtMs = new RecentMap<number>(10_000);
 
+  /** @param parts records and clock of the service, events for new plays */
   constructor(parts: EmbedPlaysParts) {
     this.#parts = parts;
     this.#uptimeMs = parts.uptimeMs ?? (() => performance.now());
@@ -42,7 +43,7 @@ export class EmbedPlays {
     return { playId: id };
   }
 
-  /** A report that comes late, twice or out of order does no harm. @returns false when the video has no such play */
+  /** Late, repeated and reordered reports do no harm. @returns false if the video has no such play */
   report(videoId: string, playId: string, report: PlayerReport): boolean {
     const { videos, plays } = this.#parts.records;
     const play = plays.find(playId);
@@ -52,7 +53,7 @@ export class EmbedPlays {
     return true;
   }
 
-  /** By the clock that ran further: the service's may stand still while a real player runs, or be put forward while none does. */
+  /** By the clock that advanced further: the service's may be stopped while a player runs, or moved forward while none does. */
   #elapsedMs(playId: string, startedAtMs: number): number {
     const openedAtMs = this.#openedAtMs.get(playId);
     const reallyMs = openedAtMs === undefined ? 0 : this.#uptimeMs() - openedAtMs;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Records } from '../records.ts';
-import { seededFraction, seededToken } from '../seeded.ts';
+import type { Records } from '../store/records.ts';
+import { seededFraction, seededToken } from '../seeded-random.ts';
 import { inTransaction } from '../store/database.ts';
 import type { Play } from '../store/plays.ts';
 import type { Video } from '../store/videos.ts';
@@ -27,7 +27,7 @@ export async function seedHistory(parts: HistoryParts): Promise<number> {
   let added = 0;
   for (const video of readyVideos(records)) {
     if (!isWanted()) break;
-    if (records.videos.find(video.id)) added += addPlays(video, parts); // else it was deleted between two turns
+    if (records.videos.find(video.id)) added += addPlays(video, parts); // else it was deleted meanwhile
     await nextTurn();
   }
   return added;
@@ -109,5 +109,5 @@ function playOf(video: Video, day: number, { seed, name }: Named): Play {
 
 const HOUR_MS = 3_600_000;
 
-/** Those who come back often have low numbers. */
+/** Frequent viewers have low numbers. */
 const VIEWERS = 600;

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import { lengthOf, withRange, type ByteRange } from './byte-ranges.ts';
 import { DAY_MS } from './period.ts';
 import { RecentMap } from './recent-map.ts';
-import { viewerFrom, type Client } from './viewer.ts';
 import { readProgress } from './watch-rules.ts';
+import { seededToken } from '../seeded-random.ts';
+import { isReadByEmbed } from '../http/links.ts';
+import type { Services } from '../services.ts';
 
 export interface ReadPlaysParts {
   readonly records: Pick<Records, 'videos' | 'plays'>;
@@ -26,12 +28,13 @@ export interface MediaRead extends Client {
 /**
  * The plays of programs that read the media file itself: podcast apps, television players, feed readers. assumed, after the
  * IAB's podcast measurement guidelines: all reads of a video by one viewer within 24 hours are one play, and it counts from
- * its first minute on. What was read lives in memory: after a restart a viewer's play goes on, but its bytes count anew.
+ * its first minute on. What was read is kept in memory: after a restart a viewer's play continues, but its bytes count again.
  */
 export class ReadPlays {
   readonly #parts: ReadPlaysParts;
   readonly #windows = new RecentMap<ReadWindow>(10_000);
 
+  /** @param parts records and clock of the service, events for new plays, seed for the viewers' hashes */
   constructor(parts: ReadPlaysParts) {
     this.#parts = parts;
   }
@@ -50,7 +53,7 @@ export class ReadPlays {
     this.#count({ videoId: read.videoId, viewer, startedAtMs: window.startedAtMs, ...progress });
   }
 
-  /** What was read counts no longer: after a reset the ids come back. */
+  /** Forgets what was read, because a reset reuses ids. */
   forget(): void {
     this.#windows.clear();
   }
@@ -75,10 +78,40 @@ interface ReadWindow {
   ranges: readonly ByteRange[];
 }
 
-/** Someone who reads every other byte must not fill the memory: beyond the limit only what joins known ranges is added. */
+/** Beyond the limit only what joins known ranges is added, so that a client that reads every other byte cannot fill the memory. */
 function addTo(window: ReadWindow, range: ByteRange): void {
   const ranges = withRange(window.ranges, range);
   if (ranges.length <= MAX_RANGES) window.ranges = ranges;
 }
 
 const MAX_RANGES = 1000;
+
+export interface Client {
+  readonly remoteAddress: string;
+  readonly userAgent: string;
+}
+
+/**
+ * Identifies a program without a cookie by its address and user agent, as podcast measurement does. assumed: the specification counts
+ * unique viewers (section 2.5) without defining them. Only a hash is stored.
+ */
+export function viewerFrom({ remoteAddress, userAgent }: Client, seed: number): string {
+  return `client_${seededToken(seed, ['viewer', remoteAddress, userAgent], 20)}`;
+}
+
+/** A read, with the path and query that were asked for. */
+export interface FinishedRead extends MediaRead {
+  readonly target: string;
+}
+
+/** @returns a function to call after every read of a media file */
+export function countReads(services: Pick<Services, 'records' | 'clock' | 'events' | 'settings'>) {
+  const { records, clock, events, settings } = services;
+  const plays = new ReadPlays({ records, clock, events, seed: settings.seed });
+  events.listen(({ type }) => {
+    if (type === 'reset') plays.forget();
+  });
+  return (read: FinishedRead): void => {
+    if (!isReadByEmbed(read.target)) plays.note(read);
+  };
+}

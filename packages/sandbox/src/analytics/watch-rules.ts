@@ -4,15 +4,15 @@ import type { VideoMedia } from '../store/videos.ts';
 /** assumed: the specification gives the rate of completion (section 2.5), but not what completes a play. */
 const COMPLETE_FRACTION = 0.9;
 
-/** What a player says about a play so far. */
+/** A player's report on its play so far. */
 export interface PlayerReport {
   /** Seconds of the video that really ran, seeks left out. */
   readonly watchedS: number;
-  /** The player came to the end. */
+  /** The player reached the end. */
   readonly isEnded: boolean;
 }
 
-/** @param durationS null when the file does not tell: then the player's word that it came to the end counts. */
+/** @param durationS null if unknown; then the player's report of the end counts. */
 export function embedProgress(report: PlayerReport, elapsedMs: number, durationS: number | null): WatchProgress {
   const watchedS = creditedS(report.watchedS, elapsedMs, durationS);
   if (durationS === null) return { watchedS, isComplete: report.isEnded && watchedS > 0 };
@@ -29,7 +29,7 @@ function creditedS(claimedS: number, elapsedMs: number, durationS: number | null
 }
 
 const MAX_RATE = 2;
-/** The player runs a moment before the start of its play is known here. */
+/** The player starts a moment before the service knows of its play. */
 const SLACK_S = 1;
 const MAX_RUNS = 10;
 

@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answerRefusal } from '../http/answer.ts';
+import { answerRefusal } from '../http/exchange.ts';
 import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
 import type { RawListener } from '../http/server.ts';
-import type { Library } from '../library.ts';
+import type { MediaFiles } from '../store/media-files.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Picture, Pictures } from '../media/pictures.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import type { VideoMedia } from '../store/videos.ts';
 import { sendFile, type SentBytes } from './send-file.ts';
 
 export interface CdnParts {
   readonly records: Pick<Records, 'videos' | 'channels'>;
-  readonly library: Library;
+  readonly mediaFiles: MediaFiles;
   readonly lifecycle: Pick<Lifecycle, 'advance'>;
   readonly pictures: Pictures;
-  /** Is told of every reading of a video's bytes, once it has ended, also when the client went away. Not of HEAD and 304. */
+  /** Called after every read of a video's bytes, also if the client disconnected. Not for HEAD and 304. */
   readonly onRead: (read: FinishedRead) => void;
   readonly onDefect: (error: unknown) => void;
 }
@@ -29,8 +29,8 @@ export interface FinishedRead extends SentBytes {
 }
 
 /**
- * Media, thumbnails and artwork below /cdn/, on the plain Node request: files of gigabytes must leave without a detour.
- * A deleted video is gone for every new request at once; a reading that has begun by then still ends (assumed).
+ * Media, thumbnails and artwork below /cdn/, on the plain Node request, so that large files are sent without web streams.
+ * assumed: every new request for a deleted video gets 404 at once; reads in progress complete.
  */
 export function createCdnListener(parts: CdnParts): RawListener {
   return async (request, response) => {
@@ -89,7 +89,7 @@ type VideoRequest = AskedFile & { readonly request: IncomingMessage; readonly re
 async function answerVideo({ request, response, id, extension }: VideoRequest, parts: CdnParts): Promise<void> {
   const media = readyMedia(id, parts);
   if (!media || media.fileExtension !== extension) throw NOTHING_HERE;
-  const file = { path: parts.library.pathOf(id), mediaType: media.mediaType, etag: `"${media.sha256}"` };
+  const file = { path: parts.mediaFiles.pathOf(id), mediaType: media.mediaType, etag: `"${media.sha256}"` };
   const { url = '', headers, socket } = request;
   // Read now: after a reset of the connection the socket no longer knows.
   const client = { target: url, remoteAddress: socket.remoteAddress ?? '', userAgent: headers['user-agent'] ?? '' };
@@ -107,11 +107,11 @@ async function pictureFor(asked: AskedFile | undefined, parts: CdnParts): Promis
 async function thumbnailOf(videoId: string, parts: CdnParts): Promise<Picture | undefined> {
   const media = readyMedia(videoId, parts);
   if (!media) return undefined;
-  const { era } = parts.library;
+  const { era } = parts.mediaFiles;
   const picture = await parts.pictures.thumbnail(videoId, media);
-  if (era !== parts.library.era) return undefined; // what is there under this id now is another video's
+  if (era !== parts.mediaFiles.era) return undefined; // this id now belongs to another video
   if (readyMedia(videoId, parts)) return picture;
-  await parts.library.remove(videoId); // deleted while its picture was made
+  await parts.mediaFiles.remove(videoId); // deleted while its picture was made
   return undefined;
 }
 

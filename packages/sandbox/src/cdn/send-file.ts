@@ -23,7 +23,7 @@ export interface SentBytes {
  * Answers GET or HEAD with a file, by `send`: ranges (one at a time; several are answered with the whole file, as RFC 9110
  * section 14.2 allows), If-Range, ETag and the conditions on it.
  * @returns when the response has ended: what was sent, undefined when that was no content (HEAD, 304)
- * @throws ApiError for a file that is not there, a range outside of it (416) and a failed condition (412)
+ * @throws ApiError for a missing file (404), a range outside the file (416) and a failed condition (412)
  */
 export async function sendFile(
   request: IncomingMessage,
@@ -40,7 +40,7 @@ export async function sendFile(
   const refused = new Promise<never>((_resolve, reject) =>
     sending.on('error', (error: SendError) => reject(refusalOf(error))),
   );
-  const ended = finished(response).catch(() => undefined); // the client went away: no failure of ours
+  const ended = finished(response).catch(() => undefined); // the client disconnected
   sending.pipe(response);
   await Promise.race([ended, refused]);
   return bytesSent > 0 ? { ...rangeOf(response), bytesSent } : undefined;
@@ -59,7 +59,7 @@ function widenSuffix({ headers }: IncomingMessage, sizeBytes: number): void {
 
 function setHeaders(response: ServerResponse, { mediaType, etag }: FileToSend): void {
   response.setHeader('Content-Type', mediaType);
-  response.setHeader('Cache-Control', 'no-cache'); // a deleted video is gone at once, so every use asks again
+  response.setHeader('Cache-Control', 'no-cache'); // revalidate each time, because a video can be deleted
   if (etag) response.setHeader('ETag', etag);
 }
 
@@ -69,7 +69,7 @@ function rangeOf(response: ServerResponse): Pick<SentBytes, 'start' | 'isRange'>
   return { start: Number(start), isRange };
 }
 
-/** What `send` says of a failure, in our form. */
+/** An error of `send` as an ApiError. */
 function refusalOf(error: SendError): Error {
   const refusal = REFUSALS[error.status];
   return refusal ? new ApiError(...refusal, error.headers) : error;
@@ -77,6 +77,6 @@ function refusalOf(error: SendError): Error {
 
 const REFUSALS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   404: ['not_found', 'There is no such file.'],
-  412: ['precondition_failed', 'The file is not the one of the condition.'],
-  416: ['range_not_satisfiable', 'The range is outside of the file.'],
+  412: ['precondition_failed', 'The file does not match the condition.'],
+  416: ['range_not_satisfiable', 'The range is outside the file.'],
 };

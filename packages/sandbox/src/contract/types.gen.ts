@@ -21,11 +21,11 @@ export type Timestamp = string;
  */
 export type Day = string;
 /**
- * An absolute http or https address.
+ * An absolute http or https URL.
  */
 export type Address = string;
 /**
- * What the video is called. Well-formed Unicode without NUL that is not only white space (assumed).
+ * The title of the video. Well-formed Unicode without NUL, not blank (assumed).
  */
 export type Title = string;
 /**
@@ -33,13 +33,13 @@ export type Title = string;
  */
 export type Description = string;
 /**
- * Keywords, in the order they were given.
+ * Keywords, in the given order.
  *
  * @maxItems 200
  */
 export type Tags = string[];
 /**
- * What the channel is called. Well-formed Unicode without NUL that is not only white space (assumed).
+ * The name of the channel. Well-formed Unicode without NUL, not blank (assumed).
  */
 export type ChannelName = string;
 /**
@@ -68,7 +68,7 @@ export interface Failure {
   message: string;
 }
 /**
- * What a video is created with.
+ * The fields of a new video.
  */
 export interface NewVideo {
   title: Title;
@@ -107,7 +107,7 @@ export interface VideoListItem {
   title: Title;
   status: VideoStatus;
   /**
-   * Whole seconds, at least 1; null until the video is ready, and when the file does not tell it.
+   * Whole seconds, at least 1; null until the video is ready, or if the file does not record it.
    */
   duration: number | null;
   created_at: Timestamp;
@@ -126,7 +126,7 @@ export interface Video {
   title: Title;
   status: VideoStatus;
   /**
-   * Whole seconds, at least 1; null until the video is ready, and when the file does not tell it.
+   * Whole seconds, at least 1; null until the video is ready, or if the file does not record it.
    */
   duration: number | null;
   created_at: Timestamp;
@@ -136,7 +136,7 @@ export interface Video {
   thumbnail_url: string | null;
   embed_url: Address;
   /**
-   * Null when it was never set.
+   * Null if it was never set.
    */
   description: string | null;
   channel_id: ChannelId;
@@ -148,7 +148,7 @@ export interface Video {
   error?: Failure;
 }
 /**
- * What was stored.
+ * The stored file.
  */
 export interface UploadReceipt {
   id: VideoId;
@@ -157,11 +157,11 @@ export interface UploadReceipt {
    */
   status: 'processing';
   /**
-   * Bytes that were stored.
+   * Number of bytes stored.
    */
   size: number;
   /**
-   * SHA-256 of what was stored, in lower-case hexadecimal.
+   * SHA-256 of the stored file, in lower-case hexadecimal.
    */
   sha256: string;
 }
@@ -172,7 +172,7 @@ export interface ChannelListItem {
   id: ChannelId;
   name: ChannelName;
   /**
-   * The name as it stands in addresses.
+   * The name as used in URLs.
    */
   slug: string;
   /**
@@ -188,7 +188,7 @@ export interface Channel {
   id: ChannelId;
   name: ChannelName;
   /**
-   * The name as it stands in addresses.
+   * The name as used in URLs.
    */
   slug: string;
   /**
@@ -197,7 +197,7 @@ export interface Channel {
   video_count: number;
   created_at: Timestamp;
   /**
-   * Null when it was never set.
+   * Null if it was never set.
    */
   description: string | null;
   default_player_settings: PlayerSettings;
@@ -216,11 +216,11 @@ export interface ChannelChange {
 export interface Feed {
   id: FeedId;
   /**
-   * What the feed is called.
+   * The name of the feed.
    */
   name: string;
   /**
-   * Its form.
+   * Its format.
    */
   type: 'mrss' | 'podcast' | 'ctv';
   channel_id: ChannelId;
@@ -231,7 +231,7 @@ export interface Feed {
   last_published_at: string | null;
 }
 /**
- * What a publish did.
+ * The result of a publish.
  */
 export interface PublishResult {
   feed_id: FeedId;
@@ -246,7 +246,7 @@ export interface PublishResult {
   video_count: number;
 }
 /**
- * The days reported on, both included.
+ * The first and the last day of the period, both inclusive.
  */
 export interface Period {
   from: Day;
@@ -259,11 +259,11 @@ export interface VideoAnalytics {
   video_id: VideoId;
   period: Period;
   /**
-   * How often it was played.
+   * Number of plays.
    */
   views: number;
   /**
-   * How many different viewers played it.
+   * Number of different viewers.
    */
   unique_viewers: number;
   /**
@@ -271,18 +271,18 @@ export interface VideoAnalytics {
    */
   avg_watch_time_seconds: number;
   /**
-   * The fraction of views that came to the end.
+   * The fraction of views that reached the end.
    */
   completion_rate: number;
 }
 /**
- * One of the videos with most views.
+ * One of the most viewed videos.
  */
 export interface TopVideo {
   id: VideoId;
   title: Title;
   /**
-   * How often it was played.
+   * Number of plays.
    */
   views: number;
 }
@@ -292,20 +292,20 @@ export interface TopVideo {
 export interface AnalyticsOverview {
   period: Period;
   /**
-   * How often videos were played.
+   * Number of plays.
    */
   total_views: number;
   /**
-   * How many different viewers there were.
+   * Number of different viewers.
    */
   unique_viewers: number;
   /**
-   * The videos with most views, most first.
+   * The most viewed videos, most views first.
    */
   top_videos: TopVideo[];
 }
 /**
- * Where a page stands.
+ * Position of a page.
  */
 export interface PageMeta {
   /**
@@ -421,7 +421,7 @@ export interface FeedPublishedEvent {
   data: PublishResult;
 }
 /**
- * The form of every answer that is not 2xx.
+ * The format of every answer other than 2xx.
  */
 export interface ErrorAnswer {
   /**

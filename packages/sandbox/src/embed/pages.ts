@@ -1,5 +1,4 @@
 import { html, raw } from 'hono/html';
-import { PAGE_STYLE } from './page-style.ts';
 import { PLAYER_SCRIPT, WAITING_SCRIPT } from './player-script.ts';
 import type { PlayerSettings } from './player-settings.ts';
 
@@ -37,11 +36,11 @@ export interface NoticePage {
   readonly heading: string;
   readonly text: string;
   readonly nonce: string;
-  /** The notice is not for long: the page asks again by itself, without scripts by loading itself anew. */
+  /** The notice is temporary: the page polls, or reloads itself where scripts are off. */
   readonly isWaiting?: boolean;
 }
 
-/** What stands in the place of a player that cannot be there. */
+/** Shown instead of a player. */
 export function noticePage({ heading, text, nonce, isWaiting = false }: NoticePage): Html {
   const body = html`<main class="notice" ${isWaiting ? raw('id="waiting"') : ''}>
       <h1>${heading}</h1>
@@ -60,7 +59,7 @@ function inlineScript(nonce: string, code: string): Html {
 
 function mediaElement({ isAudio, mediaUrl, posterUrl, playsPath, settings }: PlayerPage, title: string): Html {
   const { autoplay, muted, loop, controls } = settings;
-  // Controls are always there at first: without scripts nothing else could start the player.
+  // Controls are on at first: without scripts nothing else could start the player.
   const attributes = html`src="${mediaUrl}" aria-label="${title}" data-plays="${playsPath}"
   data-controls="${controls ? 'on' : 'off'}" controls preload="metadata" ${autoplay ? 'autoplay' : ''}
   ${muted ? 'muted' : ''} ${loop ? 'loop' : ''}`;
@@ -106,3 +105,33 @@ function shownTitle(title: string): string {
 }
 
 const MAX_SHOWN_CHARACTERS = 300;
+
+/** Fills the frame of the page. Loads nothing from elsewhere. */
+const PAGE_STYLE = `
+:root { --accent: #4f8cff; color-scheme: dark; }
+* { box-sizing: border-box; }
+html, body { height: 100%; margin: 0; background: #0b0d10; color: #f4f6f8; }
+body { font: 400 15px/1.4 system-ui, sans-serif; display: flex; }
+.player { position: relative; flex: 1; min-width: 0; display: flex; flex-direction: column; overflow: hidden; }
+video { flex: 1; width: 100%; min-height: 0; object-fit: contain; background: #000; accent-color: var(--accent); }
+audio { width: 100%; flex: none; accent-color: var(--accent); }
+img { flex: 1; width: 100%; min-height: 0; object-fit: contain; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
+.player h1 {
+  position: absolute; inset: 0 0 auto; z-index: 1; margin: 0; padding: 12px 16px 28px; pointer-events: none;
+  font-size: 15px; font-weight: 600; background: linear-gradient(rgb(0 0 0 / .82), rgb(0 0 0 / .6) 60%, transparent);
+  transition: opacity .2s;
+}
+.player h1 span {
+  display: block; padding-inline-start: 10px; border-inline-start: 3px solid var(--accent);
+  overflow: hidden; text-overflow: ellipsis; white-space: nowrap; unicode-bidi: isolate;
+}
+[data-state="playing"] .player:not(:hover):not(:focus-within) h1 { opacity: 0; }
+.note { position: absolute; inset: auto 0 0; z-index: 2; margin: 0; padding: 10px 16px; background: #20242b; text-align: center; }
+.note[hidden] { display: none; }
+a { color: #9cc0ff; }
+.notice { margin: auto; padding: 24px; max-width: 40ch; text-align: center; }
+.notice h1 { margin: 0 0 8px; font-size: 20px; font-weight: 600; }
+.notice p { margin: 0; color: #b6bec9; }
+@media (prefers-reduced-motion: reduce) { .player h1 { transition: none; } }
+`;

@@ -1,4 +1,4 @@
-/** What runs while a video is not ready: shows what has become of it as soon as that is known, and disturbs nobody before. */
+/** Runs while a video is not ready, and reloads the page once it is ready or failed. */
 export const WAITING_SCRIPT = String.raw`
 setInterval(async () => {
   const answer = await fetch(location.href).catch(() => null);
@@ -7,9 +7,9 @@ setInterval(async () => {
 `;
 
 /**
- * What runs on the embed page. It counts the seconds that really ran, by the steps between `timeupdate` events with seeks
- * left out, and reports them. An answer 404 or 410 means that the play is gone: with its video, then the page shows that, or
- * alone, as after a reset, then the next start is a new play. Nothing of the viewer is read or kept here.
+ * Runs on the embed page. It counts the seconds that really played, from the steps between `timeupdate` events without seeks, and
+ * reports them. An answer 404 or 410 means that the play no longer exists: with its video, then the page shows that; or alone, as after
+ * a reset, then the next start is a new play. It neither reads nor stores anything about the viewer.
  */
 export const PLAYER_SCRIPT = String.raw`(() => {
 'use strict';
@@ -35,7 +35,7 @@ async function open() {
     if (isGone(answer)) await checkVideo();
     if (!answer.ok) return;
     playAddress = player.dataset.plays + '/' + (await answer.json()).play_id;
-    if (player.paused) report(); // it ended while nobody knew where to report that
+    if (player.paused) report(); // it stopped before the address of its play was known
   } catch {
     // The service does not answer: the next start tries again.
   } finally {
@@ -80,7 +80,7 @@ player.addEventListener('pause', () => { // at the end too
   report();
 });
 player.addEventListener('error', async () => {
-  player.controls = false; // they would turn a wheel for ever
+  player.controls = false; // they would show a spinner forever
   document.getElementById('unplayable').hidden = false;
   await checkVideo().catch(() => {});
 });

@@ -2,13 +2,13 @@ import type { Context } from 'hono';
 import { randomBytes } from 'node:crypto';
 import type { Handler } from '../http/handler.ts';
 import type { Video, VideoMedia } from '../store/videos.ts';
-import type { World } from '../world.ts';
-import { embedMediaUrl } from './media-address.ts';
+import type { Services } from '../services.ts';
+import { embedMediaUrl } from '../http/links.ts';
 import { noticePage, playerPage, type Html } from './pages.ts';
 import { playerSettings } from './player-settings.ts';
 import { giveCookie } from './viewer-cookie.ts';
 
-export type EmbedParts = Pick<World, 'settings' | 'records' | 'lifecycle' | 'clock' | 'events' | 'links'>;
+export type EmbedParts = Pick<Services, 'settings' | 'records' | 'lifecycle' | 'clock' | 'events' | 'links'>;
 
 /**
  * GET /embed/:id: the player, in a frame on any site. A deleted video is not found from the same moment on (api-spec section

@@ -2,7 +2,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { randomBytes } from 'node:crypto';
-import { viewerFrom } from '../analytics/viewer.ts';
+import { viewerFrom } from '../analytics/read-plays.ts';
 
 /**
  * assumed: a viewer is a browser. The embed page gives it a random name in a cookie that only the embed pages see and no

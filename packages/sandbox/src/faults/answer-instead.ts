@@ -2,7 +2,7 @@ import { ApiError, codeOfStatus } from '../http/api-error.ts';
 import type { EarlyAnswer } from '../http/exchange.ts';
 import type { FaultOf } from './fault-rule.ts';
 
-/** The kinds that answer without doing anything: no key is looked at, no request counted, no body read. */
+/** The kinds that answer without doing anything: no key checked, no request counted, no body read. */
 export type Refusal = FaultOf<
   'status' | 'rate_limited' | 'html_502' | 'redirect' | 'expired_address' | 'second_put_refused'
 >;
@@ -21,7 +21,11 @@ export function answerInstead(fault: Refusal, nowMs: number): EarlyAnswer {
     case 'html_502':
       return { status: 502, headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: PROXY_PAGE };
     case 'redirect':
-      return errorAnswer(fault.status, { code: 'moved', message: 'It is elsewhere.' }, { Location: fault.location });
+      return errorAnswer(
+        fault.status,
+        { code: 'moved', message: 'The resource has moved.' },
+        { Location: fault.location },
+      );
     case 'expired_address':
       return refusalAnswer(new ApiError('forbidden', 'This upload address has expired.'));
     default:
@@ -29,7 +33,7 @@ export function answerInstead(fault: Refusal, nowMs: number): EarlyAnswer {
   }
 }
 
-/** As nginx sends it, for a proxy whose service is away. */
+/** As nginx sends it when its upstream is down. */
 const PROXY_PAGE = `<html>
 <head><title>502 Bad Gateway</title></head>
 <body>
@@ -38,7 +42,7 @@ const PROXY_PAGE = `<html>
 </html>
 `;
 
-/** `Date` goes with a date: it is by the sandbox's clock, and a client may only look at the difference (RFC 9110 section 10.2.3). */
+/** A date comes with a `Date` header: both follow the sandbox's clock, so only their difference is meaningful (RFC 9110 section 10.2.3). */
 function waitHeaders(fault: FaultOf<'rate_limited'>, nowMs: number): Readonly<Record<string, string>> {
   switch (fault.retry_after) {
     case 'seconds':

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Stands between the connection and whoever reads the request's body, and lets only so many bytes through as it was told to.
- * While it holds some back the connection is not read, so that the client feels it too. Must be made before the first byte
+ * Sits between the connection and the reader of the request's body, and passes only as many bytes as allowed.
+ * While it holds some back, the connection is not read, so the client notices. Must be made before the first byte
  * arrives, that is, in the same turn as the 'request' event. It sits on `push` and `_read`, the two ends at which Node's
- * HTTP parser and a reader meet: a stream of its own would be no IncomingMessage any more.
+ * HTTP parser and a reader meet: a separate stream would not be an IncomingMessage.
  */
 export class BodyValve {
   readonly #request: IncomingMessage;
@@ -18,10 +18,11 @@ export class BodyValve {
   /** Is called when as many bytes as are allowed have passed. */
   onSpent: () => void = () => undefined;
 
+  /** @param request whose body nobody has begun to read; nothing passes until `allow` */
   constructor(request: IncomingMessage) {
     this.#request = request;
     this.#push = request.push.bind(request);
-    // oxlint-disable-next-line no-underscore-dangle -- Node's own name for a reader's wish for more
+    // oxlint-disable-next-line no-underscore-dangle -- Node's own name for the reader's demand
     this.#read = request._read.bind(request);
     request.push = (chunk: Buffer | null) => this.#take(chunk);
     // oxlint-disable-next-line no-underscore-dangle -- as above

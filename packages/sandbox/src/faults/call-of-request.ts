@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import type { BodyValve } from './body-valve.ts';
 import type { Call } from './schedule.ts';
 
@@ -17,14 +17,14 @@ export function callOf(operation: string, url: string, records: Pick<Records, 'v
   return { operation, videoId, channelId };
 }
 
-/** A new video names its channel in the body alone, which is left for who reads it next. */
+/** A new video names its channel only in the body, which stays unread for the handler. */
 export async function channelInBody(valve: BodyValve): Promise<string> {
   const body = await valve.peek(MOST_BODY_BYTES);
   try {
     const json: unknown = JSON.parse(body?.toString() ?? '');
     return isObject(json) && typeof json['channel_id'] === 'string' ? json['channel_id'] : '';
   } catch {
-    return ''; // to be refused by who reads it next
+    return ''; // the handler will refuse it
   }
 }
 

@@ -1,10 +1,10 @@
 import type { FaultOf } from './fault-rule.ts';
 import type { HeldAnswer } from './held-answer.ts';
 
-/** The kinds that answer something else than what was done. */
+/** The kinds that change the answer after the work is done. */
 export type AnswerChange = FaultOf<'truncated_json' | 'wrong_content_type' | 'unknown_status' | 'extra_fields'>;
 
-/** Pure: the answer with the fault in it. What is no JSON, or has no body, stays as it is. */
+/** Pure: the changed answer. Answers that are not JSON, or have no body, stay as they are. */
 export function changedAnswer(answer: HeldAnswer, change: AnswerChange): HeldAnswer {
   const json = jsonOf(answer);
   if (json === undefined) return answer;

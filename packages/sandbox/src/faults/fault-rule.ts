@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { operations } from '../http/operations.ts';
 
 /**
- * What is to go wrong, when, and for which requests, as the admin side takes and shows it. A rule hits the matching calls
- * from number `nth` on, `times` of them at most, each with `probability`; after `ttl_ms` it is gone by itself.
+ * What goes wrong, when, and for which requests, in the form of the admin side. A rule hits the matching calls
+ * from number `nth` on, `times` of them at most, each with `probability`; after `ttl_ms` it is removed.
  */
 export type FaultRule = z.output<typeof faultRule>;
 
@@ -44,7 +44,7 @@ function fault<const K extends string, P extends z.ZodRawShape>(kind: K, paramet
 
 /** A fault that means something for one operation only. */
 function faultOf<const K extends string, P extends z.ZodRawShape>(operation: string, kind: K, parameters: P) {
-  const only = z.literal(operation, `must be ${operation}, the only operation that ${kind} can hit`).default(operation);
+  const only = z.literal(operation, `must be ${operation}, the only operation for ${kind}`).default(operation);
   return z.strictObject({ kind: z.literal(kind), operation: only, ...when, ...parameters });
 }
 
@@ -74,7 +74,7 @@ const headerFields = z
 const retryAfterText = z
   .string('must be a string')
   .max(100, 'must have at most 100 characters')
-  .refine((text) => isHeader({ 'Retry-After': text }), 'must be text that a header can carry');
+  .refine((text) => isHeader({ 'Retry-After': text }), 'must be valid in a header');
 
 const errorStatus = 'must be an integer from 400 to 599';
 
@@ -87,7 +87,7 @@ export const faultRule = z.discriminatedUnion(
       status: z.int(errorStatus).min(400, errorStatus).max(599, errorStatus),
       /** By itself the one that goes with the status. */
       code: code.optional(),
-      message: message.default('The sandbox was told to fail here.'),
+      message: message.default('A fault of the sandbox.'),
       headers: headerFields.optional(),
     }),
     fault('rate_limited', {
@@ -103,7 +103,7 @@ export const faultRule = z.discriminatedUnion(
       status: z.literal([301, 302, 303, 307, 308], 'must be 301, 302, 303, 307 or 308').default(307),
       location: z
         .string('must be a string')
-        .refine((text) => text.length <= 2000 && isHeader({ Location: text }), 'must be a possible Location')
+        .refine((text) => text.length <= 2000 && isHeader({ Location: text }), 'must be a valid Location header')
         .default('https://elsewhere.invalid/'),
     }),
     faultOf('uploads.put', 'expired_address', {}),
@@ -120,7 +120,10 @@ export const faultRule = z.discriminatedUnion(
     fault('wrong_content_type', {
       content_type: z
         .string('must be a string')
-        .refine((text) => text.length <= 200 && isHeader({ 'Content-Type': text }), 'must be a possible Content-Type')
+        .refine(
+          (text) => text.length <= 200 && isHeader({ 'Content-Type': text }),
+          'must be a valid Content-Type header',
+        )
         .default('text/html; charset=utf-8'),
     }),
     fault('unknown_status', { status: code.default('transcoding') }),
@@ -129,10 +132,10 @@ export const faultRule = z.discriminatedUnion(
     faultOf('*', 'stuck_processing', {}),
     faultOf('*', 'failed_processing', {
       code: code.default('injected_fault'),
-      message: message.default('The sandbox was told to let this video fail.'),
+      message: message.default('A fault of the sandbox made this video fail.'),
     }),
   ],
-  'must be one of the kinds of fault, such as status, delay or answer_lost (docs/sandbox.md has them all)',
+  'must be a kind of fault, such as status, delay or answer_lost (docs/sandbox.md lists them)',
 );
 
 /** Several at once, to replace all there are. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Events } from '../events.ts';
 import type { Fate } from '../lifecycle.ts';
-import { seededFraction } from '../seeded.ts';
+import { seededFraction } from '../seeded-random.ts';
 import { isFate, type FaultRule } from './fault-rule.ts';
 import { isDue, isMatch, type Call } from './schedule.ts';
 
@@ -25,14 +25,15 @@ export interface Fault {
 }
 
 /**
- * What is planned to go wrong. Rules are asked in the order in which they were added; the first that hits takes the call, and
- * those after it do not see it, so that rules for one call each happen one after the other. Not kept over a restart.
+ * The active faults. Rules are tried in the order in which they were added. The first that hits takes the call, and later rules do not
+ * see it, so several one-shot rules hit one call each. A restart clears them.
  */
 export class Faults {
   readonly #parts: FaultParts;
   #faults: Mutable<Fault>[] = [];
   #lastNumber = 0;
 
+  /** @param parts clock for expiry, events for changes, seed for draws, and the channel of a video for `channel_id` */
   constructor(parts: FaultParts) {
     this.#parts = parts;
   }
@@ -72,13 +73,13 @@ export class Faults {
     this.#changed('');
   }
 
-  /** As if nothing had ever been planned: the next rule is the first, and draws as the first. */
+  /** As if no rule had ever been added: numbering and random draws start over. */
   reset(): void {
     this.clear();
     this.#lastNumber = 0;
   }
 
-  /** Whether any rule could hit a request of this operation, and whether one of them wants to know its channel. */
+  /** Whether any rule could hit a request of this operation, and whether one needs to know its channel. */
   interestIn(operation: string): 'none' | 'any channel' | 'the channel' {
     const could = this.#inForce().filter(
       ({ rule }) => !isFate(rule) && (rule.operation === '*' || rule.operation === operation),
@@ -92,7 +93,7 @@ export class Faults {
     return this.#take(call, (rule) => !isFate(rule));
   }
 
-  /** How the processing of this video is to end, against what its bytes say. */
+  /** The outcome that a fault imposes on this video's processing. */
   fateOf(videoId: string): Fate | undefined {
     const call = { operation: 'processing', videoId, channelId: this.#parts.channelOf(videoId) };
     const rule = this.#take(call, isFate)?.rule;
@@ -115,7 +116,7 @@ export class Faults {
     return isDue(fault.rule, fault.calls, { applied: fault.applied, draw });
   }
 
-  /** A forgotten fault ends by itself. */
+  /** The rules that have not expired. */
   #inForce(): Mutable<Fault>[] {
     const nowMs = this.#parts.clock.nowMs();
     const isOver = ({ expiresAtMs }: Fault) => expiresAtMs !== null && expiresAtMs <= nowMs;

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** An answer that is complete, but of which nothing has left. */
+/** A complete answer of which nothing has been sent. */
 export interface HeldAnswer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
@@ -8,8 +8,8 @@ export interface HeldAnswer {
 }
 
 /**
- * Lets whoever answers write into memory. The promise gives the whole answer, and undefined when the connection ends before;
- * from then on the response is its own again, with status and headers set.
+ * Redirects what the handler writes into memory. Resolves with the complete answer, or undefined if the connection closes first;
+ * from then on the response works normally again, with status and headers set.
  */
 export function holdAnswer(response: ServerResponse): Promise<HeldAnswer | undefined> {
   const chunks: Buffer[] = [];

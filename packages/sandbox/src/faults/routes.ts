@@ -2,12 +2,12 @@ import { Hono } from 'hono';
 import { ApiError } from '../http/api-error.ts';
 import { jsonBody } from '../http/input.ts';
 import { isoTime } from '../http/wire.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { faultRule, faultRules } from './fault-rule.ts';
 import type { Fault } from './faults.ts';
 
-/** The faults below the admin side: list, add one, replace all, remove one or all. Access is for who mounts them to look at. */
-export function createFaultRoutes({ faults }: Pick<World, 'faults'>): Hono {
+/** The faults below the admin side: list, add one, replace all, remove one or all. The mounting side checks access. */
+export function createFaultRoutes({ faults }: Pick<Services, 'faults'>): Hono {
   const routes = new Hono();
   routes.get('/_sandbox/faults', (context) => context.json({ data: faults.list().map(faultItem) }));
   routes.post('/_sandbox/faults', async (context) => {
@@ -29,7 +29,7 @@ export function createFaultRoutes({ faults }: Pick<World, 'faults'>): Hono {
   return routes;
 }
 
-/** The rule as it was given, with its defaults filled in, and what became of it. */
+/** The rule with its defaults, and how often it matched and hit. */
 export function faultItem({ id, rule, expiresAtMs, calls, applied }: Fault) {
   return { id, ...rule, expires_at: expiresAtMs === null ? null : isoTime(expiresAtMs), calls, applied };
 }

@@ -2,7 +2,7 @@ import type { Links } from '../http/links.ts';
 import type { FeedItem } from '../store/feeds.ts';
 import { lineOf } from './text.ts';
 
-/** Everything that one document of a feed says, before it has a form. */
+/** The content of one feed document, independent of its format. */
 export interface FeedContent {
   readonly channelId: string;
   /** The channel's name. */
@@ -26,7 +26,7 @@ export function titleOf(item: FeedItem): string {
   return lineOf(item.title) || item.videoId;
 }
 
-/** Never empty: a video without a description is described by its title, as every profile wants one. */
+/** Never empty: without a description the title stands in, because every profile requires one. */
 export function descriptionOf(item: FeedItem): string {
   return lineOf(item.description ?? '') === '' ? titleOf(item) : (item.description ?? '');
 }

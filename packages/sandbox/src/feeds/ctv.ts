@@ -1,15 +1,14 @@
 import type { FeedItem } from '../store/feeds.ts';
 import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedContent } from './content.ts';
 import { GENRE, LANGUAGE } from './defaults.ts';
-import { clipped, lineOf } from './text.ts';
-import { dayOf, wholeSeconds, zonedTime } from './times.ts';
+import { clipped, lineOf, dayOf, wholeSeconds, zonedTime } from './text.ts';
 
 /** Roku: a video up to 15 minutes is short-form, a longer one a movie. */
 export const SHORT_FORM_MAX_S = 15 * 60;
 
 /**
- * A CTV feed in the form of Roku's Direct Publisher: given up by Roku, and still what other platforms import, because it carries the
- * addresses of the streams. Both lists are always there, so that an empty feed is one too.
+ * A CTV feed in the format of Roku's Direct Publisher. Roku has retired it, but other platforms still import it, because it carries the
+ * addresses of the streams. Both lists are always present, so an empty feed is valid too.
  */
 export function ctvDocument(content: FeedContent): string {
   const isShort = (item: FeedItem) => secondsOf(item) <= SHORT_FORM_MAX_S;

@@ -1,11 +1,10 @@
 import type { Links } from '../http/links.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import { MAX_ITEMS, type Feed } from '../store/feeds.ts';
 import type { FeedContent } from './content.ts';
 import { ctvDocument } from './ctv.ts';
 import { MRSS_PAGE_ITEMS, mrssDocument } from './mrss.ts';
-import { podcastDocument } from './podcast.ts';
-import { podcastGuid } from './podcast-guid.ts';
+import { podcastDocument, podcastGuid } from './podcast.ts';
 import { rokuSearchDocument } from './roku-search.ts';
 
 export interface FeedDocument {
@@ -18,15 +17,15 @@ export interface DocumentParts {
   readonly links: Links;
 }
 
-/** Which document of a feed. */
+/** Selects a document of the feed. */
 export interface Asked {
-  /** Of an MRSS feed, from 1. Behind the last page are empty ones. */
+  /** Of an MRSS feed, from 1. Pages after the last are empty. */
   readonly page?: number | undefined;
   /** Of a CTV feed. */
   readonly profile?: 'roku-search' | undefined;
 }
 
-/** The feed as it is served: the words of its last publish, with the addresses of today. Never published = valid and empty. */
+/** The feed as served: texts of its last publish, current addresses. A feed that was never published is valid and empty. */
 export function feedDocument(parts: DocumentParts, feed: Feed, asked: Asked = {}): FeedDocument {
   const content = contentOf(parts, feed, feed.type === 'mrss' ? (asked.page ?? 1) : undefined);
   return WRITERS[feed.type](content, asked);

@@ -3,14 +3,13 @@ import type { FeedItem } from '../store/feeds.ts';
 import { channelTitleOf, descriptionOf, mediaUrlOf, tagsOf, titleOf, type FeedContent } from './content.ts';
 import { LANGUAGE } from './defaults.ts';
 import { channelElements, enclosure, itemElements, rssDocument } from './rss.ts';
-import { clipped, lineOf } from './text.ts';
-import { wholeSeconds } from './times.ts';
+import { clipped, lineOf, wholeSeconds } from './text.ts';
 import { element, textElement, type XmlElement } from './xml.ts';
 
 /** With the slash at its end: without it the elements are in no namespace that a reader knows. */
 export const MEDIA_RSS = 'http://search.yahoo.com/mrss/';
 
-/** Google Ad Manager takes at most so many items in one document and follows `atom:link rel="next"`. */
+/** Google Ad Manager reads at most this many items per document and follows `atom:link rel="next"`. */
 export const MRSS_PAGE_ITEMS = 100;
 
 /** One page of an MRSS feed: RSS 2.0 with Media RSS 1.5.1, and what Roku and Google Ad Manager ask of it. */

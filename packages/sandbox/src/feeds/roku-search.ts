@@ -2,12 +2,11 @@ import type { FeedItem } from '../store/feeds.ts';
 import { tagsOf, titleOf, type FeedContent } from './content.ts';
 import { descriptionsOf, secondsOf, SHORT_FORM_MAX_S } from './ctv.ts';
 import { COUNTRY, GENRE, LANGUAGE, RATING } from './defaults.ts';
-import { clipped } from './text.ts';
-import { dayOf, zonedTime } from './times.ts';
+import { clipped, dayOf, zonedTime } from './text.ts';
 
 /**
  * The same videos as a Roku Search feed 2.0. Where Roku's page and its schema disagree (`shortform` and `shortForm`), this follows the
- * schema. Far below the 20 MB from which on Roku wants pages.
+ * schema. Far below the 20 MB above which Roku requires pages.
  */
 export function rokuSearchDocument(content: FeedContent): string {
   return JSON.stringify(

@@ -5,14 +5,14 @@ import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
 import { query } from '../http/input.ts';
 import type { Feed } from '../store/feeds.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { feedDocument, type Asked } from './document.ts';
 
 /**
- * The published feeds, at their addresses: for everybody, without a key, also for the scripts of other sites. A reader that asks
- * again with the ETag (or the date) of what it has gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 lets.
+ * The published feeds: public, without a key, and readable by scripts of other sites. A reader that sends the ETag or date of its copy
+ * gets 304. `Range` is answered with the whole document, as RFC 9110 section 14.2 permits.
  */
-export function createFeedRoutes({ records, links }: Pick<World, 'records' | 'links'>): Hono {
+export function createFeedRoutes({ records, links }: Pick<Services, 'records' | 'links'>): Hono {
   const routes = new Hono();
   routes.use('/feeds/:file', cors({ allowMethods: ['GET', 'HEAD'], exposeHeaders: ['ETag', 'Last-Modified'] }));
   routes.use('/feeds/:file', etag({ retainedHeaders: [...RETAINED_304_HEADERS, ...ALSO_RETAINED] }));
@@ -30,7 +30,7 @@ export function createFeedRoutes({ records, links }: Pick<World, 'records' | 'li
   });
   routes.all('/feeds/:file', (context) => {
     feedAt(context, { records, links });
-    throw new ApiError('method_not_allowed', 'A feed can only be read.', { Allow: 'GET, HEAD, OPTIONS' });
+    throw new ApiError('method_not_allowed', 'A feed is read-only.', { Allow: 'GET, HEAD, OPTIONS' });
   });
   return routes;
 }
@@ -38,7 +38,7 @@ export function createFeedRoutes({ records, links }: Pick<World, 'records' | 'li
 const ALSO_RETAINED = ['last-modified', 'access-control-allow-origin', 'access-control-expose-headers'];
 
 /** @throws ApiError 404, also for the right feed with the wrong extension */
-function feedAt(context: Context, { records, links }: Pick<World, 'records' | 'links'>): Feed {
+function feedAt(context: Context, { records, links }: Pick<Services, 'records' | 'links'>): Feed {
   const file = context.req.param('file') ?? '';
   const feed = records.feeds.find(file.replace(/\.[^.]*$/, ''));
   if (!feed || !links.feed(feed.id, feed.type).endsWith(`/${file}`))
@@ -46,7 +46,7 @@ function feedAt(context: Context, { records, links }: Pick<World, 'records' | 'l
   return feed;
 }
 
-/** Other parameters are let pass: whoever hands on an address likes to add some. @throws ApiError 422 */
+/** Ignores other parameters, because sites that link to a feed add their own. @throws ApiError 422 */
 function askedOf(request: Request, feed: Feed): Asked {
   return query(request, ASKED[feed.type]);
 }

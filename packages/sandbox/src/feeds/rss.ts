@@ -8,11 +8,10 @@ import {
   type FeedContent,
 } from './content.ts';
 import { LANGUAGE } from './defaults.ts';
-import { clipped, htmlOf } from './text.ts';
-import { rssTime } from './times.ts';
+import { clipped, htmlOf, rssTime } from './text.ts';
 import { element, textElement, xmlDocument, type XmlElement } from './xml.ts';
 
-/** How much a feed may say in one element; PSP-1 is the one that limits it. */
+/** Limits for the texts of one element. Only PSP-1 has any. */
 export interface RssLimits {
   readonly titleCharacters: number;
   readonly descriptionBytes: number;
@@ -20,7 +19,7 @@ export interface RssLimits {
 
 export const ATOM = 'http://www.w3.org/2005/Atom';
 
-/** @param namespaces prefix → name, beside Atom's @param children of the channel */
+/** @param namespaces by prefix, in addition to Atom's @param children of the channel */
 export function rssDocument(
   namespaces: Readonly<Record<string, string>>,
   children: readonly (XmlElement | undefined)[],
@@ -30,7 +29,7 @@ export function rssDocument(
   return xmlDocument(element('rss', attributes, [element('channel', {}, children)]));
 }
 
-/** What every channel of RSS 2.0 says. A feed that was never published has no dates: nothing was built. */
+/** The elements of every RSS 2.0 channel. A feed that was never published has no dates. */
 export function channelElements(content: FeedContent, limits: RssLimits): (XmlElement | undefined)[] {
   const { url, nextUrl, publishedAtMs, changedAtMs, links } = content;
   const type = 'application/rss+xml';
@@ -47,7 +46,7 @@ export function channelElements(content: FeedContent, limits: RssLimits): (XmlEl
   ];
 }
 
-/** What every item of RSS 2.0 says. The guid is the video's id and no address, because addresses change with the port. */
+/** The elements of every RSS 2.0 item. The guid is the video's id, not an address, because addresses change with the port. */
 export function itemElements(item: FeedItem, { links }: FeedContent, limits: RssLimits): XmlElement[] {
   return [
     textElement('guid', item.videoId, { isPermaLink: false }),

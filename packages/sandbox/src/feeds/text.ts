@@ -1,14 +1,16 @@
-/** Leaves out what XML 1.0 cannot carry even as a reference (section 2.2): control characters, lone surrogates, U+FFFE and U+FFFF. */
+/** What XML 1.0 cannot carry even as a reference (section 2.2): control characters, lone surrogates, U+FFFE and U+FFFF. */
+export const ILLEGAL_CHARACTERS = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+
 export function withoutIllegalCharacters(text: string): string {
-  return text.replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '');
+  return text.replaceAll(ILLEGAL_CHARACTERS, '');
 }
 
-/** A client's text as one line without white space around it; '' when nothing is left to see. */
+/** A client's text on one line, trimmed; '' if nothing visible is left. */
 export function lineOf(text: string): string {
   return withoutIllegalCharacters(text).replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Cuts a text to so many characters, by code point so that no character is halved; `…` shows the cut. */
+/** Cuts a text to `maxCharacters` code points, so that no character is split; `…` marks the cut. */
 export function clipped(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const characters = Array.from(text);
@@ -37,3 +39,23 @@ function asHtml(character: string): string {
 }
 
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\n': '<br>' };
+
+/** RFC 822 as RSS 2.0 requires: a four-digit year and the zone `GMT`. */
+export function rssTime(atMs: number): string {
+  return new Date(atMs).toUTCString();
+}
+
+/** `2026-01-31T12:00:00+00:00`: the form that Roku's feeds spell out, without fractions and with a numeric zone. */
+export function zonedTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/\.\d+Z$/, '+00:00');
+}
+
+/** `2026-01-31`, UTC. */
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+/** Whole seconds, at least one: fractions and zeros are refused by readers. Undefined when nothing is known. */
+export function wholeSeconds(durationS: number | null): number | undefined {
+  return durationS === null ? undefined : Math.max(1, Math.round(durationS));
+}

@@ -8,9 +8,9 @@ import { rssFindings } from './rules/rss.ts';
 import { readXml, XmlError, type ReadElement } from './xml-reader.ts';
 
 /**
- * Judges a feed by the rules of its type: what its specification requires, and what readers refuse although general validators let
- * it pass (an enclosure of length 0, a duration with fractions). It reads the document alone and fetches nothing.
- * @returns nothing for a feed that is in order
+ * Checks a feed by the rules of its type: what its specification requires, and what readers reject although general validators accept
+ * it (an enclosure of length 0, a fractional duration). It reads only the document and fetches nothing.
+ * @returns nothing for a valid feed
  */
 export function verdictOf(document: string, type: FeedType | 'roku-search'): Finding[] {
   switch (type) {

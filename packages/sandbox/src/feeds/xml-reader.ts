@@ -1,111 +1,156 @@
-import { withoutIllegalCharacters } from './text.ts';
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { ILLEGAL_CHARACTERS, withoutIllegalCharacters } from './text.ts';
 
-/** An element as it was read: names with their prefixes, texts with their references resolved and not trimmed. */
+/** An element as read: names keep their prefixes, references are resolved, texts are not trimmed. */
 export interface ReadElement {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
-  readonly children: ReadElement[];
-  text: string;
+  readonly children: readonly ReadElement[];
+  readonly text: string;
 }
 
-/** The document is not well-formed. The message says where, and what is wrong. */
+/** The document is not well-formed. The message says what is wrong, and where if the place is known. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
 }
 
 /**
- * Reads what a feed may be made of: XML 1.0 with namespaces, without a DOCTYPE, which no feed needs and entity bombs are made of.
+ * Reads XML 1.0 with namespaces. A DOCTYPE is refused: no feed needs one, and entity bombs are made of them.
+ *
+ * fast-xml-parser checks the structure and builds the tree. It expands no entities here, and it accepts much that XML
+ * forbids inside texts and around the root: those rules are in this file.
  * @throws XmlError
  */
 export function readXml(document: string): ReadElement {
-  if (withoutIllegalCharacters(document).length !== document.length)
-    throw new XmlError('the document has a character that XML 1.0 forbids');
-  const top: ReadElement = { name: '', attributes: new Map(), children: [], text: '' };
-  const open = [top];
-  for (const token of tokensOf(document)) take(token, open);
-  const [root, ...others] = top.children;
-  if (open.length > 1) throw new XmlError(`<${open.at(-1)?.name}> is never closed`);
-  if (!root || others.length > 0 || top.text.trim() !== '') throw new XmlError('the document must be one element');
+  requireNone(document, ILLEGAL_CHARACTERS, () => 'XML 1.0 forbids this character');
+  requireLegalMarkup(document);
+  requireStructure(document);
+  const [root, ...others] = treeOf(document).map(elementOf);
+  if (!root || others.length > 0) throw new XmlError('the document must have exactly one root element');
   requireDeclaredPrefixes(root, new Set(['xml', 'xmlns']));
   return root;
 }
 
-const NAME = String.raw`[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?`;
-const ATTRIBUTE = String.raw`\s+${NAME}\s*=\s*(?:"[^"<]*"|'[^'<]*')`;
-const TOKEN = new RegExp(
-  [
-    String.raw`<!--(?:(?!--)[^])*-->`,
-    String.raw`<\?[^]*?\?>`,
-    String.raw`<!\[CDATA\[(?<cdata>[^]*?)\]\]>`,
-    String.raw`</(?<end>${NAME})\s*>`,
-    String.raw`<(?<start>${NAME})(?<attributes>(?:${ATTRIBUTE})*)\s*(?<empty>/?)>`,
-    `(?<text>[^<]+)`,
-  ].join('|'),
-  'y',
-);
+function requireLegalMarkup(document: string): void {
+  const markup = withoutLiteralParts(document);
+  requireNone(markup, /<!/g, () => 'a DOCTYPE is not allowed in a feed, and comments and CDATA must be closed');
+  requireNone(markup, /\]\]>/g, () => ']]> is not allowed in a text');
+  requireNone(markup, REFERENCES, (reference) =>
+    characterOf(reference) === undefined ? `${reference} is not a reference that XML knows` : undefined,
+  );
+  const tail = markup.slice(markup.lastIndexOf('>') + 1).trimStart();
+  if (tail !== '') throw errorAt(document, document.length - tail.length, 'this text is outside the root element');
+}
 
-/** Far more than any feed has, far less than the stack. */
-const MAX_DEPTH = 100;
+/** Comments, CDATA and processing instructions as blanks, so that positions stay the same. */
+function withoutLiteralParts(document: string): string {
+  const parts = /<!--(?<comment>[^]*?)-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>/g;
+  for (const { index, groups } of document.matchAll(parts))
+    if (groups?.['comment']?.includes('--')) throw errorAt(document, index, 'a comment must not contain --');
+  return document.replaceAll(parts, (part) => part.replaceAll(/[^\n]/g, ' '));
+}
 
-type Token = Readonly<Record<string, string | undefined>>;
-
-function* tokensOf(document: string): Generator<Token> {
-  const pattern = new RegExp(TOKEN);
-  while (pattern.lastIndex < document.length) {
-    const at = pattern.lastIndex;
-    const match = pattern.exec(document);
-    if (!match) throw new XmlError(`line ${document.slice(0, at).split('\n').length}: this is not well-formed`);
-    yield match.groups ?? {};
+function requireNone(source: string, pattern: RegExp, problemOf: (match: string) => string | undefined): void {
+  for (const { 0: match, index } of source.matchAll(pattern)) {
+    const problem = problemOf(match);
+    if (problem !== undefined) throw errorAt(source, index, problem);
   }
 }
 
-function take({ cdata, end, start, attributes, empty, text }: Token, open: ReadElement[]): void {
-  const parent = open.at(-1);
-  if (!parent) throw new XmlError('there is text after the end');
-  if (text !== undefined) parent.text += resolved(text);
-  if (cdata !== undefined) parent.text += cdata;
-  if (start !== undefined) {
-    const element = { name: start, attributes: readAttributes(attributes ?? ''), children: [], text: '' };
-    parent.children.push(element);
-    if (empty === '') open.push(element);
-    if (open.length > MAX_DEPTH) throw new XmlError('the elements are nested too deep');
-  }
-  if (end === undefined) return;
-  if (parent.name !== end) throw new XmlError(`</${end}> closes <${parent.name}>`);
-  open.pop();
+function errorAt(source: string, index: number, problem: string): XmlError {
+  const lines = source.slice(0, index).split('\n');
+  return new XmlError(placed(problem, lines.length, (lines.at(-1)?.length ?? 0) + 1));
 }
 
-function readAttributes(source: string): Map<string, string> {
-  const attributes = new Map<string, string>();
-  for (const [, name = '', quoted = ''] of source.matchAll(/([\w.:-]+)\s*=\s*("[^"]*"|'[^']*')/g)) {
-    if (attributes.has(name)) throw new XmlError(`the attribute ${name} is given twice`);
-    attributes.set(name, resolved(quoted.slice(1, -1).replaceAll(/[\t\n\r]/g, ' ')));
-  }
-  return attributes;
+/** @param line and column, counted from 1 */
+function placed(problem: string, line: number, column: number): string {
+  return `line ${line}, column ${column}: ${problem}`;
 }
+
+function requireStructure(document: string): void {
+  const verdict = XMLValidator.validate(document);
+  if (verdict === true) return;
+  const { msg, line, col } = verdict.err;
+  if (col === undefined) throw new XmlError(msg);
+  // Of several open elements the validator lists all, be it 100,000.
+  throw new XmlError(msg.startsWith("Invalid '[") ? 'the document ends inside an element' : placed(msg, line, col));
+}
+
+/** A node of the ordered tree: one property for the element, text or CDATA, and `:@` for its attributes. */
+type TreeNode = Readonly<Record<string, unknown>>;
+
+/** @throws XmlError too for more than 100 levels, and for names such as `__proto__` that the parser refuses */
+function treeOf(document: string): readonly TreeNode[] {
+  try {
+    return parser.parse(document) as readonly TreeNode[];
+  } catch (error) {
+    throw new XmlError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+const TEXT = '#text';
+const CDATA = '#cdata';
+const ATTRIBUTES = ':@';
+
+const parser = new XMLParser({
+  preserveOrder: true,
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  processEntities: false,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  trimValues: false,
+  textNodeName: TEXT,
+  cdataPropName: CDATA,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  maxNestedTags: 100, // far more than a feed has, far less than the stack
+});
+
+function elementOf(node: TreeNode): ReadElement {
+  const [name = '', content = []] = Object.entries(node).find(([key]) => key !== ATTRIBUTES) ?? [];
+  const nodes = content as readonly TreeNode[];
+  const children = nodes.filter((child) => !(TEXT in child) && !(CDATA in child)).map(elementOf);
+  return { name, attributes: attributesOf(node[ATTRIBUTES] ?? {}), children, text: nodes.map(textOf).join('') };
+}
+
+function textOf(node: TreeNode): string {
+  if (CDATA in node) return (node[CDATA] as readonly TreeNode[]).map((part) => String(part[TEXT])).join('');
+  return TEXT in node ? resolved(String(node[TEXT])) : '';
+}
+
+/** White space other than blanks becomes blanks (XML 1.0 section 3.3.3). */
+function attributesOf(attributes: object): Map<string, string> {
+  const pairs = Object.entries(attributes).map(([name, value]) => [name, String(value)] as const);
+  const wrong = pairs.find(([, value]) => value.includes('<'));
+  if (wrong) throw new XmlError(`the attribute ${wrong[0]} must not contain <`);
+  return new Map(pairs.map(([name, value]) => [name, resolved(value.replaceAll(/[\t\n\r]/g, ' '))]));
+}
+
+const REFERENCES = /&[^;&<\s]*;?/g;
 
 function resolved(source: string): string {
-  if (source.includes(']]>')) throw new XmlError(']]> is not allowed in a text');
-  return source.replaceAll(/&(?:#x([\da-fA-F]{1,6});|#(\d{1,7});|(\w+);)?/g, (whole, hex, decimal, name) => {
-    const character = name === undefined ? numbered(hex, decimal) : ENTITIES[String(name)];
-    if (character === undefined) throw new XmlError(`${whole} is no reference that XML knows`);
-    return character;
-  });
+  return source.replaceAll(REFERENCES, (reference) => characterOf(reference) ?? reference);
 }
 
-function numbered(hex: string | undefined, decimal: string | undefined): string | undefined {
-  if (hex === undefined && decimal === undefined) return undefined;
-  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-  const character = code > 0x10ffff ? '' : String.fromCodePoint(code);
+/** @returns undefined for what is not a reference, or not one to a legal character */
+function characterOf(reference: string): string | undefined {
+  const [, hex, decimal, name] = /^&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(\w+));$/.exec(reference) ?? [];
+  if (name !== undefined) return ENTITIES.get(name);
+  const code = hex === undefined ? Number(decimal ?? Number.NaN) : Number.parseInt(hex, 16);
+  const character = code <= 0x10ffff ? String.fromCodePoint(code) : '';
   return withoutIllegalCharacters(character) === '' ? undefined : character;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const ENTITIES = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }));
 
 function requireDeclaredPrefixes({ name, attributes, children }: ReadElement, outer: ReadonlySet<string>): void {
   const declared = [...attributes.keys()].filter((key) => key.startsWith('xmlns:')).map((key) => key.slice(6));
   const known = new Set([...outer, ...declared]);
-  for (const [prefix, local] of [name, ...attributes.keys()].map((whole) => whole.split(':')))
-    if (local !== undefined && !known.has(prefix ?? '')) throw new XmlError(`the prefix ${prefix} is not declared`);
+  for (const whole of [name, ...attributes.keys()]) {
+    const [prefix = '', ...local] = whole.split(':');
+    if (local.length > 0 && !known.has(prefix)) throw new XmlError(`the prefix ${prefix} is not declared`);
+    if (local.length > 1 || prefix === '' || local[0] === '') throw new XmlError(`${whole} is not a name`);
+  }
   for (const child of children) requireDeclaredPrefixes(child, known);
 }

@@ -25,8 +25,8 @@ export function element(
 }
 
 /**
- * An XML 1.0 document in UTF-8. Elements start on their own lines, but no white space is put beside a text: readers that do not
- * trim show it (a generator that indents its CDATA gave titles that begin with a line break).
+ * An XML 1.0 document in UTF-8. Elements start on their own lines, but texts get no white space around them: readers that do not
+ * trim would show it (a generator that indented its CDATA produced titles with a leading line break).
  */
 export function xmlDocument(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${written(root, '')}\n`;

@@ -1,17 +1,17 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import type { ApiKey } from '../store/keys.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { ApiError } from './api-error.ts';
 
 /**
- * Key first, rate limit second, everything else afterwards (api-spec sections 5 and 8): a stranger learns nothing about paths,
+ * Key first, rate limit second, everything else afterwards (api-spec sections 5 and 8): a client without a key learns nothing about paths,
  * and every authenticated request counts, failed ones included.
  */
 export function requireAccess(
-  world: Pick<World, 'records' | 'requestWindow' | 'clock' | 'journal'>,
+  services: Pick<Services, 'records' | 'requestWindow' | 'clock' | 'journal'>,
 ): MiddlewareHandler<{ Bindings: HttpBindings }> {
-  const { records, requestWindow, clock, journal } = world;
+  const { records, requestWindow, clock, journal } = services;
   return async ({ req, env: { incoming, outgoing } }, next) => {
     const key = requireKey(records.keys.find(bearerToken(req.header('authorization')) ?? ''));
     const nowMs = clock.nowMs();
@@ -39,12 +39,12 @@ function requireKey(key: Grant | undefined): Grant {
 /** assumed: a key may be for reading only; what makes a key get `forbidden` is not shown (api-spec section 5, rule 8). */
 function requirePermission({ isReadOnly }: Grant, method: string): void {
   if (!isReadOnly || READING.has(method)) return;
-  throw new ApiError('forbidden', 'This API key is for reading only.');
+  throw new ApiError('forbidden', 'This API key is read-only.');
 }
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 function rateLimited(retryAfterS: number): ApiError {
-  const message = `This key has used up its requests of the last hour. Try again in ${retryAfterS} s.`;
+  const message = `This key has used all its requests of the last hour. Try again in ${retryAfterS} s.`;
   return new ApiError('rate_limited', message, { 'Retry-After': String(retryAfterS) });
 }

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import type { OverviewAnswer, VideoAnalyticsAnswer, VideoAnalyticsList } from '../contract/types.gen.ts';
 import { dayCount, MAX_DAYS, periodOf, type AskedPeriod, type Period } from '../analytics/period.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { ApiError } from './api-error.ts';
 import type { Handler } from './handler.ts';
-import { query } from './input.ts';
-import { pageNumber } from './paging.ts';
+import { query, pageNumber } from './input.ts';
 import { overviewRecord, videoAnalytics } from './wire.ts';
 
-type ReadParts = Pick<World, 'records' | 'clock'>;
+type ReadParts = Pick<Services, 'records' | 'clock'>;
 
 /**
  * GET /analytics/videos. With video_id: that video's record (api-spec section 4.4). assumed: without it the records of all
@@ -52,15 +51,19 @@ function periodAsked(asked: AskedPeriod, nowMs: number): Period {
   if (days < 1)
     throw new ApiError('invalid_request', `from: ${period.from} is after the end of the period, ${period.to}.`);
   if (days > MAX_DAYS)
-    throw new ApiError('invalid_request', `from: the period has ${days} days; at most ${MAX_DAYS} can be asked for.`);
+    throw new ApiError('invalid_request', `from: the period has ${days} days; at most ${MAX_DAYS} are allowed.`);
   return period;
 }
 
-function requireChannel({ channels }: Pick<World['records'], 'channels'>, id: string | undefined): void {
+function requireChannel({ channels }: Pick<Services['records'], 'channels'>, id: string | undefined): void {
   if (id !== undefined && !channels.find(id)) throw new ApiError('not_found', 'There is no such channel.');
 }
 
-function requireVideo({ videos }: Pick<World['records'], 'videos'>, id: string, channelId: string | undefined): void {
+function requireVideo(
+  { videos }: Pick<Services['records'], 'videos'>,
+  id: string,
+  channelId: string | undefined,
+): void {
   const video = videos.find(id);
   if (!video) throw new ApiError('not_found', 'There is no such video.');
   if (channelId !== undefined && video.channelId !== channelId)

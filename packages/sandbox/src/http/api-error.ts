@@ -1,5 +1,6 @@
 import type { ErrorAnswer } from '../contract/types.gen.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
+import { methodsAt } from './operations.ts';
 
 /**
  * A refusal with the error body of api-spec section 7. Its codes and statuses are given there; those for
@@ -10,6 +11,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
 
+  /** @param code also determines the status @param message a whole sentence for the client @param headers of the answer */
   constructor(code: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
     this.code = code;
@@ -59,16 +61,38 @@ export function codeOfStatus(status: number): ErrorCode {
   return codes.find((code) => STATUS[code] === status) ?? (status >= 500 ? 'server_error' : 'bad_request');
 }
 
-/** The refusal that any error becomes: nothing inside the server shows through. */
+/** Any error as an ApiError that reveals nothing of the server's internals. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const trouble = storageTroubleOf(error);
   if (trouble?.isFull) return new ApiError('insufficient_storage', 'The sandbox has no disk space left.');
   if (trouble) return new ApiError('server_error', `The sandbox cannot use its data folder (${trouble.what}).`);
-  return new ApiError('server_error', 'The sandbox failed on this request.');
+  return new ApiError('server_error', 'The sandbox failed to handle this request.');
 }
 
-/** Whether the error is a fault of the sandbox itself, and neither a refusal nor one of the place where it keeps its data. */
+/** Whether the error is a bug in the sandbox: neither a refusal nor a problem of its data folder. */
 export function isDefect(error: unknown): boolean {
   return !(error instanceof ApiError) && storageTroubleOf(error) === undefined;
+}
+
+/** @returns the error as an answer. Bugs are reported and become `server_error`. */
+export function errorResponse(error: unknown, onDefect: (error: unknown) => void): Response {
+  const refusal = toApiError(error);
+  if (isDefect(error)) onDefect(error);
+  const headers = { 'Content-Type': 'application/json', ...refusal.headers };
+  return new Response(refusal.body, { status: refusal.status, headers });
+}
+
+/** The answer of a port without an API. */
+export function nothingHere(): Response {
+  return errorResponse(new ApiError('not_found', 'There is nothing at this path.'), () => undefined);
+}
+
+/** The answer for a path without a route. @throws ApiError 404 or 405 */
+export function answerElsewhere(method: string, path: string): Response {
+  const methods = methodsAt(path);
+  if (methods.length === 0) throw new ApiError('not_found', 'There is nothing at this path.');
+  const allow = { Allow: methods.join(', ') };
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: allow });
+  throw new ApiError('method_not_allowed', `This path allows ${allow.Allow}.`, allow);
 }

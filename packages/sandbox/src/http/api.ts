@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { overviewAnalytics, videosAnalytics } from './analytics.ts';
 import { listChannels, updateChannel } from './channels.ts';
 import { listFeeds, publishFeed } from './feeds.ts';
@@ -9,26 +9,26 @@ import { operations, type OperationName } from './operations.ts';
 import { createVideo, deleteVideo, getVideo, listVideos, updateVideo } from './videos.ts';
 
 /** The JSON API of api-spec section 4, below /v1. */
-export function createApi(world: World): Hono {
+export function createApi(services: Services): Hono {
   const api = new Hono();
-  const handlers = handlersOf(world);
+  const handlers = handlersOf(services);
   for (const { name, method, path } of operations) api.on(method, path, handlers[name]);
   return api;
 }
 
-function handlersOf(world: World): Record<OperationName, Handler> {
+function handlersOf(services: Services): Record<OperationName, Handler> {
   return {
-    'videos.list': listVideos(world),
-    'videos.create': withoutQuery(createVideo(world)),
-    'videos.get': withoutQuery(getVideo(world)),
-    'videos.update': withoutQuery(updateVideo(world)),
-    'videos.delete': withoutQuery(deleteVideo(world)),
-    'channels.list': withoutQuery(listChannels(world)),
-    'channels.update': withoutQuery(updateChannel(world)),
-    'feeds.list': withoutQuery(listFeeds(world)),
-    'feeds.publish': withoutQuery(publishFeed(world)),
-    'analytics.videos': videosAnalytics(world),
-    'analytics.overview': overviewAnalytics(world),
+    'videos.list': listVideos(services),
+    'videos.create': withoutQuery(createVideo(services)),
+    'videos.get': withoutQuery(getVideo(services)),
+    'videos.update': withoutQuery(updateVideo(services)),
+    'videos.delete': withoutQuery(deleteVideo(services)),
+    'channels.list': withoutQuery(listChannels(services)),
+    'channels.update': withoutQuery(updateChannel(services)),
+    'feeds.list': withoutQuery(listFeeds(services)),
+    'feeds.publish': withoutQuery(publishFeed(services)),
+    'analytics.videos': videosAnalytics(services),
+    'analytics.overview': overviewAnalytics(services),
   };
 }
 

@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import type { ChannelAnswer, ChannelList } from '../contract/types.gen.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
-import { jsonBody } from './input.ts';
-import { nameField, textField } from './text-fields.ts';
+import { jsonBody, nameField, textField } from './input.ts';
 import { channelListItem, wholeChannel } from './wire.ts';
 
 /** GET /channels: all of them, in the order of their creation (assumed). */
-export function listChannels({ records: { channels } }: Pick<World, 'records'>): Handler {
+export function listChannels({ records: { channels } }: Pick<Services, 'records'>): Handler {
   return (context) => context.json({ data: channels.list().map(channelListItem) } satisfies ChannelList);
 }
 
 /** PATCH /channels/:id. assumed: answers with the changed channel; the slug stays; the settings are replaced as a whole. */
-export function updateChannel({ records: { channels }, events }: Pick<World, 'records' | 'events'>): Handler {
+export function updateChannel({ records: { channels }, events }: Pick<Services, 'records' | 'events'>): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
     if (!channels.find(id)) throw noSuchChannel();

@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiError } from './api-error.ts';
-import { answerJson } from './answer.ts';
 
 /** One request on the plain Node level. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The client sends its body only when it is told to (RFC 9110 section 10.1.1). */
+  /** The client sends its body only after 100 Continue (RFC 9110 section 10.1.1). */
   readonly awaitsContinue: boolean;
 }
 
-/** Answers without the request's body, wherever that is: still with the client, on its way, or half read. */
+/** Answers without waiting for the request's body. */
 export function refuseEarly(exchange: Exchange, refusal: ApiError): void {
   const { status, body, headers } = refusal;
   answerEarly(exchange, { status, body, headers: { 'Content-Type': 'application/json', ...headers } });
@@ -23,7 +22,7 @@ export interface EarlyAnswer {
 }
 
 export function answerEarly({ response, awaitsContinue }: Exchange, answer: EarlyAnswer): void {
-  // Who waits for 100 Continue has sent no body, so the connection can end at once; whether he sends it now, nobody knows.
+  // A client that awaits 100 Continue may or may not send its body now, so the connection cannot be reused.
   const connection = awaitsContinue ? { Connection: 'close' } : {};
   answerJson(response, answer.status, answer.body, { ...answer.headers, ...connection });
 }
@@ -32,7 +31,7 @@ export function answerEarly({ response, awaitsContinue }: Exchange, answer: Earl
  * For a request that is answered although its body has not been read to the end, which may never come.
  *
  * Closing a socket with unread bytes sends a reset, which can destroy the answer on its way to the client
- * (RFC 9112 section 9.6). So what the client still sends is thrown away for a while before the cut.
+ * (RFC 9112 section 9.6). So incoming bytes are discarded for a while before the connection is closed.
  */
 export function lingerThenCut(request: IncomingMessage): void {
   if (request.complete) return;
@@ -42,3 +41,16 @@ export function lingerThenCut(request: IncomingMessage): void {
 }
 
 const LINGER_MS = 2000;
+
+/** A JSON answer on a plain Node response. */
+export function answerJson(response: ServerResponse, status: number, body: string, headers: Headers = {}): void {
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': length, ...headers });
+  response.end(body);
+}
+
+export function answerRefusal(response: ServerResponse, refusal: ApiError, headers: Headers = {}): void {
+  answerJson(response, refusal.status, refusal.body, { ...refusal.headers, ...headers });
+}
+
+type Headers = Readonly<Record<string, string>>;

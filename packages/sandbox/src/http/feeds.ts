@@ -1,20 +1,20 @@
 import type { FeedList } from '../contract/types.gen.ts';
-import { podcastGuid } from '../feeds/podcast-guid.ts';
+import { podcastGuid } from '../feeds/podcast.ts';
 import type { Channel } from '../store/channels.ts';
 import { inTransaction } from '../store/database.ts';
 import type { Feed } from '../store/feeds.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
 import { noBody } from './input.ts';
 import { feedItem, publishResult } from './wire.ts';
 
 /** GET /feeds: all of them, in the order of their creation (assumed). */
-export function listFeeds({ records: { feeds }, links }: Pick<World, 'records' | 'links'>): Handler {
+export function listFeeds({ records: { feeds }, links }: Pick<Services, 'records' | 'links'>): Handler {
   return (context) => context.json({ data: feeds.list().map((feed) => feedItem(feed, links)) } satisfies FeedList);
 }
 
-type PublishParts = Pick<World, 'records' | 'lifecycle' | 'clock' | 'events' | 'links'>;
+type PublishParts = Pick<Services, 'records' | 'lifecycle' | 'clock' | 'events' | 'links'>;
 
 /**
  * POST /feeds/:id/publish. assumed: 200; the eligible videos are the newest ready ones of the feed's channel that its readers can

@@ -2,3 +2,12 @@ import type { Context } from 'hono';
 
 /** Answers one operation of the API. */
 export type Handler = (context: Context) => Response | Promise<Response>;
+
+/** One endpoint of the admin side. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  /** What it does, in one sentence, for the index. */
+  readonly says: string;
+  readonly handler: Handler;
+}

@@ -12,7 +12,7 @@ export async function jsonBody<T>(request: Request, schema: z.ZodType<T>, maxByt
   return checked(parsedJson(bytes), schema, 'body');
 }
 
-/** As `jsonBody`, for requests whose body has nothing but wishes: no body at all is an empty object. */
+/** As `jsonBody`, for requests with optional parameters only: no body counts as an empty object. */
 export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
   if (bytes.length === 0) return checked({}, schema, 'body');
@@ -20,7 +20,7 @@ export async function jsonBodyIfAny<T>(request: Request, schema: z.ZodType<T>): 
   return checked(parsedJson(bytes), schema, 'body');
 }
 
-/** For requests without a body (api-spec section 4.3). An empty JSON object is let pass: generic HTTP tools send one. */
+/** For requests without a body (api-spec section 4.3). An empty JSON object is accepted, because generic HTTP tools send one. */
 export async function noBody(request: Request): Promise<void> {
   const bytes = await limitedBody(request, MAX_BODY_BYTES);
   if (bytes.length === 0) return;
@@ -56,12 +56,12 @@ async function limitedBody(request: Request, maxBytes: number): Promise<Buffer> 
   return Buffer.concat(chunks);
 }
 
-/** A client that goes away in the middle of its body is no failure of the server. */
+/** A client that disconnects in the middle of its body is not a server error. */
 async function* receivedChunks(request: Request): AsyncGenerator<Uint8Array> {
   try {
     yield* request.body ?? [];
   } catch {
-    throw new ApiError('bad_request', 'The body broke off.');
+    throw new ApiError('bad_request', 'The body was cut off.');
   }
 }
 
@@ -98,4 +98,29 @@ function sentenceOf(issue: z.core.$ZodIssue, where: string): string {
 /** Names come from the client: shortened, and escaped as JSON escapes them. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, 60));
+}
+
+/** A query parameter that is an integer from 1 to `max`. */
+export function pageNumber(max: number) {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, `must be an integer from 1 to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= 1 && value <= max, `must be an integer from 1 to ${max}`);
+}
+
+/**
+ * A text of the client. assumed: the specification gives no lengths; these are generous, and NUL and broken
+ * surrogate pairs are refused because no feed could carry them (XML 1.0 section 2.2).
+ */
+export function textField(maxCharacters: number) {
+  return z
+    .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') })
+    .max(maxCharacters, `must have at most ${maxCharacters} characters`)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be well-formed Unicode without NUL');
+}
+
+/** A text that must not be blank. */
+export function nameField(maxCharacters: number) {
+  return textField(maxCharacters).refine((value) => value.trim() !== '', 'must not be empty');
 }

@@ -10,7 +10,7 @@ export interface JournalEntry {
   readonly method: string;
   /** Without the query, and without the token of an upload address. */
   readonly path: string;
-  /** 0 when the client went away before an answer, or while there is none yet. */
+  /** 0 while there is no answer, or if the client disconnected before one. */
   readonly status: number;
   /** By the service's clock. */
   readonly atMs: number;
@@ -26,22 +26,23 @@ export interface JournalEntry {
 }
 
 /**
- * What was asked and answered, in the order of arrival, without queries, headers and bodies, so without secrets. Bounded: the
- * oldest entries go. The admin side and the page are not in it: they look at it.
+ * Requests and their answers, in order of arrival, without queries, headers and bodies, so without secrets. Bounded: the oldest entries
+ * are dropped. Requests to the admin side and the page are not recorded.
  */
 export class Journal {
   readonly #parts: { readonly nowMs: () => number; readonly events: Events };
   #exchanges: Exchange[] = [];
   #lastNumber = 0;
   readonly #byResponse = new WeakMap<ServerResponse, Exchange>();
-  /** What of a connection's traffic belongs to the exchanges before. */
+  /** Bytes of the connection that earlier exchanges account for. */
   readonly #accounted = new WeakMap<Socket, Traffic>();
 
+  /** @param parts `nowMs`: the service's clock, ms since 1970; `events`: receives `request` at the end of each exchange */
   constructor(parts: { readonly nowMs: () => number; readonly events: Events }) {
     this.#parts = parts;
   }
 
-  /** Notes the request now and its answer's status as soon as there is one. */
+  /** Records the request now, and the answer when the exchange ends. */
   follow(request: IncomingMessage, response: ServerResponse): void {
     const path = pathOf(request.url ?? '');
     if (isOwnPath(path)) return;
@@ -53,9 +54,9 @@ export class Journal {
     const startMs = performance.now();
     response.once('close', () => {
       const durationMs = Math.round(performance.now() - startMs);
-      exchange.entry = { ...settled(exchange), durationMs, ...this.#traffic(socket) };
+      exchange.entry = { ...current(exchange), durationMs, ...this.#traffic(socket) };
       exchange.response = undefined;
-      // A page that shows thumbnails and players would keep itself busy with events of its own reads.
+      // Otherwise a page with thumbnails and players would keep refreshing because of its own reads.
       if (!isAboutFiles(path)) this.#parts.events.emit('request', String(exchange.entry.number));
     });
   }
@@ -69,10 +70,10 @@ export class Journal {
   }
 
   entries(): JournalEntry[] {
-    return this.#exchanges.map(settled);
+    return this.#exchanges.map(current);
   }
 
-  /** Exchanges under way are forgotten too; the numbers go on. */
+  /** Also drops exchanges in progress. Numbering continues. */
   clear(): void {
     this.#exchanges = [];
   }
@@ -106,7 +107,7 @@ export class Journal {
 const MAX_ENTRIES = 100_000;
 const UNDER_WAY = { durationMs: null, bytesIn: null, bytesOut: null, keyId: null, fault: null };
 
-/** Holds the response only until it has ended: a client may ask for the journal before its connection's events are through. */
+/** Keeps the response only until it ends, for clients that read the journal before the 'close' event has fired. */
 interface Exchange {
   entry: JournalEntry;
   response: ServerResponse | undefined;
@@ -117,7 +118,7 @@ interface Traffic {
   readonly bytesOut: number;
 }
 
-function settled({ entry, response }: Exchange): JournalEntry {
+function current({ entry, response }: Exchange): JournalEntry {
   return response?.headersSent ? { ...entry, status: response.statusCode } : entry;
 }
 
@@ -127,7 +128,7 @@ function pathOf(target: string): string {
   return path.split(/[?#]/, 1)[0] ?? '';
 }
 
-/** Node takes 16 kB of it: a hundred thousand such would be felt. */
+/** Node accepts paths of 16 kB; 100,000 of those would use much memory. */
 function shortened(path: string): string {
   return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path;
 }

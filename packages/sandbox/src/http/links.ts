@@ -43,3 +43,15 @@ export class Links {
     return `${this.origin}/feeds/${feedId}.${type === 'ctv' ? 'json' : 'xml'}`;
   }
 }
+
+/** Marks the player's reads of the media file: the player reports its plays itself, and none may count twice. */
+export function embedMediaUrl(mediaUrl: string): string {
+  return `${mediaUrl}?${MARK}`;
+}
+
+/** @param target of a request, path and query */
+export function isReadByEmbed(target: string): boolean {
+  return target.split('?')[1] === MARK;
+}
+
+const MARK = 'via=embed';

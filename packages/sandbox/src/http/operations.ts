@@ -1,4 +1,4 @@
-/** What the service can be asked: the one list that routing, the journal and the `Allow` header follow. */
+/** The operations of the API: the one list behind routing, the journal and the `Allow` header. */
 export const operations = [
   { name: 'videos.list', method: 'GET', path: '/v1/videos' },
   { name: 'videos.create', method: 'POST', path: '/v1/videos' },
@@ -15,7 +15,7 @@ export const operations = [
 
 export type OperationName = (typeof operations)[number]['name'];
 
-/** What is not of the API, and has a name for the journal alone. */
+/** Requests outside the API, named for the journal only. */
 export const openOperations = [
   { name: 'feeds.read', method: 'GET', path: '/feeds/:file' },
   { name: 'media.read', method: 'GET', path: '/cdn/videos/:file' },
@@ -53,17 +53,17 @@ export function isUploadPath(path: string): boolean {
   return path.startsWith(UPLOAD_PREFIX);
 }
 
-/** Of the admin side, or of the page: not of the service that the specification describes. */
+/** Belongs to the admin side or the page, not to the service of the specification. */
 export function isOwnPath(path: string): boolean {
   return path === '/' || /^\/(_sandbox|_page)(\/|$)/.test(path);
 }
 
-/** What the page shows itself: thumbnails, media and players. */
+/** Thumbnails, media and players, which the page loads itself. */
 export function isAboutFiles(path: string): boolean {
   return path.startsWith('/cdn/') || path.startsWith('/embed/');
 }
 
-/** The path as it may be written down: the token of an upload address is a secret, also where the client put it wrongly. */
+/** The path without the token of an upload address, even in a misplaced one. */
 export function withoutSecrets(path: string): string {
   return path.replace(/^(.*?\/uploads\/[^/]*)\/.*/, '$1/[token]');
 }

@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { ApiError } from './api-error.ts';
 
 /**
- * Tells a client that speaks plain http to an https port so, where Node would only cut it off (api-spec section 5, rule 5).
+ * Answers a client that speaks plain http to an https port, where Node would only drop the connection (api-spec section 5, rule 5).
  * assumed: 400; a redirect would teach clients to send the key in clear first.
  */
 export function refusePlainHttp(server: Server): void {
@@ -27,7 +27,7 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
 
 /** There is no response object yet: the bytes did not get as far as the HTTP parser. */
 function answer(): string {
-  const { status, body } = new ApiError('bad_request', 'This port takes https only: plain http is refused.');
+  const { status, body } = new ApiError('bad_request', 'This port accepts https only.');
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json`;
   return `${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
 }

@@ -20,9 +20,9 @@ interface Target {
   readonly path: string;
 }
 
-/** @returns undefined for what is no path and no address of http, which whoever answers refuses */
+/** @returns undefined for what is neither a path nor an http address; the handler refuses it */
 function targetOf(target: string): Target | undefined {
-  if (target.includes('\\')) return undefined; // which URL takes for a slash
+  if (target.includes('\\')) return undefined; // URL treats it as a slash
   const url = URL.parse(target.startsWith('/') ? `http://localhost${target}` : target);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined;
   const path = url.pathname.replaceAll(/%[0-9a-f]{2}/gi, plainly) + url.search;

@@ -4,11 +4,9 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server, type Ser
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { InFlight } from '../in-flight.ts';
-import { answerRefusal } from './answer.ts';
-import { errorResponse } from './refusals.ts';
-import { ApiError } from './api-error.ts';
-import { lingerThenCut, type Exchange } from './exchange.ts';
+import type { BackgroundWork } from '../background-work.ts';
+import { answerRefusal, lingerThenCut, type Exchange } from './exchange.ts';
+import { errorResponse, ApiError } from './api-error.ts';
 import type { Journal } from './journal.ts';
 import { refusePlainHttp } from './plain-http.ts';
 import { straightenTarget } from './request-target.ts';
@@ -16,11 +14,11 @@ import { straightenTarget } from './request-target.ts';
 /** What one port serves. */
 export interface PortParts {
   readonly journal: Journal;
-  readonly inFlight: InFlight;
-  /** By the start of their paths: what is served on the plain Node request. */
+  readonly background: BackgroundWork;
+  /** Listeners on the plain Node request, by path prefix. */
   readonly raw: Readonly<Record<string, RawListener>>;
   readonly fetch: (request: Request, bindings: HttpBindings | Http2Bindings) => Response | Promise<Response>;
-  /** Stands around the answering of each request that is for this machine. */
+  /** Wraps the handling of each request for this machine. */
   readonly layer: Layer;
   readonly onDefect: (error: unknown) => void;
 }
@@ -28,7 +26,7 @@ export interface PortParts {
 /** Answers in its own way, or lets `proceed` do it. */
 export type Layer = (exchange: Exchange, proceed: (exchange: Exchange) => Promise<void>) => Promise<void>;
 
-/** Answers a request itself, and never rejects but for a defect. `awaitsContinue`: the client sends its body only when it is told to. */
+/** Answers a request itself, and rejects only on a bug. `awaitsContinue`: the client sends its body only after 100 Continue. */
 export type RawListener = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -69,12 +67,16 @@ export function serve(server: Server, parts: PortParts): void {
   server.on('request', (request, response) => dispatch(request, response, false));
   server.on('checkContinue', (request, response) => dispatch(request, response, true));
   server.on('checkExpectation', (_request, response) =>
-    answerRefusal(response, new ApiError('expectation_failed', 'The only known expectation is 100-continue.'), CLOSE),
+    answerRefusal(
+      response,
+      new ApiError('expectation_failed', 'The only supported expectation is 100-continue.'),
+      CLOSE,
+    ),
   );
   server.on('clientError', answerBrokenRequest);
 }
 
-/** Stops listening and cuts every connection. */
+/** Stops listening and closes every connection. */
 export async function close(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
@@ -86,11 +88,11 @@ const CLOSE = { Connection: 'close' };
 
 type Dispatch = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
 
-function dispatcher({ journal, inFlight, raw, fetch, layer, onDefect }: PortParts): Dispatch {
+function dispatcher({ journal, background, raw, fetch, layer, onDefect }: PortParts): Dispatch {
   const api = getRequestListener(fetch, {
     overrideGlobalObjects: false, // the sandbox also runs inside other programs
     errorHandler: () =>
-      errorResponse(new ApiError('bad_request', 'The request target or its Host is not valid.'), onDefect),
+      errorResponse(new ApiError('bad_request', 'The request target or the Host header is not valid.'), onDefect),
   });
   const answer = ({ request, response, awaitsContinue }: Exchange): Promise<void> => {
     const listener = Object.entries(raw).find(([prefix]) => request.url?.startsWith(prefix))?.[1];
@@ -108,11 +110,11 @@ function dispatcher({ journal, inFlight, raw, fetch, layer, onDefect }: PortPart
         new ApiError('misdirected_request', 'The Host header must name this machine.'),
         CLOSE,
       );
-    inFlight.track(layer({ request, response, awaitsContinue }, answer));
+    background.track(layer({ request, response, awaitsContinue }, answer));
   };
 }
 
-/** What the HTTP parser could not read. Node's own answer has no body. */
+/** Answers what the HTTP parser could not read. Node's own answer would have no body. */
 function answerBrokenRequest(error: ParserError, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const { status, body } = refusalOf(error.code);

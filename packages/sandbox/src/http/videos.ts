@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import type { CreatedVideo, VideoAnswer, VideoList } from '../contract/types.gen.ts';
 import type { NewVideoFields } from '../video-admission.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import type { Handler } from './handler.ts';
 import { ApiError } from './api-error.ts';
-import { jsonBody, query } from './input.ts';
-import { pageNumber } from './paging.ts';
-import { nameField, textField } from './text-fields.ts';
+import { jsonBody, query, pageNumber, nameField, textField } from './input.ts';
 import { videoListItem, wholeVideo } from './wire.ts';
 
-type ReadParts = Pick<World, 'records' | 'lifecycle' | 'links'>;
+type ReadParts = Pick<Services, 'records' | 'lifecycle' | 'links'>;
 
 /** GET /videos: newest first (assumed), pending ones too unless a status is asked for (assumed). */
 export function listVideos({ records: { videos }, lifecycle, links }: ReadParts): Handler {
@@ -25,7 +23,7 @@ export function listVideos({ records: { videos }, lifecycle, links }: ReadParts)
 }
 
 /** POST /videos. assumed: 201; without channel_id the account's first channel; an upload_url with a source_url too. */
-export function createVideo({ records: { channels }, admission }: Pick<World, 'records' | 'admission'>): Handler {
+export function createVideo({ records: { channels }, admission }: Pick<Services, 'records' | 'admission'>): Handler {
   return async (context) => {
     const body = await jsonBody(context.req.raw, createBody);
     const channelId = body.channel_id ?? channels.list()[0]?.id;
@@ -59,7 +57,7 @@ export function updateVideo({
   lifecycle,
   links,
   events,
-}: ReadParts & Pick<World, 'events'>): Handler {
+}: ReadParts & Pick<Services, 'events'>): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
     if (!videos.find(id)) throw noSuchVideo();
@@ -73,11 +71,11 @@ export function updateVideo({
 }
 
 /** DELETE /videos/:id. assumed: 204 without a body; a second one is 404. */
-export function deleteVideo({ admission, library }: Pick<World, 'admission' | 'library'>): Handler {
+export function deleteVideo({ admission, mediaFiles }: Pick<Services, 'admission' | 'mediaFiles'>): Handler {
   return async (context) => {
     const id = context.req.param('id') ?? '';
     if (!admission.withdraw(id)) throw noSuchVideo();
-    await library.remove(id);
+    await mediaFiles.remove(id);
     return context.body(null, 204);
   };
 }

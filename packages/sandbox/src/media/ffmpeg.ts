@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { Slots } from './slots.ts';
+import pLimit from 'p-limit';
 
 /** The first program of this name. @param path the value of the PATH variable @returns null when there is none */
 export function findProgram(name: string, path: string): string | null {
@@ -18,10 +18,10 @@ export interface FfmpegRun {
   readonly outputPath: string;
 }
 
-/** Runs ffmpeg on files that nobody trusts: no shell, no network, no questions, two at a time and none for long. */
+/** Runs ffmpeg on untrusted files: no shell, no network, no prompts, two at a time, with a timeout. */
 export class Ffmpeg implements Disposable {
   readonly #program: string;
-  readonly #slots = new Slots(2);
+  readonly #limit = pLimit(2);
   readonly #closing = new AbortController();
 
   /** @param program the path of ffmpeg */
@@ -29,9 +29,9 @@ export class Ffmpeg implements Disposable {
     this.#program = program;
   }
 
-  /** @returns whether ffmpeg has written its output; false too for what does not fit, takes too long or is cut off by close */
+  /** @returns whether ffmpeg succeeded; false too after a timeout or close */
   run(work: FfmpegRun): Promise<boolean> {
-    return this.#slots.run(async () => {
+    return this.#limit(async () => {
       const { signal } = this.#closing;
       const options = { timeout: TIMEOUT_MS, killSignal: 'SIGKILL', signal, maxBuffer: 1 << 20 } as const;
       return execute(this.#program, argumentsOf(work), options).then(

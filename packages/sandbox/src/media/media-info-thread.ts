@@ -4,8 +4,8 @@ import { mediaInfoFactory } from 'mediainfo.js';
 import type { MediaReport } from './media-report.ts';
 
 /*
- * A thread of its own: the parser is one synchronous call into WASM, which nothing but the end of its thread can interrupt,
- * and the service goes on answering meanwhile. Told a path, it answers with what MediaInfo reports, or why it could not.
+ * A separate thread: the parser is one synchronous call into WASM, which only terminating its thread can interrupt, and the service
+ * must keep answering meanwhile. For each path it answers with MediaInfo's report, or why there is none.
  */
 export type ThreadAnswer =
   | { readonly kind: 'loaded' }
@@ -54,6 +54,6 @@ function read(file: number, length: number, offset: number): Uint8Array {
 }
 
 function tell(message: ThreadAnswer): void {
-  // oxlint-disable-next-line require-post-message-target-origin -- a thread is no window and has no origin
+  // oxlint-disable-next-line require-post-message-target-origin -- a thread is not a window and has no origin
   parentPort?.postMessage(message);
 }

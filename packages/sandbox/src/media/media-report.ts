@@ -2,14 +2,14 @@ import type { Track } from 'mediainfo.js';
 import { formatOf } from './formats.ts';
 import { truncated, type MediaFacts, type Probe } from './verdict.ts';
 
-/** What MediaInfo says about a file, and its first bytes (up to 12). */
+/** MediaInfo's report on a file, and its first bytes (up to 12). */
 export interface MediaReport {
   readonly tracks: readonly Track[];
   readonly head: Uint8Array;
 }
 
 /**
- * What the report means. Damage that MediaInfo does not see in a cut file: FLAC, Ogg, FLV, ASF and ADTS do not tell their length.
+ * Interprets the report. Truncated FLAC, Ogg, FLV, ASF and ADTS pass as complete, because these formats do not record their length.
  */
 export function verdictOf({ tracks, head }: MediaReport): Probe {
   const general = trackOf(tracks, 'General');
@@ -20,7 +20,7 @@ export function verdictOf({ tracks, head }: MediaReport): Probe {
   if (isTruncated(general) && !isOfUnknownSize(head)) return truncated(missingBytes(general));
   const codecs = { videoCodec: codecOf(video), audioCodec: codecOf(sound) };
   if (codecs.videoCodec === null && codecs.audioCodec === null)
-    return truncated('The file has no video and no sound: its index is missing, as in one that was not finished.');
+    return truncated('The file has no video and no sound: its index is missing, as in an unfinished recording.');
   // The one cut that MediaInfo takes for a whole file: between the index of an MP4 and its media data.
   if (format.container === 'mp4' && !general.DataSize) return truncated('The file has no media data after its index.');
   const facts = { durationS: durationS(tracks, format.container), ...pictureFacts(video) };
@@ -39,7 +39,7 @@ type TrackOf<T extends TrackType> = Extract<Track, { readonly '@type': T }>;
 const UNSUPPORTED: Probe = {
   isPlayable: false,
   code: 'unsupported_format',
-  message: 'The file is no video or audio format that the service knows.',
+  message: 'The file is not in a video or audio format that the service supports.',
 };
 
 function trackOf<T extends TrackType>(tracks: readonly Track[], type: T): TrackOf<T> | undefined {
@@ -50,7 +50,7 @@ function isTruncated(general: Track): boolean {
   return general.extra?.['IsTruncated'] === 'Yes';
 }
 
-/** Recorders that cannot go back leave all ones as the size of WAV and AVI; MediaInfo takes them for a promise of 4 GiB. */
+/** Recorders that cannot seek back leave all ones as the size of WAV and AVI; MediaInfo reads that as 4 GiB. */
 function isOfUnknownSize(head: Uint8Array): boolean {
   const bytes = Buffer.from(head);
   return bytes.length === 12 && bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.readUInt32LE(4) === 0xff_ff_ff_ff;
@@ -63,7 +63,7 @@ function missingBytes(general: Track): string {
   return missing > 0 ? `The file is cut off: ${missing} of its ${expected} bytes are missing.` : 'The file is cut off.';
 }
 
-/** Of transport streams MediaInfo estimates the whole from the bit rate (3.5 s for 3.0 s); their streams know it better. */
+/** Of transport streams MediaInfo estimates the whole from the bit rate (3.5 s for 3.0 s); their streams are more accurate. */
 function durationS(tracks: readonly Track[], container: MediaFacts['container']): number | null {
   const whole = positive(trackOf(tracks, 'General')?.Duration);
   if (whole !== null && container !== 'mpeg-ts') return whole;
@@ -80,13 +80,13 @@ function pictureFacts(video: TrackOf<'Video'> | undefined): Pick<MediaFacts, 'wi
   return isUpright ? { width: height, height: width, frameRate } : { width, height, frameRate };
 }
 
-/** A codec without a name is told by the file in any letters. */
+/** Unknown codecs have arbitrary bytes from the file as their name. */
 function codecOf(track: TrackOf<'Video'> | TrackOf<'Audio'> | undefined): string | null {
   const name = track?.Format?.replace(/[^\x20-\x7e]/g, '').slice(0, 60) ?? '';
   return name === '' ? null : name;
 }
 
-// 30 years in seconds; a bit rate above that is no file of this world either.
+// 30 years in seconds; no real bit rate is above it either.
 const LARGEST = 1e9;
 
 function positive(value: number | undefined): number | null {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Library } from '../library.ts';
+import type { MediaFiles } from '../store/media-files.ts';
 import type { VideoMedia } from '../store/videos.ts';
 import { artworkDrawing, placeholderDrawing } from './drawings.ts';
 import { Ffmpeg } from './ffmpeg.ts';
@@ -16,40 +16,40 @@ export interface Picture {
 }
 
 /**
- * Thumbnails and artwork, made when they are first asked for and kept in the library. With ffmpeg they are JPEG, and the
+ * Thumbnails and artwork, made on first request and kept on disk. With ffmpeg they are JPEG, and the
  * thumbnail is a frame of the video or the cover of the sound; without, they are PNG, and every thumbnail is the placeholder.
  */
 export class Pictures implements Disposable {
   /** Of all pictures, as their addresses have it. */
   readonly extension: 'jpg' | 'png';
-  readonly #library: Library;
+  readonly #mediaFiles: MediaFiles;
   readonly #ffmpeg: Ffmpeg | null;
   readonly #making = new Map<string, Promise<boolean>>();
-  /** By the hash of the file: ids come back when the service is reset. */
+  /** By the hash of the file, because a reset reuses ids. */
   readonly #withoutStill = new Set<string>();
 
   /** @param ffmpeg the path of the program, null = there is none */
-  constructor(library: Library, ffmpeg: string | null) {
-    this.#library = library;
+  constructor(mediaFiles: MediaFiles, ffmpeg: string | null) {
+    this.#mediaFiles = mediaFiles;
     this.#ffmpeg = ffmpeg === null ? null : new Ffmpeg(ffmpeg);
     this.extension = ffmpeg === null ? 'png' : 'jpg';
   }
 
   /** @returns undefined when ffmpeg cannot even write the placeholder, or is being closed */
   async thumbnail(videoId: string, media: VideoMedia): Promise<Picture | undefined> {
-    const path = this.#library.thumbnailPath(videoId, this.extension);
+    const path = this.#mediaFiles.thumbnailPath(videoId, this.extension);
     const hasStill =
       !this.#withoutStill.has(media.sha256) && (await this.#once(path, (to) => this.#still(videoId, media, to)));
     if (hasStill) return { path, isPlaceholder: false };
-    this.#withoutStill.add(media.sha256); // it is not tried again before the next start
-    const placeholder = this.#library.artworkPath('placeholder', this.extension);
+    this.#withoutStill.add(media.sha256); // not tried again until the next start
+    const placeholder = this.#mediaFiles.artworkPath('placeholder', this.extension);
     const isThere = await this.#once(placeholder, (to) => this.#draw(placeholderDrawing(), to));
     return isThere ? { path: placeholder, isPlaceholder: true } : undefined;
   }
 
   /** @returns undefined as above */
   async artwork(channelId: string): Promise<Picture | undefined> {
-    const path = this.#library.artworkPath(channelId, this.extension);
+    const path = this.#mediaFiles.artworkPath(channelId, this.extension);
     const isThere = await this.#once(path, (to) => this.#draw(artworkDrawing(channelId), to));
     return isThere ? { path, isPlaceholder: false } : undefined;
   }
@@ -58,7 +58,7 @@ export class Pictures implements Disposable {
     this.#ffmpeg?.[Symbol.dispose]();
   }
 
-  /** Makes the file unless it is there; those who ask meanwhile wait for the same work. */
+  /** Makes the file unless it exists; concurrent callers wait for the same work. */
   async #once(path: string, make: (to: string) => Promise<boolean>): Promise<boolean> {
     if (existsSync(path)) return true;
     const making = this.#making.get(path) ?? this.#make(path, make).finally(() => this.#making.delete(path));
@@ -66,13 +66,13 @@ export class Pictures implements Disposable {
     return making;
   }
 
-  /** Half a picture is never seen: it is made elsewhere and then moved to its place. */
+  /** Made elsewhere and then renamed, so that no partial picture is visible. */
   async #make(path: string, make: (to: string) => Promise<boolean>): Promise<boolean> {
     const unfinished = this.#unfinishedPath();
-    const { era } = this.#library;
+    const { era } = this.#mediaFiles;
     try {
       if (!(await make(unfinished)) || !existsSync(unfinished)) return false;
-      if (era === this.#library.era) await rename(unfinished, path); // else it is of a file that is gone
+      if (era === this.#mediaFiles.era) await rename(unfinished, path); // else its video was replaced
       return true;
     } finally {
       await rm(unfinished, { force: true });
@@ -80,7 +80,7 @@ export class Pictures implements Disposable {
   }
 
   async #still(videoId: string, media: VideoMedia, to: string): Promise<boolean> {
-    for (const attempt of stillAttempts(media, this.#library.pathOf(videoId), to)) {
+    for (const attempt of stillAttempts(media, this.#mediaFiles.pathOf(videoId), to)) {
       // ffmpeg succeeds without writing anything when no frame is left after the start.
       if ((await this.#ffmpeg?.run(attempt)) === true && existsSync(to)) return true;
     }
@@ -100,6 +100,6 @@ export class Pictures implements Disposable {
   }
 
   #unfinishedPath(): string {
-    return join(this.#library.incoming, `picture-${randomUUID()}`);
+    return join(this.#mediaFiles.incoming, `picture-${randomUUID()}`);
   }
 }

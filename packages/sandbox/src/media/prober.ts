@@ -8,12 +8,12 @@ import type { ThreadAnswer } from './media-info-thread.ts';
 import { damaged, type Probe } from './verdict.ts';
 
 /**
- * Decides what uploaded bytes are: a whole media file, or why not. Reads little of the file and decodes nothing. The parser
+ * Decides whether an uploaded file is a complete media file, and why not. Reads little of the file and decodes nothing. The parser
  * (MediaInfo, 2.6 MB of WASM) is loaded for the first file, in some 80 ms; then a file takes 2 to 30 ms. One at a time.
  *
- * What a cut goes unnoticed in, of 200 cuts at random places each: 0 of MP4, QuickTime, Matroska, WebM, WAV, AVI and AIFF; at
+ * Truncations that go unnoticed, of 200 at random places each: 0 of MP4, QuickTime, Matroska, WebM, WAV, AVI and AIFF; at
  * most 4 of MPEG-PS, MP3, MPEG-TS, M2TS and MXF (behind a whole pack, frame or packet, or in the padding at the end); nearly all
- * of FLAC, Ogg, FLV, ASF and ADTS, which do not tell their length.
+ * of FLAC, Ogg, FLV, ASF and ADTS, which do not record their length.
  */
 export class Prober implements AsyncDisposable {
   readonly #timeoutMs: number;
@@ -21,7 +21,7 @@ export class Prober implements AsyncDisposable {
   #thread: Promise<Worker> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param timeoutMs after which a file is given up as damaged */
+  /** @param timeoutMs after which a file counts as damaged, in ms, above 0 */
   constructor(timeoutMs = 10_000) {
     this.#timeoutMs = timeoutMs;
   }
@@ -33,7 +33,7 @@ export class Prober implements AsyncDisposable {
     return verdict;
   }
 
-  /** From now on nothing is probed any more: what waits or runs is rejected with the reason, as nobody may take it for a verdict. */
+  /** Stops probing. Waiting and running probes reject with the reason, so that nothing mistakes it for a verdict. */
   close(reason: Error): void {
     this.#closing.abort(reason);
   }
@@ -51,11 +51,11 @@ export class Prober implements AsyncDisposable {
     return damaged('The file cannot be analysed.');
   }
 
-  /** @returns an error too when the thread has died or is silent for too long */
+  /** @returns an error too if the thread has died or does not answer in time */
   async #ask(thread: Worker, path: string): Promise<ThreadAnswer> {
     const ended = new AbortController();
     const signal = AbortSignal.any([ended.signal, this.#closing.signal]);
-    // oxlint-disable-next-line require-post-message-target-origin -- a thread is no window and has no origin
+    // oxlint-disable-next-line require-post-message-target-origin -- a thread is not a window and has no origin
     thread.postMessage(path);
     try {
       return await Promise.race([

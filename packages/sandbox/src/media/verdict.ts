@@ -1,4 +1,4 @@
-/** What a look at the bytes says. */
+/** The result of probing a file. */
 export type Probe = PlayableProbe | UnplayableProbe;
 
 export interface PlayableProbe extends MediaFacts {
@@ -12,7 +12,7 @@ export interface UnplayableProbe {
   readonly message: string;
 }
 
-/** What the bytes say about themselves; null = they do not tell. Nothing here comes from the client. */
+/** Facts from the file itself, none from the client; null = unknown. */
 export interface MediaFacts {
   readonly container: Container;
   /** `video/mp4`, `audio/mpeg` … */
@@ -55,7 +55,7 @@ export function truncated(message: string): UnplayableProbe {
   return { isPlayable: false, code: 'truncated_file', message };
 }
 
-/** The bytes cannot be made sense of. */
+/** The file cannot be parsed. */
 export function damaged(message: string): UnplayableProbe {
   return { isPlayable: false, code: 'damaged_file', message };
 }

@@ -1,12 +1,12 @@
 import type { Context } from 'hono';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import type { AskService, Question } from './ask-service.ts';
 import { ruleIn } from './fault-form.ts';
 import { activeOf, presets } from './fault-presets.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ShownOnce } from './shown-once.ts';
 
-/** What a form does: the questions it asks the service, and where the browser goes then. */
+/** What a form does: the requests that it makes, and the address that the browser goes to next. */
 export interface Action {
   readonly path: string;
   readonly asks: (sent: Sent) => Question | readonly Question[];
@@ -19,12 +19,12 @@ export interface Sent {
   readonly part: (name: string) => string;
 }
 
-/** Every changing thing that the page can do. */
-export function actions({ faults }: Pick<World, 'faults'>, shownOnce: ShownOnce): Action[] {
+/** Everything that the page can change. */
+export function actions({ faults }: Pick<Services, 'faults'>, shownOnce: ShownOnce): Action[] {
   return [...aboutVideos, ...aboutKeys(shownOnce), ...aboutWebhooks(shownOnce), ...aboutFaults(faults), ...aboutAll];
 }
 
-/** @returns the address that shows what the action has done. @throws ApiError what the service refuses, and 400 for no form */
+/** @returns the address that shows the result. @throws ApiError when the service refuses, and 400 without a form */
 export async function act(context: Context, { asks, leadsTo }: Action, ask: AskService): Promise<string> {
   const sent: Sent = {
     form: new URLSearchParams([
@@ -56,7 +56,7 @@ const aboutVideos: readonly Action[] = [
   },
 ];
 
-const FAILURE = { code: 'failed_by_hand', message: 'It was told to fail on the page of the sandbox.' };
+const FAILURE = { code: 'failed_by_hand', message: "Set to failed on the sandbox's page." };
 
 function aboutKeys(shownOnce: ShownOnce): Action[] {
   return [
@@ -96,7 +96,7 @@ function aboutWebhooks(shownOnce: ShownOnce): Action[] {
   ];
 }
 
-function aboutFaults(faults: World['faults']): Action[] {
+function aboutFaults(faults: Services['faults']): Action[] {
   const leadsTo = '/_page/faults';
   const removal = (id: string): Question => ({ method: 'DELETE', path: `/_sandbox/faults/${id}` });
   return [
@@ -111,7 +111,7 @@ function aboutFaults(faults: World['faults']): Action[] {
       path: '/_page/faults/presets/:name',
       asks: ({ form, part }) => {
         const preset = presets.find(({ name }) => name === part('name'));
-        if (!preset) throw new ApiError('not_found', 'There is no such switch.');
+        if (!preset) throw new ApiError('not_found', 'There is no such preset.');
         const active = activeOf(preset, faults);
         if (form.get('on') !== 'true') return active.map(({ id }) => removal(id));
         return active.length > 0 ? [] : { method: 'POST', path: '/_sandbox/faults', body: preset.rule };

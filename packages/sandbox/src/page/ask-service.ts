@@ -1,9 +1,8 @@
 import { Hono } from 'hono';
 import { createAdminRoutes } from '../admin/routes.ts';
-import { ApiError, type ErrorCode } from '../http/api-error.ts';
+import { ApiError, errorResponse, type ErrorCode } from '../http/api-error.ts';
 import { createApi } from '../http/api.ts';
-import { errorResponse } from '../http/refusals.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 
 /** A request to the API or the admin side. */
 export interface Question {
@@ -12,17 +11,17 @@ export interface Question {
   readonly body?: unknown;
 }
 
-/** The `data` of the answer. @throws ApiError its refusal */
+/** @returns the `data` of the answer. @throws ApiError when the service refuses */
 export type AskService = (question: Question) => Promise<unknown>;
 
 /**
- * Lets the page change things exactly as everybody else does: by the operations of the API, here without key and limit, and of the
- * admin side. Within the process, so that no fault hits it and the journal does not note it.
+ * Lets the page change things through the operations of the API and the admin side, as every other client does, but without key
+ * and limit. It stays within the process, so faults do not hit it and the journal does not record it.
  */
-export function askService(world: World): AskService {
-  const service = new Hono().route('/', createApi(world)).route('/', createAdminRoutes(world));
-  service.onError((error) => errorResponse(error, world.onDefect));
-  const headers = { Authorization: `Bearer ${world.adminToken}`, 'Content-Type': 'application/json' };
+export function askService(services: Services): AskService {
+  const service = new Hono().route('/', createApi(services)).route('/', createAdminRoutes(services));
+  service.onError((error) => errorResponse(error, services.onDefect));
+  const headers = { Authorization: `Bearer ${services.adminToken}`, 'Content-Type': 'application/json' };
   return async ({ method, path, body }) => {
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await service.request(path, { method, headers, ...content });

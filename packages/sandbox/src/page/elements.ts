@@ -4,18 +4,18 @@ import { visibleText } from './words.ts';
 
 export type Html = ReturnType<typeof html>;
 
-/** A text of a client: isolated, so that its direction stays its own. */
+/** Text from a client, isolated so that its writing direction affects nothing else. */
 export function named(text: string): Html {
   return html`<bdi>${visibleText(text)}</bdi>`;
 }
 
-/** UTC, as the service tells it. */
+/** In UTC, by the service's clock. */
 export function time(atMs: number): Html {
   const iso = new Date(atMs).toISOString();
   return html`<time datetime="${iso}" title="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`;
 }
 
-/** By word and by shape: colour alone says nothing to many. */
+/** By word and shape, because many cannot rely on colour. */
 export function status(word: VideoStatus): Html {
   return badge(word, word);
 }
@@ -40,7 +40,7 @@ const SHAPES: Readonly<Record<BadgeKind, string>> = {
 export interface Column<T> {
   readonly heading: string;
   readonly cell: (item: T) => Html | string;
-  /** `main` names the row; `number` stands to the right; `minor` gives way where there is no room. */
+  /** `main` names the row; `number` is right-aligned; `minor` is hidden on narrow screens. */
   readonly kind?: 'main' | 'number' | 'minor' | 'minor number' | 'picture' | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface Table<T> {
   readonly keyOf: (item: T) => string;
 }
 
-/** In a frame that scrolls by itself, also with the keyboard, where the table is wider than its place. */
+/** In a region that scrolls, also by keyboard, when the table is wider than its place. */
 export function table<T>({ label, columns, items, keyOf }: Table<T>): Html {
   return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
     <table>
@@ -79,7 +79,7 @@ function cellOf<T>({ cell, kind }: Column<T>, item: T): Html {
   return html`<td class="${kind ?? ''}">${cell(item)}</td>`;
 }
 
-/** In the place of what is not there yet: what to do next, with a line for a terminal. */
+/** Shown instead of an empty list: what to do next, with a command to paste. */
 export function emptyState(text: string, command?: string): Html {
   return html`<div class="empty">
     <p>${text}</p>
@@ -91,7 +91,7 @@ export function commandLine(command: string): Html {
   return html`<pre class="command" tabindex="0" role="region" aria-label="Command">${command}</pre>`;
 }
 
-/** Facts in two columns; those without a value are left out. */
+/** Facts in two columns, without those that have no value. */
 export function facts(entries: readonly (readonly [string, Html | string | null])[]): Html {
   const known = entries.filter(([, value]) => value !== null);
   return html`<dl class="facts">
@@ -121,7 +121,7 @@ export function confirmed(action: string, labels: { first: string; question: str
   </details>`;
 }
 
-/** For the ears alone. */
+/** For screen readers only. */
 export function unseen(text: string): Html {
   return html`<span class="unseen">${text}</span>`;
 }
@@ -149,7 +149,7 @@ export interface Paging {
   readonly page: number;
   readonly perPage: number;
   readonly total: number;
-  /** What else the address asks for. */
+  /** The other parameters of the query. */
   readonly filter: Readonly<Record<string, string | undefined>>;
 }
 
@@ -168,7 +168,7 @@ export function pagination({ page, perPage, total, filter }: Paging): Html | '' 
   </nav>`;
 }
 
-/** A query; what is not asked for is left out. */
+/** A query string without the empty parameters. */
 export function addressOf(query: Readonly<Record<string, string | undefined>>): string {
   const asked = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []));
   return `?${new URLSearchParams(asked).toString()}`;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { faultRule } from '../faults/fault-rule.ts';
 
-/** One thing that can be said of a fault, as the rule's own schema describes it. */
+/** One parameter of a fault, as the rule's schema describes it. */
 export interface Field {
   readonly name: string;
   readonly isRequired: boolean;
@@ -25,16 +25,16 @@ interface KindSchema {
 
 export const kinds: readonly string[] = faultRule.options.map(({ shape }) => shape.kind.value);
 
-/** Read off the rule's schema, so that every kind there is can be planned here, with all that it can be told. */
+/** Read from the rule's schema, so that the form offers every kind with all its parameters. */
 function schemaOf(kind: string): KindSchema | undefined {
-  // Not at the start of the program, which most of the time shows no form: it takes some milliseconds.
+  // Not at the start of the program: it takes some milliseconds, and few runs show the form.
   schemas ??= z.toJSONSchema(faultRule, { io: 'input' }).oneOf as unknown as readonly KindSchema[];
   return schemas.find(({ properties }) => properties.kind.const === kind);
 }
 
 let schemas: readonly KindSchema[] | undefined;
 
-/** Of a kind: first what it does, then when and to whom. */
+/** The parameters of a kind: first what it does, then when and for which requests. */
 export function fieldsOf(kind: string): Field[] {
   const schema = schemaOf(kind);
   if (!schema) return [];
@@ -61,7 +61,7 @@ function fieldOf(
   };
 }
 
-/** The rule as the admin side takes it, which checks it. What is empty is not said. */
+/** The rule for the admin side, which checks it. Empty fields are left out. */
 export function ruleIn(form: URLSearchParams): Record<string, unknown> {
   const kind = form.get('kind') ?? '';
   const said = fieldsOf(kind).map(({ name, type }) => [name, type, form.get(name)?.trim() ?? ''] as const);
@@ -77,6 +77,6 @@ function valueOf(text: string, type: Field['type']): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return text; // refused as what it is
+    return text; // the admin side refuses it
   }
 }

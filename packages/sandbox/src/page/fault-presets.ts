@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { faultRule, type FaultRule } from '../faults/fault-rule.ts';
 import type { Fault, Faults } from '../faults/faults.ts';
 
-/** A common fault, switched on and off as one. */
+/** A common fault with one button to switch it on and off. */
 export interface Preset {
   readonly name: string;
   readonly label: string;
   readonly rule: FaultRule;
 }
 
-/** A switch that somebody forgets ends by itself. */
+/** A forgotten preset ends by itself. */
 const TTL_MS = 15 * 60_000;
 
 function preset(name: string, label: string, rule: object): Preset {
@@ -18,16 +18,16 @@ function preset(name: string, label: string, rule: object): Preset {
 
 export const presets: readonly Preset[] = [
   preset('rate-limited', 'Too many requests: 429 with Retry-After 5', { kind: 'rate_limited', seconds: 5 }),
-  preset('server-error', 'Every request fails with 500', { kind: 'status', status: 500 }),
+  preset('server-error', 'All requests fail with 500', { kind: 'status', status: 500 }),
   preset('flaky', 'One request in four fails with 503', { kind: 'status', status: 503, probability: 0.25 }),
   preset('html-502', 'A proxy answers: HTML 502', { kind: 'html_502' }),
   preset('slow', 'Answers take 2 s longer', { kind: 'delay', ms: 2000 }),
-  preset('truncated', 'JSON breaks off in the middle', { kind: 'truncated_json' }),
+  preset('truncated', 'JSON is cut off', { kind: 'truncated_json' }),
   preset('create-lost', 'A video is created, but the answer is lost', {
     kind: 'answer_lost',
     operation: 'videos.create',
   }),
-  preset('upload-reset', 'Uploads break off after 64 KiB', {
+  preset('upload-reset', 'Uploads are reset after 64 KiB', {
     kind: 'reset',
     operation: 'uploads.put',
     of: 'request',
@@ -39,7 +39,7 @@ export const presets: readonly Preset[] = [
   preset('unknown-status', 'Videos have an unknown status', { kind: 'unknown_status' }),
 ];
 
-/** The faults that are this switch. */
+/** The active faults of this preset. */
 export function activeOf({ rule }: Preset, faults: Faults): Fault[] {
   return faults.list().filter((fault) => isDeepStrictEqual(fault.rule, rule));
 }

@@ -1,7 +1,7 @@
 import { readXml, XmlError, type ReadElement } from '../feeds/xml-reader.ts';
 import type { FeedType } from '../store/feeds.ts';
 
-/** An item as a reader finds it in the document; '' and null are what the document does not say. */
+/** An item as a feed reader finds it; '' and null stand for what the document leaves out. */
 export interface PreviewItem {
   readonly id: string;
   readonly title: string;
@@ -12,7 +12,7 @@ export interface PreviewItem {
   readonly media: string;
 }
 
-/** What a reader shows of the document. @returns nothing for one that it cannot read: the verdict says why */
+/** The items as a feed reader shows them. @returns nothing for a document that is not well-formed; the verdict says why */
 export function previewOf(document: string, type: FeedType): PreviewItem[] {
   return type === 'ctv' ? ctvItems(document) : rssItems(document);
 }
@@ -49,7 +49,7 @@ function textOf(element: ReadElement, name: string): string {
   return childOf(element, name)?.text.trim() ?? '';
 }
 
-/** Of our own writing: only its verdict reads it as a stranger's. */
+/** Our own document: only the verdict treats it as untrusted. */
 interface CtvFeed {
   readonly shortFormVideos: readonly CtvVideo[];
   readonly movies: readonly CtvVideo[];

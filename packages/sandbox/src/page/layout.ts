@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { EventType } from '../events.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { asset } from './assets/assets.ts';
 import { badge, time, type Html } from './elements.ts';
 import { counted } from './words.ts';
@@ -32,10 +32,10 @@ const SECTIONS = [
   ['/_page/controls', 'Controls'],
 ] as const;
 
-/** What stands around every view, and changes with these: */
+/** Events that change the frame around every view. */
 const AROUND: readonly EventType[] = ['clock.changed', 'faults.changed', 'reset'];
 
-export function viewPage(view: View, { clock, faults, links }: Pick<World, 'clock' | 'faults' | 'links'>): Html {
+export function viewPage(view: View, { clock, faults, links }: Pick<Services, 'clock' | 'faults' | 'links'>): Html {
   const active = faults.list().length;
   const isFrozen = clock.isFrozen;
   return document(
@@ -66,19 +66,19 @@ export function viewPage(view: View, { clock, faults, links }: Pick<World, 'cloc
   );
 }
 
-/** An expected failure, said in a sentence. */
+/** An expected failure, explained in one sentence. */
 export function problemPage(title: string, message: string): Html {
   return document(
     title,
     html`<main id="main" class="alone">
       <h1>${title}</h1>
       <p>${message}</p>
-      <p><a href="/">To the overview</a></p>
+      <p><a href="/">Go to the overview</a></p>
     </main>`,
   );
 }
 
-/** For who has not come by the printed address: nothing of the account. */
+/** For visitors who are not signed in: shows nothing of the account. */
 export function strangerPage(): Html {
   return document(
     'Not signed in',
@@ -86,10 +86,10 @@ export function strangerPage(): Html {
       <img src="${asset('icon.svg')}" alt="" width="48" height="48" />
       <h1>This is a dropcast sandbox</h1>
       <p>
-        Its page opens with the address that it printed at its start, after “A page to look at”. It ends with
+        Open the address that it printed at its start, after “Open in a browser”. It ends with
         <code>/?token=…</code>
       </p>
-      <p>The address lets this browser in until it is closed. After a restart of the sandbox there is a new one.</p>
+      <p>This browser stays signed in until you close it. After a restart the sandbox prints a new address.</p>
     </main>`,
   );
 }

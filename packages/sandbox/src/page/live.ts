@@ -5,12 +5,12 @@ import type { Events, EventType } from '../events.ts';
 import type { Handler } from '../http/handler.ts';
 
 /**
- * GET /_page/live: which types of events have happened, as server-sent events, gathered so that there are at most four messages a
- * second. It says nothing more: who wants to know what has changed asks for the view again.
+ * GET /_page/live: which types of events have happened, as server-sent events, batched so that there are at most four messages a
+ * second. It carries no content: a client that needs to know what has changed fetches the view again.
  */
 export function liveEvents(events: Events): Handler {
   return (context: Context) => {
-    // Of a stream for HEAD nobody would ever read or cancel anything.
+    // A stream in answer to HEAD would never be read or cancelled.
     if (context.req.method === 'HEAD') return context.body(null, 200, { 'Content-Type': 'text/event-stream' });
     return streamSSE(context, (stream) => tell(stream, events));
   };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { pageNumber } from '../http/paging.ts';
+import { pageNumber } from '../http/input.ts';
 
 export const PER_PAGE = 50;
 
 export const page = pageNumber(999_999_999).default(1);
 
-/** A form without scripts sends its empty fields too: they ask for nothing. */
+/** A form without scripts sends its empty fields too; they count as absent. */
 export const optionalText = z
   .string()
   .max(200, 'must have at most 200 characters')

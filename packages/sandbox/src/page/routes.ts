@@ -1,15 +1,13 @@
-import { Hono, type Context } from 'hono';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { act, actions } from './actions.ts';
 import { askService } from './ask-service.ts';
 import { serveAsset } from './assets/assets.ts';
-import { gate } from './gate.ts';
 import { problemPage, strangerPage, viewPage, type View } from './layout.ts';
 import { liveEvents } from './live.ts';
-import { showPage } from './show-page.ts';
 import { ShownOnce } from './shown-once.ts';
 import { analytics } from './views/analytics.ts';
 import { channels } from './views/channels.ts';
@@ -23,21 +21,23 @@ import { requests } from './views/requests.ts';
 import { video } from './views/video.ts';
 import { videos } from './views/videos.ts';
 import { webhooks } from './views/webhooks.ts';
+import type { Html } from './elements.ts';
+import { enterByLink, isAdmin } from '../admin/require-admin.ts';
 
 /**
- * The page to look at: `/`, and everything else below `/_page`, so that it takes no path from the service. Rendered here, works
- * without scripts; with them it follows what happens.
+ * The web page: `/`, and everything else below `/_page`, so that it uses no path of the service. Rendered on the server, it works
+ * without scripts; with them it updates live.
  */
-export function createPageRoutes(world: World): Hono {
+export function createPageRoutes(services: Services): Hono {
   const page = new Hono();
   const shownOnce = new ShownOnce();
-  page.onError((error, context) => problem(error, context, world));
+  page.onError((error, context) => problem(error, context, services));
   page.get('/_page/assets/:hash/:name', serveAsset());
-  for (const path of ['/', '/_page', '/_page/*']) page.use(path, ...gate(world));
+  for (const path of ['/', '/_page', '/_page/*']) page.use(path, ...requireSignIn(services));
   page.get('/_page', (context) => context.redirect('/', 303));
-  page.get('/_page/live', liveEvents(world.events));
-  for (const [path, view] of viewsOf(world, shownOnce)) page.get(path, (context) => show(context, view, world));
-  addActions(page, world, shownOnce);
+  page.get('/_page/live', liveEvents(services.events));
+  for (const [path, view] of viewsOf(services, shownOnce)) page.get(path, (context) => show(context, view, services));
+  addActions(page, services, shownOnce);
   page.all('/_page/*', () => {
     throw new ApiError('not_found', 'There is nothing at this address.');
   });
@@ -46,50 +46,86 @@ export function createPageRoutes(world: World): Hono {
 
 type ViewMaker = (context: Context) => View;
 
-function viewsOf(world: World, shownOnce: ShownOnce): [path: string, view: ViewMaker][] {
+function viewsOf(services: Services, shownOnce: ShownOnce): [path: string, view: ViewMaker][] {
   return [
-    ['/', overview(world)],
-    ['/_page/videos', videos(world)],
-    ['/_page/videos/:id', video(world)],
-    ['/_page/channels', channels(world)],
-    ['/_page/feeds', feeds(world)],
-    ['/_page/feeds/:id', feed(world)],
-    ['/_page/analytics', analytics(world)],
-    ['/_page/keys', keys(world, shownOnce)],
-    ['/_page/webhooks', webhooks(world, shownOnce)],
-    ['/_page/requests', requests(world)],
-    ['/_page/faults', faults(world)],
-    ['/_page/controls', controls(world)],
+    ['/', overview(services)],
+    ['/_page/videos', videos(services)],
+    ['/_page/videos/:id', video(services)],
+    ['/_page/channels', channels(services)],
+    ['/_page/feeds', feeds(services)],
+    ['/_page/feeds/:id', feed(services)],
+    ['/_page/analytics', analytics(services)],
+    ['/_page/keys', keys(services, shownOnce)],
+    ['/_page/webhooks', webhooks(services, shownOnce)],
+    ['/_page/requests', requests(services)],
+    ['/_page/faults', faults(services)],
+    ['/_page/controls', controls(services)],
   ];
 }
 
-function show(context: Context, view: ViewMaker, world: World) {
-  world.lifecycle.advance();
-  return showPage(context, viewPage(view(context), world));
+function show(context: Context, view: ViewMaker, services: Services) {
+  services.lifecycle.advance();
+  return showPage(context, viewPage(view(context), services));
 }
 
-/** Each answers with a redirect, so that going back or reloading does nothing twice. */
-function addActions(page: Hono, world: World, shownOnce: ShownOnce): void {
-  const ask = askService(world);
+/** Each answers with a redirect, so that going back or reloading repeats nothing. */
+function addActions(page: Hono, services: Services, shownOnce: ShownOnce): void {
+  const ask = askService(services);
   const onError = () => {
     throw new ApiError('payload_too_large', `A form may have at most ${MAX_FORM_BYTES} bytes.`);
   };
   page.post('/_page/*', bodyLimit({ maxSize: MAX_FORM_BYTES, onError }));
-  for (const action of actions(world, shownOnce))
+  for (const action of actions(services, shownOnce))
     page.post(action.path, async (context) => context.redirect(await act(context, action, ask), 303));
 }
 
 const MAX_FORM_BYTES = 64 * 1024;
 
-function problem(error: unknown, context: Context, { onDefect }: Pick<World, 'onDefect'>) {
+function problem(error: unknown, context: Context, { onDefect }: Pick<Services, 'onDefect'>) {
   const refusal = toApiError(error);
   if (isDefect(error)) onDefect(error);
   if (refusal.code === 'unauthorized') return showPage(context, strangerPage(), 401);
   return showPage(
     context,
-    problemPage(TITLES[refusal.status] ?? 'That did not work', refusal.message),
+    problemPage(TITLES[refusal.status] ?? 'Something went wrong', refusal.message),
     refusal.status as ContentfulStatusCode,
   );
 }
 
-const TITLES: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found', 409: 'Not now' };
+const TITLES: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found', 409: 'Not possible now' };
+
+/** @returns the answer with a page, which may load nothing from elsewhere and stand in no frame. */
+function showPage(context: Context, page: Html, status: ContentfulStatusCode = 200): Response | Promise<Response> {
+  return context.html(page, status, HEADERS);
+}
+
+const HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "img-src 'self'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Referrer-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
+
+type Guarded = Pick<Services, 'adminToken' | 'links'>;
+
+/** The printed address signs the browser in. Everybody else sees only how to sign in. @throws ApiError 401, 403 */
+function requireSignIn(services: Guarded): MiddlewareHandler[] {
+  return [
+    enterByLink(services),
+    async (context, next) => {
+      if (!isAdmin(context, services)) return showPage(context, strangerPage(), 401);
+      return next();
+    },
+  ];
+}

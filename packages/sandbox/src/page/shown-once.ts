@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
-/** Carries a secret over the redirect after a form to the one view that shows it. Whoever asks again gets nothing. */
+/** Carries a secret across the redirect after a form to the view that shows it, once. */
 export class ShownOnce {
   readonly #waiting = new Map<string, string>();
 
-  /** @returns what to ask for it with */
+  /** @returns the name to take it with */
   put(secret: string): string {
     const name = randomUUID();
     this.#waiting.set(name, secret);
-    setTimeout(() => this.#waiting.delete(name), PATIENCE_MS).unref();
+    setTimeout(() => this.#waiting.delete(name), TIMEOUT_MS).unref();
     return name;
   }
 
@@ -19,5 +19,5 @@ export class ShownOnce {
   }
 }
 
-/** For a browser that never follows the redirect. */
-const PATIENCE_MS = 60_000;
+/** For browsers that never follow the redirect. */
+const TIMEOUT_MS = 60_000;

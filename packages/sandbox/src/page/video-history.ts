@@ -7,11 +7,11 @@ export interface Step {
   readonly name: string;
   readonly kind: 'done' | 'failed' | 'now' | 'later';
   readonly atMs: number | null;
-  /** How long after the step before, or what it waits for. */
+  /** How long after the previous step, or what it is waiting for. */
   readonly note: string;
 }
 
-/** What has happened to a video, and when. */
+/** The history of a video. */
 export function timeline(steps: readonly Step[]): Html {
   return html`<ol class="timeline">
     ${steps.map(

@@ -22,6 +22,7 @@ export interface ChannelChange {
 export class ChannelStore {
   readonly #database: DatabaseSync;
 
+  /** @param database with the table `channels` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }

@@ -1,11 +1,12 @@
 import { closeSync, fchmodSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-/** The data folder cannot be used: another sandbox holds it, another version wrote it, or it is not for a sandbox to have. */
+/** The data folder cannot be used: another sandbox has it open, another version wrote it, or it is not usable. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
   readonly reason: 'in use' | 'another version' | 'unusable';
 
+  /** @param message names the folder and says what to do */
   constructor(reason: DataFolderError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
@@ -21,11 +22,11 @@ export function openDatabase(path: string): DatabaseSync {
     if (!(error instanceof Error) || error instanceof DataFolderError) throw error;
     if (/locked/.test(error.message))
       throw new DataFolderError('in use', `${path} is in use by another sandbox`, { cause: error });
-    throw new DataFolderError('unusable', `${path} cannot be used: ${error.message}`, { cause: error });
+    throw new DataFolderError('unusable', `cannot open ${path}: ${error.message}`, { cause: error });
   }
 }
 
-/** The secrets of webhooks are in it. SQLite gives the files that it puts beside it the same mode. */
+/** The database holds the secrets of webhooks. SQLite gives its side files the same mode. */
 function makePrivate(path: string): void {
   const file = openSync(path, 'a', 0o600);
   fchmodSync(file, 0o600);
@@ -52,7 +53,7 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK'); // on a full disk SQLite has done it by itself
+    if (database.isTransaction) database.exec('ROLLBACK'); // on a full disk SQLite has already rolled back
     throw error;
   }
 }
@@ -66,7 +67,7 @@ function prepareSchema(database: DatabaseSync, path: string): void {
     if (version !== 0)
       throw new DataFolderError(
         'another version',
-        `${path} has the records of another version of the sandbox (form ${String(version)}, this one knows ${SCHEMA_VERSION}): start it with another folder, or remove this one to begin anew`,
+        `${path} was written by another version of the sandbox (schema ${String(version)}; this version reads ${SCHEMA_VERSION}). Use another folder, or delete this one to start over.`,
       );
     database.exec(SCHEMA);
   });
@@ -76,7 +77,7 @@ function prepareSchema(database: DatabaseSync, path: string): void {
 export const SCHEMA_VERSION = 2;
 
 // A video keeps what its bytes turned out to be (duration_s or failure_*) from the moment they are stored;
-// status says whether the world may know yet. The indexes carry the order of the list, so that a page deep
+// status says whether it is public yet. The indexes carry the order of the list, so that a page deep
 // in it is found without reading the rows before it. A feed keeps the words of its last publish (those of the channel, and of each item):
 // only a publish changes what it says.
 const SCHEMA = `

@@ -4,7 +4,7 @@ import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 import { inTransaction } from './database.ts';
 import { mediaIn, type VideoMedia } from './videos.ts';
 
-/** assumed: 'podcast' and 'ctv' beside the 'mrss' that api-spec section 2.3 gives. */
+/** assumed: 'podcast' and 'ctv', in addition to the given 'mrss' (api-spec section 2.3). */
 export type FeedType = 'mrss' | 'podcast' | 'ctv';
 
 export interface Feed {
@@ -41,6 +41,7 @@ export interface FeedItem {
 export class FeedStore {
   readonly #database: DatabaseSync;
 
+  /** @param database with the tables `feeds` and `feed_items` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
@@ -118,7 +119,7 @@ export interface PublishTime {
   readonly podcastGuid: string;
 }
 
-/** assumed: a feed has the newest 1,000 of its channel. Readers fetch a feed whole, again and again; a library belongs into the API. */
+/** assumed: a feed has the newest 1,000 of its channel. Readers fetch the whole feed repeatedly; full lists belong to the API. */
 export const MAX_ITEMS = 1000;
 
 /** The order of GET /videos. */

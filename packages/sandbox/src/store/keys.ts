@@ -31,6 +31,7 @@ export class KeyStore {
   readonly #byHash: StatementSync;
   readonly #use: StatementSync;
 
+  /** @param database with the table `api_keys` */
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#byHash = database.prepare(
@@ -41,7 +42,7 @@ export class KeyStore {
     );
   }
 
-  /** Makes the key valid; one that is there already, even revoked, stays as it is. */
+  /** Adds the key; an existing one, even revoked, stays as it is. */
   add({ value, name, isReadOnly }: NewKey, nowMs: number): ApiKey {
     this.#database
       .prepare(

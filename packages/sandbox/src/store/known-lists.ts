@@ -3,9 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 /** What is known of one list of videos. */
 export interface KnownList {
   readonly total: number;
-  /** @returns the video after which come those behind the first so many; null when nobody has read so far. */
+  /** @returns the last of the first `count` videos; null if unknown. */
   startAfter(count: number): Place | null;
-  /** The first so many videos of the list end with this one. */
+  /** Remembers the last of the first `count` videos. */
   remember(count: number, last: Place): void;
 }
 
@@ -22,7 +22,7 @@ const MOST_PLACES = 2_000;
 /**
  * How long each list of videos is and where the pages that were read ended, while no video comes, goes or changes its place. SQLite
  * walks over all rows that it counts and that OFFSET passes; with this, pages that are read one after the other take the same time
- * each. The database itself tells of changes, whoever makes them.
+ * each. Triggers in the database report every change.
  */
 export class KnownLists {
   readonly #database: DatabaseSync;
@@ -46,7 +46,7 @@ export class KnownLists {
     const known = this.#lists.get(name);
     if (known) return known;
     const list = createList(count());
-    // What a transaction sees may be taken back, and that fires no trigger.
+    // A transaction may roll back, which fires no trigger.
     if (this.#database.isTransaction) return list;
     if (this.#lists.size >= MOST_LISTS) this.#lists.clear();
     this.#lists.set(name, list);

@@ -44,6 +44,7 @@ export interface PlayFilter {
 export class PlayStatistics {
   readonly #database: DatabaseSync;
 
+  /** @param database with the table `plays` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }

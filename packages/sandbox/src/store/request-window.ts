@@ -18,6 +18,7 @@ export class RequestWindow {
   readonly #forget: StatementSync;
   readonly #count: StatementSync;
 
+  /** @param database with the table `api_requests` @param limit requests per key in any rolling hour, 1 and up */
   constructor(database: DatabaseSync, limit: number) {
     this.#database = database;
     this.limit = limit;
@@ -44,7 +45,7 @@ export class RequestWindow {
     });
   }
 
-  /** How many requests of the key count at present. */
+  /** Requests of the key in the current window. */
   used(keyId: number, nowMs: number): number {
     return Number(this.#count.get(keyId, nowMs - HOUR_MS)?.['total']);
   }

@@ -1,11 +1,11 @@
-/** What the place of the data cannot do at present: no defect, and over when its owner has put it right. */
+/** A problem of the data folder: not a bug, and over when its owner has fixed it. */
 export interface StorageTrouble {
   readonly isFull: boolean;
   /** What the system or SQLite calls it, for a sentence: no path in it. */
   readonly what: string;
 }
 
-/** @returns undefined for an error that is about something else */
+/** @returns undefined for other errors */
 export function storageTroubleOf(error: unknown): StorageTrouble | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   if (error.code === 'ERR_SQLITE_ERROR') return troubleOfDatabase(error);

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { text, type Row } from './columns.ts';
+import { text, numberOrNull, type Row } from './columns.ts';
 
 /** All rows of all tables, in their order, and the highest numbers ever given out, so that none is given twice. */
 export interface Tables {
@@ -7,7 +7,7 @@ export interface Tables {
   readonly sequences: Readonly<Record<string, number>>;
 }
 
-/** One after the other: a table may be larger than the memory. @param table one of `tableNames` */
+/** As an iterator, because a table may be larger than the memory. @param table one of `tableNames` */
 export function rowsOf(database: DatabaseSync, table: string): NodeJS.Iterator<Row> {
   return database.prepare(`SELECT * FROM ${table}`).iterate();
 }
@@ -17,7 +17,7 @@ export function readSequences(database: DatabaseSync): Tables['sequences'] {
   return Object.fromEntries(rows.map((row) => [text(row, 'name'), Number(row['seq'])] as const));
 }
 
-/** Within a transaction: what refers to rows of another table may be taken before them. */
+/** Within a transaction. Foreign keys are checked at the commit. */
 export function eraseTables(database: DatabaseSync): void {
   database.exec('PRAGMA defer_foreign_keys = ON');
   for (const table of [...tableNames(database), 'sqlite_sequence']) database.exec(`DELETE FROM ${table}`);
@@ -53,3 +53,24 @@ export function columnNames(database: DatabaseSync, table: string): string[] {
     .all(table)
     .map((row) => text(row, 'name'));
 }
+
+/**
+ * The latest time in the records, ms since 1970; 0 for none. The clock must not start before it: after a restart, a clock that had been
+ * moved forward would leave requests in the future, and the rate limit would count them for days.
+ */
+export function latestTimeIn(database: DatabaseSync): number {
+  const latest = TIMES.map(([table, column]) => `SELECT MAX(${column}) AS at_ms FROM ${table}`).join(' UNION ALL ');
+  const row = database.prepare(`SELECT MAX(at_ms) AS at_ms FROM (${latest})`).get();
+  return numberOrNull(row ?? {}, 'at_ms') ?? 0;
+}
+
+/** Each is the first column of an index, or its table is short. */
+const TIMES = [
+  ['api_keys', 'created_at_ms'],
+  ['api_keys', 'last_used_at_ms'],
+  ['channels', 'created_at_ms'],
+  ['feeds', 'changed_at_ms'],
+  ['videos', 'created_at_ms'],
+  ['plays', 'started_at_ms'],
+  ['webhooks', 'created_at_ms'],
+] as const;

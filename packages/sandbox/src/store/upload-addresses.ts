@@ -8,6 +8,7 @@ export type AddressState = 'valid' | 'wrong token' | 'expired' | 'void' | 'unkno
 export class UploadAddressStore {
   readonly #database: DatabaseSync;
 
+  /** @param database with the table `upload_addresses` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }

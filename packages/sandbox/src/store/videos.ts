@@ -20,7 +20,7 @@ export interface Video {
   readonly status: VideoStatus;
   /** Of a ready video whose container tells it. */
   readonly durationS: number | null;
-  /** What its bytes are. Of a ready video alone: before, nobody may know them. */
+  /** Facts about its file, for ready videos only: they are not public before. */
   readonly media: VideoMedia | null;
   /** Of a failed video. */
   readonly failure: Failure | null;
@@ -64,6 +64,7 @@ export class VideoStore {
   readonly #database: DatabaseSync;
   readonly #lists: KnownLists;
 
+  /** @param database with the table `videos` */
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#lists = new KnownLists(database);
@@ -163,7 +164,7 @@ export class VideoStore {
     return inTransaction(this.#database, work);
   }
 
-  /** pending or processing → failed. @returns false when it has come to its end, or is gone. */
+  /** pending or processing → failed. @returns false if it is ready, failed or deleted. */
   fail(id: string, failure: Failure, nowMs: number): boolean {
     const result = this.#database
       .prepare(
@@ -219,7 +220,7 @@ export class VideoStore {
   }
 }
 
-/** @param before the video that comes before all that are wanted */
+/** @param before only videos after this one */
 function conditionOf(filter: VideoFilter, before: Place | null = null): { where: string; values: (string | number)[] } {
   const conditions: (readonly [string, ...(string | number)[]])[] = [
     ...(filter.channelId === undefined ? [] : [['channel_id = ?', filter.channelId] as const]),

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 
-/** An address that is told of events. */
+/** A registered webhook. */
 export interface Webhook {
   readonly id: string;
   readonly url: string;
   /** `whsec_` and base64. Shown once, at the registration. */
   readonly secret: string;
-  /** The types of events that it wants. */
+  /** The subscribed event types. */
   readonly events: readonly string[];
   readonly createdAtMs: number;
 }
@@ -33,10 +33,11 @@ export interface Delivery {
 /** How an attempt ended, and what follows. */
 export type Attempt = Pick<Delivery, 'status' | 'error' | 'dueAtMs' | 'deliveredAtMs'>;
 
-/** Where events are delivered to, and what became of each delivery. */
+/** The webhooks and their deliveries. */
 export class WebhookStore {
   readonly #database: DatabaseSync;
 
+  /** @param database with the tables `webhooks` and `webhook_deliveries` */
   constructor(database: DatabaseSync) {
     this.#database = database;
   }
@@ -115,7 +116,7 @@ export class WebhookStore {
       .map(toDelivery);
   }
 
-  /** Does nothing when the delivery is gone by now. */
+  /** Does nothing if the delivery was deleted. */
   noteAttempt(id: string, { status, error, dueAtMs, deliveredAtMs }: Attempt): void {
     this.#database
       .prepare(
@@ -138,7 +139,7 @@ export class WebhookStore {
   }
 }
 
-/** assumed. An address that is away for good must not fill the disk. */
+/** assumed: an address that never answers must not fill the disk. */
 const MOST_KEPT = 10_000;
 
 function toWebhook(row: Row): Webhook {

@@ -1,10 +1,10 @@
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
+import pLimit from 'p-limit';
 import type { Events, SandboxEvent } from '../events.ts';
-import { InFlight } from '../in-flight.ts';
+import { BackgroundWork } from '../background-work.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import { isLoopbackHost } from '../loopback.ts';
-import { Slots } from '../media/slots.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { VideoStore } from '../store/videos.ts';
 import { receiveFile } from './receive.ts';
@@ -22,49 +22,50 @@ export interface ImportParts {
 class ImportError extends Error {}
 
 /**
- * Fetches videos from their source_url (api-spec sections 1 and 2.1), a few at a time. Only from this machine, unless it
- * was allowed: the sandbox must not be a way to reach other hosts. Redirects are followed under the same rule.
+ * Fetches videos from their source_url (api-spec sections 1 and 2.1), a few at a time. Only from this machine unless
+ * configured otherwise: the sandbox must not be a way to reach other hosts. The same rule applies to redirects.
  */
 export class Importer {
   readonly #parts: ImportParts;
-  readonly #slots = new Slots(AT_ONCE);
-  readonly #running: InFlight;
-  /** What ends each import that is under way or waiting, by its video. */
+  readonly #limit = pLimit(AT_ONCE);
+  readonly #running: BackgroundWork;
+  /** Aborts each running or waiting import, by video id. */
   readonly #stops = new Map<string, AbortController>();
   readonly #endListening: () => void;
   #isClosed = false;
 
+  /** Listens to events at once; imports begin with `start` and `resume`, and `close` ends both. */
   constructor(parts: ImportParts) {
     this.#parts = parts;
-    this.#running = new InFlight(parts.onDefect);
+    this.#running = new BackgroundWork(parts.onDefect);
     this.#endListening = parts.events.listen((event) => this.#hear(event));
   }
 
-  /** Takes up what an earlier process did not finish. */
+  /** Resumes what an earlier process did not finish. */
   resume(): void {
     for (const { id, sourceUrl } of this.#parts.videos.awaitingImport())
       if (sourceUrl !== null) this.start(id, sourceUrl);
   }
 
   start(videoId: string, sourceUrl: string): void {
-    if (this.#isClosed) return; // the port is still open for a moment
+    if (this.#isClosed) return; // the port is still open briefly
     const stop = new AbortController();
     this.#stops.set(videoId, stop);
     const { era } = this.#parts.lifecycle;
     const isOver = () => this.#stops.get(videoId) === stop && this.#stops.delete(videoId);
-    const work = this.#slots.run(() => this.#import(videoId, sourceUrl, { signal: stop.signal, era }));
+    const work = this.#limit(() => this.#import(videoId, sourceUrl, { signal: stop.signal, era }));
     this.#running.track(work.finally(isOver));
   }
 
-  /** Breaks off what is running; it stays pending, for `resume`. */
+  /** Aborts running imports; their videos stay pending for `resume`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#endListening();
     this.#stopAll();
-    await this.#running.settled();
+    await this.#running.finished();
   }
 
-  /** A source without end would fill the disk for a video that is gone, or has got its file by an upload. */
+  /** An endless source would fill the disk for a video that was deleted or has received its file by upload. */
   #hear({ type, id }: SandboxEvent): void {
     if (type === 'video.deleted' || type === 'video.processing') this.#stops.get(id)?.abort();
     if (type === 'reset') this.#stopAll();
@@ -87,7 +88,7 @@ export class Importer {
   }
 }
 
-/** When an import was asked for, and what ends it. */
+/** The era in which an import began, and the signal that aborts it. */
 interface Begun {
   readonly signal: AbortSignal;
   /** Of the lifecycle. */
@@ -105,7 +106,9 @@ interface FetchOptions extends Pick<ImportParts, 'importFrom'> {
 
 async function fetchFrom(url: URL, options: FetchOptions, redirectsLeft = MAX_REDIRECTS): Promise<IncomingMessage> {
   if (options.importFrom === 'loopback' && !isLoopbackHost(url.hostname))
-    throw new ImportError('The sandbox imports from this machine only, not from other hosts.');
+    throw new ImportError(
+      'The sandbox imports from this machine only. Start it with --import-from anywhere to allow other hosts.',
+    );
   const response = await requested(url, options.signal);
   const status = response.statusCode ?? 0;
   if (status >= 200 && status < 300) return response;
@@ -113,7 +116,7 @@ async function fetchFrom(url: URL, options: FetchOptions, redirectsLeft = MAX_RE
   const target = status >= 300 && status < 400 ? URL.parse(response.headers.location ?? '', url) : null;
   if (!target || !['http:', 'https:'].includes(target.protocol))
     throw new ImportError(`source_url answered with status ${status}.`);
-  if (redirectsLeft === 0) throw new ImportError('source_url redirects too often.');
+  if (redirectsLeft === 0) throw new ImportError('source_url redirects too many times.');
   return fetchFrom(target, options, redirectsLeft - 1);
 }
 

@@ -13,13 +13,13 @@ export interface ArrivedFile {
 
 /**
  * Streams a body to a new file in the folder, hashing on the way; the bytes are on disk when this resolves.
- * A body that breaks off leaves nothing behind. @throws what the source or the disk throws.
+ * An interrupted body leaves nothing behind. @throws what the source or the disk throws.
  */
 export async function receiveFile(source: Readable, folder: string): Promise<ArrivedFile> {
   const path = join(folder, randomUUID());
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  // A listener beside the pipe costs no copy and no extra stream; the pipe's back-pressure pauses it too.
+  // A listener next to the pipe needs no copy and no extra stream; the pipe's back-pressure pauses it too.
   source.on('data', (chunk: Buffer) => {
     hash.update(chunk);
     sizeBytes += chunk.length;

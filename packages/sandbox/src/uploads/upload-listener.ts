@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { UploadReceipt } from '../contract/types.gen.ts';
-import { answerJson } from '../http/answer.ts';
+import { answerJson, refuseEarly, type Exchange } from '../http/exchange.ts';
 import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
-import { refuseEarly, type Exchange } from '../http/exchange.ts';
 import type { RawListener } from '../http/server.ts';
 import type { AcceptResult, Lifecycle } from '../lifecycle.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 import type { UploadAddressStore } from '../store/upload-addresses.ts';
 import { receiveFile } from './receive.ts';
 
@@ -19,8 +18,8 @@ export interface UploadParts {
 }
 
 /**
- * The PUT to an upload address, on the plain Node request: a body of gigabytes must reach the disk without a
- * detour through web streams, and a refusal must come before the body is asked for.
+ * The PUT to an upload address, on the plain Node request: large bodies must reach the disk without web streams,
+ * and a refusal must come before 100 Continue.
  */
 export function createUploadListener(parts: UploadParts): RawListener {
   return async (request, response, awaitsContinue) => {
@@ -48,7 +47,7 @@ async function takeBody({ request, response, awaitsContinue }: Exchange, parts: 
   answerJson(response, 200, JSON.stringify(receipt));
 }
 
-/** All reasons to refuse that are known without the body. assumed: the specification shows none of them. @throws ApiError */
+/** Checks everything that does not need the body. assumed: the specification shows none of these errors. @throws ApiError */
 function admittedVideo(request: IncomingMessage, { records: { addresses, videos }, nowMs }: UploadParts): string {
   const [, , videoId = '', token = '', ...rest] = (request.url ?? '').split('?', 1)[0]?.split('/') ?? [];
   if (rest.length > 0) throw new ApiError('not_found', 'There is nothing at this path.');
@@ -69,16 +68,16 @@ function requireValidAddress(state: ReturnType<UploadAddressStore['judge']>, isP
 function requirePlainBody({ headers }: IncomingMessage): void {
   if (headers['content-length'] === undefined)
     throw new ApiError('length_required', 'Send the file with a Content-Length.');
-  // RFC 9110 section 14.5: a PUT of a part, taken for the whole, would destroy the file.
+  // RFC 9110 section 14.5: treating a partial PUT as the whole would destroy the file.
   if (headers['content-range'] !== undefined)
-    throw new ApiError('bad_request', 'Send the whole file: parts are not supported.');
+    throw new ApiError('bad_request', 'Send the whole file; partial uploads are not supported.');
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new ApiError('unsupported_media_type', 'Send the file itself, without a Content-Encoding.');
 }
 
 function requireAccepted(result: AcceptResult): void {
   if (result === 'video deleted') throw new ApiError('gone', 'The video was deleted during the upload.');
-  if (result === 'already complete') throw new ApiError('conflict', 'Another upload of this video was complete first.');
+  if (result === 'already complete') throw new ApiError('conflict', 'Another upload of this video finished first.');
 }
 
 function refuse(exchange: Exchange, error: unknown, onDefect: UploadParts['onDefect']): void {

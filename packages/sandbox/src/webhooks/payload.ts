@@ -2,7 +2,7 @@ import type { FeedPublishedEvent, VideoFailedEvent, VideoReadyEvent } from '../c
 import type { EventType, SandboxEvent } from '../events.ts';
 import type { Links } from '../http/links.ts';
 import { isoTime, publishResult, wholeVideo } from '../http/wire.ts';
-import type { Records } from '../records.ts';
+import type { Records } from '../store/records.ts';
 
 /** assumed: the specification leaves the kinds of events open (api-spec section 6). */
 export const webhookEvents = ['video.ready', 'video.failed', 'feed.published'] as const;
@@ -20,7 +20,7 @@ export interface PayloadParts {
 
 /**
  * The body that tells of the event. assumed: the form of Standard Webhooks, with the video as GET /videos/:id gives it, or with
- * the publish result. Undefined when what it is about is gone already.
+ * the publish result. Undefined if its subject no longer exists.
  */
 export function payloadOf({ type, id }: SandboxEvent, nowMs: number, parts: PayloadParts): string | undefined {
   const { videos, feeds } = parts.records;

@@ -1,18 +1,18 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { createHmac, randomBytes } from 'node:crypto';
 import { isLoopbackHost } from '../loopback.ts';
 import type { Delivery, Webhook } from '../store/webhooks.ts';
-import { signatureOf } from './signature.ts';
 
 export interface PostOptions {
-  /** Where webhooks may lead: the rule of imports. */
+  /** Which hosts webhooks may use, as for imports. */
   readonly reach: 'loopback' | 'anywhere';
   /** For a whole attempt, in real time. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** What an attempt came to; `status` is null where there was no answer, `error` where it was delivered. */
+/** Result of an attempt; `status` is null without an answer, `error` is null on success. */
 export interface Outcome {
   readonly status: number | null;
   readonly error: string | null;
@@ -21,9 +21,13 @@ export interface Outcome {
 /** One attempt: any 2xx in time is a delivery (assumed), a redirect is not followed. @throws only when the signal fires */
 export async function post(delivery: Delivery, webhook: Webhook, options: PostOptions): Promise<Outcome> {
   const url = new URL(webhook.url);
-  if (!mayReach(url, options.reach)) return { status: null, error: 'The sandbox delivers to this machine only.' };
+  if (!mayReach(url, options.reach))
+    return {
+      status: null,
+      error: 'The sandbox delivers to this machine only. Start it with --import-from anywhere to allow other hosts.',
+    };
   try {
-    const inTime = AbortSignal.any([options.signal, AbortSignal.timeout(options.patienceMs)]);
+    const inTime = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
     const status = await statusOf(url, delivery.body, {
       headers: headersOf(delivery, webhook.secret),
       signal: inTime,
@@ -31,7 +35,7 @@ export async function post(delivery: Delivery, webhook: Webhook, options: PostOp
     return { status, error: status >= 200 && status < 300 ? null : `The address answered with status ${status}.` };
   } catch (error) {
     options.signal.throwIfAborted();
-    return { status: null, error: reasonOf(error, options.patienceMs) };
+    return { status: null, error: reasonOf(error, options.timeoutMs) };
   }
 }
 
@@ -40,7 +44,7 @@ export function mayReach(url: URL, reach: PostOptions['reach']): boolean {
   return reach === 'anywhere' || isLoopbackHost(url.hostname);
 }
 
-/** The timestamp is real time, unlike all else: a receiver compares it with its own clock, which nobody can put forward. */
+/** The timestamp is real time, unlike all else: a receiver compares it with its own clock. */
 function headersOf({ id, body }: Delivery, secret: string): Record<string, string | number> {
   const timestampS = Math.floor(Date.now() / 1000);
   return {
@@ -53,7 +57,7 @@ function headersOf({ id, body }: Delivery, secret: string): Record<string, strin
   };
 }
 
-/** Its body, if any, is nobody's concern and not waited for. */
+/** Ignores the body of the answer. */
 function statusOf(
   url: URL,
   body: string,
@@ -69,9 +73,28 @@ function statusOf(
   });
 }
 
-function reasonOf(error: unknown, patienceMs: number): string {
+function reasonOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'It could not be delivered.';
-  if (error.name === 'AbortError' || error.name === 'TimeoutError')
-    return `There was no answer within ${patienceMs / 1000} s.`;
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return `No answer within ${timeoutMs / 1000} s.`;
   return `It could not be delivered: ${'code' in error ? String(error.code) : error.name}.`;
 }
+
+/** A new secret: `whsec_` and the base64 of 24 random bytes, the least that Standard Webhooks allows. */
+export function newSecret(): string {
+  return `${PREFIX}${randomBytes(24).toString('base64')}`;
+}
+
+interface Signed {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly timestampS: number;
+  readonly body: string;
+}
+
+/** assumed (api-spec section 6 leaves the scheme open): as Standard Webhooks sign, with the symmetric scheme v1. */
+export function signatureOf({ id, timestampS, body }: Signed, secret: string): string {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestampS}.${body}`).digest('base64')}`;
+}
+
+const PREFIX = 'whsec_';

@@ -1,20 +1,19 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { ApiError } from '../http/api-error.ts';
-import { jsonBody, noBody, query } from '../http/input.ts';
-import { textField } from '../http/text-fields.ts';
+import { jsonBody, noBody, query, textField } from '../http/input.ts';
 import { isoTime } from '../http/wire.ts';
 import type { Delivery, Webhook } from '../store/webhooks.ts';
-import type { World } from '../world.ts';
+import type { Services } from '../services.ts';
 import { webhookEvents } from './payload.ts';
 import { mayReach } from './post.ts';
 
-/** Webhooks below the admin side: the API has no operation for them. Access is for who mounts them to look at. */
+/** Webhooks below the admin side: the API has no operation for them. The mounting side checks access. */
 export function createWebhookRoutes({
   records,
   webhooks,
   settings,
-}: Pick<World, 'records' | 'webhooks' | 'settings'>): Hono {
+}: Pick<Services, 'records' | 'webhooks' | 'settings'>): Hono {
   const routes = new Hono();
   const store = records.webhooks;
   const body = registration(settings.importFrom);
@@ -22,7 +21,7 @@ export function createWebhookRoutes({
   routes.post('/_sandbox/webhooks', async (context) => {
     const { url, events } = await jsonBody(context.req.raw, body);
     if (store.count() >= MOST_WEBHOOKS)
-      throw new ApiError('conflict', `There are ${MOST_WEBHOOKS} webhooks already, and no more can be.`);
+      throw new ApiError('conflict', `There are already ${MOST_WEBHOOKS} webhooks, the maximum. Delete one first.`);
     const webhook = webhooks.register(url, events);
     return context.json({ data: { ...webhookItem(webhook), secret: webhook.secret } }, 201);
   });
@@ -80,7 +79,7 @@ function registration(reach: 'loopback' | 'anywhere') {
       .refine(isWebAddress, { error: 'must be an http or https address without user name and password', abort: true })
       .refine(
         (url) => mayReach(new URL(url), reach),
-        'must be an address of this machine; other hosts have to be allowed when the sandbox starts',
+        'must be an address of this machine; start the sandbox with --import-from anywhere to allow other hosts',
       ),
     events: z
       .array(z.enum(webhookEvents, `must be ${webhookEvents.join(', ')}`), 'must be an array of events')

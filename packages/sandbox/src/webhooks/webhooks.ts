@@ -2,14 +2,13 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Events, SandboxEvent } from '../events.ts';
 import type { Links } from '../http/links.ts';
-import { InFlight } from '../in-flight.ts';
-import type { Records } from '../records.ts';
-import { seededToken } from '../seeded.ts';
+import { BackgroundWork } from '../background-work.ts';
+import type { Records } from '../store/records.ts';
+import { seededToken } from '../seeded-random.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { Attempt, Delivery, Webhook } from '../store/webhooks.ts';
 import { isWebhookEvent, payloadOf, type WebhookEvent } from './payload.ts';
-import { post, type Outcome } from './post.ts';
-import { newSecret } from './signature.ts';
+import { post, newSecret, type Outcome } from './post.ts';
 
 export interface WebhookParts {
   readonly records: Records;
@@ -17,45 +16,45 @@ export interface WebhookParts {
   readonly events: Events;
   readonly clock: Clock;
   readonly seed: number;
-  /** Where webhooks may lead: the rule of imports. */
+  /** Which hosts webhooks may use, as for imports. */
   readonly reach: 'loopback' | 'anywhere';
   readonly onDefect: (error: unknown) => void;
 }
 
 /**
- * Tells registered addresses what happened (api-spec section 6, which leaves all of it open). assumed: at least once, for each
- * address in the order of the events and one at a time, so that an address that fails delays its own events and nobody else's.
- * What is due lives in the records, and becomes due by the sandbox's clock.
+ * Delivers events to registered webhooks (api-spec section 6 leaves all of it open). assumed: at least once, per webhook in order and
+ * one at a time, so that a failing webhook delays only its own events. Deliveries live in the records, and are due by the sandbox's clock.
  */
 export class Webhooks {
   readonly #parts: WebhookParts;
   readonly #stop = new AbortController();
-  readonly #running: InFlight;
-  /** Addresses that are being told something at present. */
+  readonly #running: BackgroundWork;
+  /** Webhooks with a delivery in progress. */
   readonly #busy = new Set<string>();
   /** Changes when all records are replaced, after which ids come back. */
   #era = 0;
-  #endings: (() => void)[] = [];
+  #unsubscribers: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
+  /** Does nothing until `start`. @param parts `reach`: hosts that webhooks may use; `onDefect`: receives bugs */
   constructor(parts: WebhookParts) {
     this.#parts = parts;
-    this.#running = new InFlight(parts.onDefect);
+    this.#running = new BackgroundWork(parts.onDefect);
   }
 
-  /** Listens from now on, and takes up what an earlier process did not deliver. */
+  /** Starts listening, and resumes what an earlier process did not deliver. */
   start(): void {
     const { events, clock } = this.#parts;
-    this.#endings = [events.listen((event) => this.#hear(event)), clock.onChange(() => this.#advance())];
+    this.#unsubscribers = [events.listen((event) => this.#hear(event)), clock.onChange(() => this.#advance())];
     this.#advance();
   }
 
-  /** Breaks off what is being sent; it is sent again after the next start. */
+  /** Aborts deliveries in progress; the next start repeats them. */
   async close(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
-    for (const end of this.#endings) end();
-    await this.#running.settled();
+    for (const end of this.#unsubscribers) end();
+    await this.#running.finished();
   }
 
   register(url: string, wanted: readonly WebhookEvent[]): Webhook {
@@ -64,7 +63,7 @@ export class Webhooks {
     return records.webhooks.add(webhook, (number) => `wh_${seededToken(seed, ['webhook', number], 16)}`);
   }
 
-  /** At once if the events before it are through. @returns the delivery, undefined when there is none */
+  /** At once if no earlier event is waiting. @returns the delivery, undefined if there is none */
   redeliver(webhookId: string, deliveryId: string): Delivery | undefined {
     const { webhooks } = this.#parts.records;
     if (!webhooks.findDelivery(webhookId, deliveryId)) return undefined;
@@ -73,17 +72,17 @@ export class Webhooks {
     return webhooks.findDelivery(webhookId, deliveryId);
   }
 
-  /** @throws when there is no room for the delivery: then what it tells of must not happen either */
+  /** @throws if the delivery cannot be stored; then its cause must not happen either */
   #hear(event: SandboxEvent): void {
-    if (event.type === 'reset') return this.#startAnew();
+    if (event.type === 'reset') return this.#startNewEra();
     if (!isWebhookEvent(event.type)) return;
     try {
       this.#note(event);
     } catch (error) {
       if (storageTroubleOf(error)) throw error;
-      this.#parts.onDefect(error); // who caused the event has done its work
+      this.#parts.onDefect(error); // the cause of the event has succeeded
     }
-    this.#advanceIn(0); // and not now: whoever caused it is in the middle of a transaction
+    this.#advanceIn(0); // not now: the caller is in the middle of a transaction
   }
 
   #note(event: SandboxEvent): void {
@@ -98,8 +97,8 @@ export class Webhooks {
     for (const { id } of wanting) records.webhooks.addDelivery({ webhookId: id, event: type, body, createdAtMs }, idOf);
   }
 
-  /** What is being sent has no delivery any more; imported ones may be due. */
-  #startAnew(): void {
+  /** Deliveries in progress no longer have a record; imported ones may be due. */
+  #startNewEra(): void {
     this.#era += 1;
     this.#advance();
   }
@@ -129,14 +128,14 @@ export class Webhooks {
     this.#busy.add(webhook.id);
     const era = this.#era;
     try {
-      const options = { reach, patienceMs: PATIENCE_MS, signal: this.#stop.signal };
+      const options = { reach, timeoutMs: TIMEOUT_MS, signal: this.#stop.signal };
       const outcome = await post(delivery, webhook, options);
       const attempt = attemptOf(outcome, delivery.attempts + 1, clock.nowMs());
       if (era === this.#era) records.webhooks.noteAttempt(delivery.id, attempt);
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       if (!storageTroubleOf(error)) throw error;
-      await this.#pause(); // it cannot be noted, so it is sent once more: not in a circle without a break
+      await this.#pause(); // the result cannot be stored, so it is sent again: not in a tight loop
     } finally {
       this.#busy.delete(webhook.id);
     }
@@ -144,7 +143,7 @@ export class Webhooks {
     this.#advance();
   }
 
-  /** On the real time: space on a disk does not come back by the sandbox's clock. */
+  /** In real time: the sandbox's clock frees no disk space. */
   async #pause(): Promise<void> {
     await setTimeoutPromise(PAUSE_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
@@ -158,12 +157,12 @@ export function attemptOf({ status, error }: Outcome, number: number, nowMs: num
 }
 
 /** assumed: of an attempt. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
-/** Until a full disk is tried again. */
+/** Until the next attempt on a full disk. */
 const PAUSE_MS = 2_000;
 
-/** assumed: after the last of them it is given up. */
+/** assumed: after the last one the delivery is given up. */
 const RETRY_AFTER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000];
 
 /** A timer longer than 2^31 ms would fire at once; a clock that jumps is noticed within this time. */

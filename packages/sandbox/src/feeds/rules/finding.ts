@@ -1,8 +1,27 @@
-/** A rule that a document breaks. */
+/** A rule that a document violates. */
 export interface Finding {
   /** The rule's name, `enclosure-length` for example. */
   readonly rule: string;
   readonly message: string;
-  /** The guid or id of the item that breaks it, or `#3` for the third when it has none. */
+  /** The guid or id of the item, or `#3` for the third if it has none. */
   readonly item?: string;
+}
+
+export function finding(rule: string, message: string, item?: string): Finding {
+  return item === undefined ? { rule, message } : { rule, message, item };
+}
+
+export function isWebAddress(value: string | undefined): boolean {
+  const url = URL.parse(value ?? '');
+  return url !== null && ['http:', 'https:'].includes(url.protocol);
+}
+
+/** Of audio, video, or a container that is registered elsewhere, as MXF is. */
+export function isMediaType(value: string | undefined): boolean {
+  return /^(?:video|audio|application)\/[\w.+-]+$/.test(value ?? '');
+}
+
+/** An integer of 1 or more, without sign, fraction and zeros in front. */
+export function isCount(value: string | undefined): boolean {
+  return /^[1-9]\d*$/.test(value ?? '');
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Finding } from './finding.ts';
-import { finding } from './rss.ts';
+import { finding, type Finding } from './finding.ts';
 
 /** @param lists the names of the lists in the feed whose entries are its items */
 export function* schemaFindings(feed: unknown, schema: z.ZodType, lists: readonly string[]): Generator<Finding> {

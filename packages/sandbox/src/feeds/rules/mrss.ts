@@ -1,17 +1,7 @@
 import { MEDIA_RSS, MRSS_PAGE_ITEMS } from '../mrss.ts';
-import type { Finding } from './finding.ts';
+import { finding, isCount, isMediaType, isWebAddress, type Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
-import {
-  childOf,
-  finding,
-  isCount,
-  isMediaType,
-  isWebAddress,
-  itemsOf,
-  namespaceFindings,
-  requireText,
-  textOf,
-} from './rss.ts';
+import { childOf, itemsOf, namespaceFindings, requireText, textOf } from './rss.ts';
 
 /** The rules of Media RSS 1.5.1, of Roku's profile of it, and Google Ad Manager's limit of a page. */
 export function* mrssFindings(rss: ReadElement): Generator<Finding> {

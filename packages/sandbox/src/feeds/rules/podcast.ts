@@ -1,17 +1,7 @@
 import { ITUNES, PODCAST } from '../podcast.ts';
-import type { Finding } from './finding.ts';
+import { finding, isCount, isWebAddress, type Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
-import {
-  channelOf,
-  childOf,
-  finding,
-  isCount,
-  isWebAddress,
-  itemsOf,
-  namespaceFindings,
-  requireText,
-  textOf,
-} from './rss.ts';
+import { channelOf, childOf, itemsOf, namespaceFindings, requireText, textOf } from './rss.ts';
 
 /** The rules of PSP-1 (Podcast Standards Project), required and recommended, with Apple's list of categories. */
 export function* podcastFindings(rss: ReadElement): Generator<Finding> {

@@ -1,5 +1,5 @@
 import { ATOM } from '../rss.ts';
-import type { Finding } from './finding.ts';
+import { finding, isCount, isMediaType, isWebAddress, type Finding } from './finding.ts';
 import type { ReadElement } from '../xml-reader.ts';
 
 /** The rules of RSS 2.0, of its best practices, and of the enclosures' readers: for MRSS and podcasts alike. */
@@ -26,7 +26,7 @@ export function channelOf(rss: ReadElement): ReadElement | undefined {
   return childOf(rss, 'channel');
 }
 
-/** The items, each with what it is called in a finding. */
+/** The items, each with its label in findings. */
 export function itemsOf(rss: ReadElement): (readonly [ReadElement, string])[] {
   const items = channelOf(rss)?.children.filter(({ name }) => name === 'item') ?? [];
   return items.map((item, index) => [item, textOf(item, 'guid') || `#${index + 1}`] as const);
@@ -44,25 +44,6 @@ export function textOf(parent: ReadElement, name: string): string {
 export function* requireText(parent: ReadElement, name: string, item?: string): Generator<Finding> {
   if (textOf(parent, name).trim() !== '') return;
   yield finding('required', `${name} is missing or empty`, item);
-}
-
-export function finding(rule: string, message: string, item?: string): Finding {
-  return item === undefined ? { rule, message } : { rule, message, item };
-}
-
-export function isWebAddress(value: string | undefined): boolean {
-  const url = URL.parse(value ?? '');
-  return url !== null && ['http:', 'https:'].includes(url.protocol);
-}
-
-/** Of audio, video, or a container that is registered elsewhere, as MXF is. */
-export function isMediaType(value: string | undefined): boolean {
-  return /^(?:video|audio|application)\/[\w.+-]+$/.test(value ?? '');
-}
-
-/** An integer of 1 or more, without sign, fraction and zeros in front. */
-export function isCount(value: string | undefined): boolean {
-  return /^[1-9]\d*$/.test(value ?? '');
 }
 
 function* channelFindings(channel: ReadElement): Generator<Finding> {

@@ -1,6 +1,6 @@
 /**
- * What keeps an open view up to date. The page is whole without it. It asks for the same address again and changes only what is
- * different, so that focus, selection, scrolling, open details, half-filled forms and running players stay as they are.
+ * Keeps an open view up to date; the page works without it. It fetches the same address again and changes only what differs, so that
+ * focus, selection, scrolling, open details, half-filled forms and running players stay as they are.
  */
 export const LIVE_SCRIPT = String.raw`(() => {
 'use strict';
@@ -10,7 +10,7 @@ const banner = document.getElementById('connection');
 const RETRY_MS = 2000;
 const AT_LEAST_EVERY_MS = 30000; // times that pass without an event: the clock, what is left of a fault
 let source = null;
-let isOver = false; // what the view was about is gone
+let isOver = false; // what the view showed no longer exists
 let isAsking = false;
 let mustAskAgain = false;
 
@@ -30,7 +30,7 @@ function listen() {
     if (data.split(' ').some((type) => wanted.includes(type))) refresh();
   });
   source.addEventListener('error', () => {
-    say('Connection lost. Trying again…');
+    say('Connection lost. Retrying…');
     stop();
     setTimeout(askThenListen, RETRY_MS);
   });
@@ -54,7 +54,7 @@ async function refresh() {
     const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, redirect: 'error' });
     if (answer.status === 401) {
       stop();
-      say('Signed out: open the address that the sandbox printed at its start.');
+      say('Signed out. Open the address that the sandbox printed at its start.');
       return 'signed out';
     }
     if (answer.status < 500) show(new DOMParser().parseFromString(await answer.text(), 'text/html'));
@@ -105,7 +105,7 @@ function becomeChildren(parent, freshNodes) {
   for (const fresh of freshNodes) {
     while (next !== null && isKept(next) && !isAlike(next, fresh)) next = next.nextSibling;
     const same = partnerOf(fresh, next);
-    // Not by moving the partner here: a frame that is moved starts anew.
+    // Not by moving the partner here: a frame that moves reloads.
     while (same !== null && next !== same && keyOf(next) === '' && !isKept(next)) remove(next);
     if (same === null) parent.insertBefore(asNew(fresh), next);
     else if (same === next) next = next.nextSibling;
@@ -120,7 +120,7 @@ function becomeChildren(parent, freshNodes) {
   }
 }
 
-// The node that becomes the fresh one: the next, else the one of the same key. Nodes without a key have no other identity.
+// The existing node to update: the next one if alike, else the one with the same key. Nodes without a key have no identity.
 function partnerOf(fresh, next) {
   if (next !== null && isAlike(next, fresh)) return next;
   if (keyOf(fresh) === '') return null;

@@ -4,16 +4,16 @@ import { z } from 'zod';
 import { DAY_MS, dayOf, type Period } from '../../analytics/period.ts';
 import { query } from '../../http/input.ts';
 import type { TopVideo } from '../../store/play-statistics.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { dailyChart } from '../charts.ts';
 import { addressOf, emptyState, select, table, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import { optionalText } from '../query.ts';
-import { videoLink } from '../video-cells.ts';
+import { videoLink } from '../video-table.ts';
 import { grouped, percent, span } from '../words.ts';
 import { channelNames } from './channels.ts';
 
-type AnalyticsParts = Pick<World, 'records' | 'clock' | 'links'>;
+type AnalyticsParts = Pick<Services, 'records' | 'clock' | 'links'>;
 
 export function analytics(parts: AnalyticsParts): (context: Context) => View {
   const { records, clock } = parts;
@@ -99,6 +99,6 @@ function topTable(videos: readonly TopVideo[], period: Period, { records }: Anal
 
 function noViews(): Html {
   return emptyState(
-    'No views in this time. Play a video on its embed page, or make up some plays with “Fill with samples” under Controls.',
+    'No views in this time. Play a video on its embed page, or make up some plays with “Add samples” under Controls.',
   );
 }

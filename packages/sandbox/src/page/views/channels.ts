@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import type { ChannelStore } from '../../store/channels.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { emptyState, named, table, time } from '../elements.ts';
 import type { View } from '../layout.ts';
-import { localPath } from '../video-cells.ts';
+import { localPath } from '../video-table.ts';
 import { grouped, visibleText } from '../words.ts';
 
-export function channels({ records, links }: Pick<World, 'records' | 'links'>): () => View {
+export function channels({ records, links }: Pick<Services, 'records' | 'links'>): () => View {
   return () => {
     const list = records.channels.list();
     return {

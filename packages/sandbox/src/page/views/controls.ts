@@ -1,11 +1,10 @@
 import { html } from 'hono/html';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { badge, button, confirmed, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
-import { seedForm } from '../seed-form.ts';
 import { keyUsage } from './keys.ts';
 
-type ControlParts = Pick<World, 'clock' | 'requestWindow' | 'records'>;
+type ControlParts = Pick<Services, 'clock' | 'requestWindow' | 'records'>;
 
 /** Clock, limit, samples and reset. */
 export function controls(parts: ControlParts): () => View {
@@ -28,14 +27,16 @@ function clockCard({ clock }: ControlParts): Html {
     </div>
     <div class="body">
       <p>${time(clock.nowMs())} UTC</p>
-      <p class="muted">Rate limit, processing, expiry and every time in an answer follow it. It never goes back.</p>
+      <p class="muted">
+        Rate limit, processing, expiry and all times in answers follow this clock. It never goes back.
+      </p>
       <div class="row middle">
-        ${clock.isFrozen ? button('/_page/clock?frozen=false', 'Let it run') : button('/_page/clock?frozen=true', 'Stop it')}
+        ${clock.isFrozen ? button('/_page/clock?frozen=false', 'Start') : button('/_page/clock?frozen=true', 'Stop')}
         ${advance('1m', '+ 1 minute')} ${advance('1h', '+ 1 hour')} ${advance('1d', '+ 1 day')}
       </div>
       <form method="post" action="/_page/clock/advance" class="row">
         <label
-          >Forward by <input name="by" placeholder="90s" required pattern="[0-9]{1,12}(ms|s|m|h|d)" size="8"
+          >Move forward by <input name="by" placeholder="90s" required pattern="[0-9]{1,12}(ms|s|m|h|d)" size="8"
         /></label>
         <button>Move forward</button>
       </form>
@@ -49,7 +50,7 @@ function limitCard(parts: ControlParts): Html {
     <div class="body">
       <form method="post" action="/_page/limit" class="row">
         <label
-          >Requests an hour for each key
+          >Requests per hour and key
           <input
             name="requests_per_hour"
             type="number"
@@ -69,7 +70,7 @@ function samplesCard(): Html {
   return html`<section class="card" id="samples">
     <div class="head"><h2>Samples</h2></div>
     <div class="body">
-      <p class="muted">Videos from real files, in all channels, and made-up plays of all ready videos.</p>
+      <p class="muted">Adds videos from real files to all channels, and made-up plays to all ready videos.</p>
       ${seedForm()}
     </div>
   </section>`;
@@ -80,13 +81,22 @@ function resetCard(): Html {
     <div class="head"><h2>Reset</h2></div>
     <div class="body">
       <p class="muted">
-        Back to how it was right after its start: videos, plays, keys, webhooks, faults, clock and journal.
+        Restores the state right after the start: videos, plays, keys, webhooks, faults, clock and journal.
       </p>
       ${confirmed('/_page/reset', {
         first: 'Reset everything…',
-        question: 'All records and files are gone then.',
+        question: 'Deletes all records and files.',
         second: 'Reset the sandbox',
       })}
     </div>
   </section>`;
+}
+
+/** Adds sample videos and plays in one step. */
+export function seedForm(): Html {
+  return html`<form method="post" action="/_page/seed" class="row">
+    <label>Videos <input name="videos" type="number" min="0" max="1000" value="12" required /></label>
+    <label>Days of plays <input name="days" type="number" min="0" max="366" value="30" required /></label>
+    <button class="main">Add samples</button>
+  </form>`;
 }

@@ -3,15 +3,16 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Fault } from '../../faults/faults.ts';
 import { query } from '../../http/input.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { badge, button, emptyState, select, table, unseen, type Html } from '../elements.ts';
 import { fieldsOf, kinds, type Field } from '../fault-form.ts';
 import { activeOf, presets, type Preset } from '../fault-presets.ts';
-import { detailsOf, hitsOf, operationOf, timeLeft } from '../fault-words.ts';
 import type { View } from '../layout.ts';
 import { optionalChoice } from '../query.ts';
+import type { FaultRule } from '../../faults/fault-rule.ts';
+import { visibleText, counted, span } from '../words.ts';
 
-type FaultParts = Pick<World, 'faults' | 'clock'>;
+type FaultParts = Pick<Services, 'faults' | 'clock'>;
 
 /** What is planned to go wrong: switches for the common, a form for the rest. */
 export function faults(parts: FaultParts): (context: Context) => View {
@@ -34,7 +35,7 @@ export function faults(parts: FaultParts): (context: Context) => View {
         </section>
         <section class="card" id="planned">
           <div class="head"><h2>In force, asked in this order</h2></div>
-          ${list.length === 0 ? emptyState('None: everything works.') : faultTable(list, parts)}
+          ${list.length === 0 ? emptyState('None.') : faultTable(list, parts)}
         </section>
         ${newFault(kind)}`,
     };
@@ -137,4 +138,32 @@ const LABELS: Readonly<Record<string, string>> = {
 
 function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What goes wrong where, how often it did, and for how much longer. */
+export function faultSummary(fault: Fault, nowMs: number): Html {
+  return html`${badge('on', fault.rule.kind)} ${operationOf(fault.rule)}
+    <span class="muted">${hitsOf(fault)}, ${timeLeft(fault, nowMs)}</span>`;
+}
+
+export function operationOf({ operation }: FaultRule): string {
+  return operation === '*' ? 'all operations' : operation;
+}
+
+export function hitsOf({ applied, calls }: Pick<Fault, 'applied' | 'calls'>): string {
+  return `hit ${applied} of ${counted(calls, 'call')}`;
+}
+
+export function timeLeft({ expiresAtMs }: Pick<Fault, 'expiresAtMs'>, nowMs: number): string {
+  return expiresAtMs === null ? 'until switched off' : `${span(expiresAtMs - nowMs)} left`;
+}
+
+/** The rule's parameters other than kind, operation and time to live. */
+export function detailsOf({ kind: _kind, operation: _operation, ttl_ms: _ttl, ...rest }: FaultRule): string {
+  return Object.entries(rest)
+    .filter(([, value]) => value !== undefined)
+    .map(
+      ([name, value]) => `${name}: ${visibleText(typeof value === 'object' ? JSON.stringify(value) : String(value))}`,
+    )
+    .join(', ');
 }

@@ -5,15 +5,15 @@ import type { Finding } from '../../feeds/rules/finding.ts';
 import { verdictOf } from '../../feeds/verdict.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Feed } from '../../store/feeds.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { facts, named, type Html } from '../elements.ts';
 import { previewOf, type PreviewItem } from '../feed-preview.ts';
 import type { View } from '../layout.ts';
-import { localPath, videoPath } from '../video-cells.ts';
+import { localPath, videoPath } from '../video-table.ts';
 import { counted, playingTime, visibleLines, visibleText } from '../words.ts';
 import { FEED_TYPES, publishButton, publishedWhen, verdictBadge } from './feeds.ts';
 
-type FeedParts = Pick<World, 'records' | 'links'>;
+type FeedParts = Pick<Services, 'records' | 'links'>;
 
 /** One feed: what it says, how readers take it, and whether it is valid. @throws ApiError 404 */
 export function feed(parts: FeedParts): (context: Context) => View {

@@ -3,12 +3,12 @@ import { feedDocument } from '../../feeds/document.ts';
 import type { Finding } from '../../feeds/rules/finding.ts';
 import { verdictOf } from '../../feeds/verdict.ts';
 import type { Feed } from '../../store/feeds.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { badge, button, emptyState, named, table, time, unseen, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import { counted, grouped, visibleText } from '../words.ts';
 
-type FeedParts = Pick<World, 'records' | 'links'>;
+type FeedParts = Pick<Services, 'records' | 'links'>;
 
 export function feeds(parts: FeedParts): () => View {
   const { records } = parts;
@@ -19,7 +19,7 @@ export function feeds(parts: FeedParts): () => View {
       section: '/_page/feeds',
       changesWith: ['feed.published', 'video.deleted', 'channel.updated'],
       body: html`<section class="card" id="feeds">
-        ${list.length === 0 ? emptyState('The account has no feed: it was started without the demo data.') : feedTable(list, parts)}
+        ${list.length === 0 ? emptyState('The account has no feeds, because it was created without the demo data.') : feedTable(list, parts)}
       </section>`,
     };
   };

@@ -1,15 +1,15 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { KeyDesk, keyId, type KeyView } from '../../admin/key-desk.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { badge, confirmed, named, table, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import type { ShownOnce } from '../shown-once.ts';
 import { grouped } from '../words.ts';
 
-type KeyParts = Pick<World, 'records' | 'clock' | 'events' | 'requestWindow'>;
+type KeyParts = Pick<Services, 'records' | 'clock' | 'events' | 'requestWindow'>;
 
-/** API keys, without their values: one is shown when it is new, and never again (api-spec section 5). */
+/** API keys without their values. A value is shown once, when the key is new (api-spec section 5). */
 export function keys(parts: KeyParts, shownOnce: ShownOnce): (context: Context) => View {
   const desk = new KeyDesk({ keys: parts.records.keys, clock: parts.clock, events: parts.events });
   return (context) => ({
@@ -22,7 +22,7 @@ export function keys(parts: KeyParts, shownOnce: ShownOnce): (context: Context) 
         <form class="body" method="post" action="/_page/keys">
           <div class="row">
             <label>Name <input name="name" required maxlength="200" autocomplete="off" /></label>
-            <label class="check"><input type="checkbox" name="read_only" value="true" /> For reading only</label>
+            <label class="check"><input type="checkbox" name="read_only" value="true" /> Read-only</label>
             <button class="main">Create the key</button>
           </div>
         </form>
@@ -36,7 +36,7 @@ function newKey(value: string | undefined): Html | '' {
   return html`<section class="once" id="new-key" data-keep>
     <h2>The new key</h2>
     <p><code>${value}</code></p>
-    <p>Copy it now: it cannot be shown a second time.</p>
+    <p>Copy it now; it is shown only once.</p>
   </section>`;
 }
 
@@ -75,13 +75,17 @@ function revocation({ id, revoked_at: at }: KeyView): Html {
   if (at !== null) return time(Date.parse(at));
   return confirmed(`/_page/keys/${id}/revoke`, {
     first: 'Revoke…',
-    question: 'Its clients are refused from then on.',
+    question: 'Its clients lose access at once.',
     second: 'Revoke the key',
   });
 }
 
-/** How much of the limit the keys that were used in the last hour have used up. */
-export function keyUsage({ records, requestWindow, clock }: Pick<World, 'records' | 'requestWindow' | 'clock'>): Html {
+/** How much of the limit each key has used in the last hour. */
+export function keyUsage({
+  records,
+  requestWindow,
+  clock,
+}: Pick<Services, 'records' | 'requestWindow' | 'clock'>): Html {
   const { limit } = requestWindow;
   const used = records.keys
     .list()

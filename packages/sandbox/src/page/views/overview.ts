@@ -3,21 +3,21 @@ import { periodOf } from '../../analytics/period.ts';
 import type { EventType } from '../../events.ts';
 import { isOfApi } from '../../http/operations.ts';
 import type { VideoStatus } from '../../store/videos.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { dailyChart } from '../charts.ts';
 import { badge, emptyState, status, time, type Html } from '../elements.ts';
-import { faultSummary } from '../fault-words.ts';
+import { faultSummary } from './faults.ts';
 import type { View } from '../layout.ts';
-import { requestTable } from '../request-cells.ts';
-import { seedForm } from '../seed-form.ts';
-import { uploadCommand, videoTable } from '../video-cells.ts';
+import { requestTable } from './requests.ts';
+import { seedForm } from './controls.ts';
+import { uploadCommand, videoTable } from '../video-table.ts';
 import { grouped } from '../words.ts';
 import { channelNames } from './channels.ts';
 import { keyUsage } from './keys.ts';
 
-type OverviewParts = Pick<World, 'records' | 'clock' | 'links' | 'requestWindow' | 'faults' | 'journal'>;
+type OverviewParts = Pick<Services, 'records' | 'clock' | 'links' | 'requestWindow' | 'faults' | 'journal'>;
 
-/** Everything at one glance. */
+/** The state of the sandbox at a glance. */
 export function overview(parts: OverviewParts): () => View {
   return () => ({
     title: 'Overview',
@@ -71,7 +71,7 @@ function latestVideos({ records, links }: OverviewParts): Html {
 }
 
 function firstSteps(links: OverviewParts['links']): Html {
-  return html`${emptyState('No video yet. Upload one, or fill the sandbox with samples.', uploadCommand(links))}
+  return html`${emptyState('No videos yet. Upload one, or add samples.', uploadCommand(links))}
     <div class="body">${seedForm()}</div>`;
 }
 
@@ -97,7 +97,7 @@ function now(parts: OverviewParts): Html {
       <div class="row middle">
         ${time(clock.nowMs())} ${clock.isFrozen ? badge('on', 'stopped') : badge('ready', 'running')}
       </div>
-      <p class="muted">${grouped(requestWindow.limit)} requests an hour for each key</p>
+      <p class="muted">${grouped(requestWindow.limit)} requests per hour and key</p>
       ${keyUsage(parts)}
     </div>
   </section>`;
@@ -108,12 +108,12 @@ function activeFaults({ faults, clock }: OverviewParts): Html {
   return html`<section class="card" id="faults">
     <div class="head">
       <h2>Faults</h2>
-      <a href="/_page/faults">${active.length === 0 ? 'Switch some on' : 'Change'}</a>
+      <a href="/_page/faults">${active.length === 0 ? 'Add some' : 'Change'}</a>
     </div>
     <div class="body">
       ${
         active.length === 0
-          ? html`<p class="muted">None: everything works.</p>`
+          ? html`<p class="muted">None.</p>`
           : html`<ul class="findings">
               ${active.map((fault) => html`<li data-key="${fault.id}">${faultSummary(fault, clock.nowMs())}</li>`)}
             </ul>`
@@ -135,7 +135,7 @@ function latestRequests({ journal, links }: OverviewParts): Html {
     </div>
     ${
       entries.length === 0
-        ? emptyState('No request yet.', `curl ${links.origin}/v1/videos -H "Authorization: Bearer $DROPCAST_API_KEY"`)
+        ? emptyState('No requests yet.', `curl ${links.origin}/v1/videos -H "Authorization: Bearer $DROPCAST_API_KEY"`)
         : requestTable('Latest requests', entries)
     }
   </section>`;

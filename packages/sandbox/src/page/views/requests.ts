@@ -6,16 +6,15 @@ import { isWanted } from '../../admin/requests.ts';
 import { query } from '../../http/input.ts';
 import type { JournalEntry } from '../../http/journal.ts';
 import { isAboutFiles, openOperations, operations } from '../../http/operations.ts';
-import type { World } from '../../world.ts';
-import { button, emptyState, pagination, select, type Html } from '../elements.ts';
+import type { Services } from '../../services.ts';
+import { button, emptyState, pagination, select, badge, named, table, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
-import { requestTable } from '../request-cells.ts';
-import { counted } from '../words.ts';
+import { counted, span } from '../words.ts';
 
-type RequestParts = Pick<World, 'journal' | 'records' | 'links'>;
+type RequestParts = Pick<Services, 'journal' | 'records' | 'links'>;
 
-/** What was asked and answered, newest first. The page itself is not in it. */
+/** Requests and their answers, newest first, without those of the page itself. */
 export function requests(parts: RequestParts): (context: Context) => View {
   return (context) => {
     const wanted = query(context.req.raw, asked);
@@ -28,7 +27,7 @@ export function requests(parts: RequestParts): (context: Context) => View {
       section: '/_page/requests',
       changesWith: ['request', 'key.changed'],
       aside: html`<div class="row middle">
-        <span class="muted">${counted(found.length, 'request')}</span>${button('/_page/requests/clear', 'Forget all')}
+        <span class="muted">${counted(found.length, 'request')}</span>${button('/_page/requests/clear', 'Clear all')}
       </div>`,
       body: html`${filterForm(wanted, parts)}
         <section class="card" id="requests">
@@ -54,7 +53,7 @@ const asked = z.strictObject({
 
 type Asked = z.output<typeof asked>;
 
-/** Thumbnails, players and media are asked for in crowds, mostly by this very page. */
+/** Requests for thumbnails, players and media come in masses, mostly from this page. */
 function isShown(entry: JournalEntry, { operation, status, key, fault, files }: Asked): boolean {
   if (files === undefined && isAboutFiles(entry.path)) return false;
   if (fault !== undefined && entry.fault === null) return false;
@@ -91,15 +90,43 @@ function filterForm({ operation, status, key, fault, files }: Asked, { records }
         STATUSES.map((value) => ({ value, label: value === '0' ? 'no answer' : value })),
       ),
     )}
-    ${select('key', 'Key', key, all('All', keys))} ${check('fault', 'hit', 'Hit by a fault', fault !== undefined)}
-    ${check('files', 'too', 'Files and players too', files !== undefined)}
+    ${select('key', 'Key', key, all('All', keys))} ${check('fault', 'hit', 'With fault', fault !== undefined)}
+    ${check('files', 'too', 'Include files and players', files !== undefined)}
     <button>Show</button>
   </form>`;
 }
 
 function nothing({ links }: RequestParts): Html {
   return emptyState(
-    'No such request yet.',
+    'No matching requests yet.',
     `curl ${links.origin}/v1/videos -H "Authorization: Bearer $DROPCAST_API_KEY"`,
   );
+}
+
+export function requestTable(label: string, entries: readonly JournalEntry[]): Html {
+  return table({
+    label,
+    items: entries,
+    keyOf: ({ number }) => `request-${number}`,
+    columns: [
+      { heading: 'Time', kind: 'minor', cell: ({ atMs }) => time(atMs) },
+      { heading: 'Request', kind: 'main', cell: ({ method, path }) => html`<code>${method} ${named(path)}</code>` },
+      { heading: 'Operation', kind: 'minor', cell: ({ operation }) => (operation === 'unknown' ? '–' : operation) },
+      {
+        heading: 'Key',
+        kind: 'minor',
+        cell: ({ keyId: key }) => (key === null ? '–' : html`<code>${keyId(key)}</code>`),
+      },
+      { heading: 'Status', cell: statusOf },
+      { heading: 'Took', kind: 'number', cell: ({ durationMs }) => (durationMs === null ? '…' : span(durationMs)) },
+      { heading: 'Fault', cell: ({ fault }) => (fault === null ? '' : badge('on', fault)) },
+    ],
+  });
+}
+
+function statusOf({ status, durationMs }: JournalEntry): Html {
+  if (status !== 0) return html`<span class="codes ${status >= 400 ? 'bad' : ''}">${status}</span>`;
+  return html`<span class="codes ${durationMs === null ? '' : 'bad'}"
+    >${durationMs === null ? 'under way' : 'no answer'}</span
+  >`;
 }

@@ -3,22 +3,22 @@ import { html } from 'hono/html';
 import { dayCount, periodOf } from '../../analytics/period.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Video, VideoMedia } from '../../store/videos.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { dailyChart } from '../charts.ts';
 import { button, confirmed, facts, named, status, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
-import { localPath, thumbnail, videoPath } from '../video-cells.ts';
+import { localPath, thumbnail, videoPath } from '../video-table.ts';
 import { stepsOf, timeline } from '../video-history.ts';
 import { counted, fileSize, percent, playingTime, span, visibleLines, visibleText } from '../words.ts';
 import { feedPath } from './feeds.ts';
 
-type VideoParts = Pick<World, 'records' | 'clock' | 'links'>;
+type VideoParts = Pick<Services, 'records' | 'clock' | 'links'>;
 
-/** One video with everything that is known of it. @throws ApiError 404 */
+/** One video with all its facts. @throws ApiError 404 */
 export function video(parts: VideoParts): (context: Context) => View {
   return (context) => {
     const found = parts.records.videos.find(context.req.param('id') ?? '');
-    if (!found) throw new ApiError('not_found', 'There is no such video, or it was deleted.');
+    if (!found) throw new ApiError('not_found', 'There is no such video. It may have been deleted.');
     return {
       title: visibleText(found.title),
       heading: named(found.title),
@@ -52,10 +52,10 @@ function actions({ id, status: word }: Video): Html {
   const path = videoPath(id);
   const isUnderWay = word === 'pending' || word === 'processing';
   return html`<div class="row middle">
-    ${isUnderWay ? button(`${path}/fail`, 'Let it fail') : ''}
+    ${isUnderWay ? button(`${path}/fail`, 'Make it fail') : ''}
     ${confirmed(`${path}/delete`, {
       first: 'Delete…',
-      question: 'For ever, and out of every feed and embed at once?',
+      question: 'Deletes it for good, and removes it from every feed and embed at once.',
       second: 'Delete the video',
     })}
   </div>`;
@@ -92,8 +92,8 @@ function player({ id, status: word, failure, title }: Video, { links }: VideoPar
 }
 
 function noPlayerNote(word: Video['status']): string {
-  if (word === 'failed') return 'The processing of this video has failed.';
-  return word === 'pending' ? 'Its file has not arrived yet.' : 'It is being processed.';
+  if (word === 'failed') return 'Processing failed.';
+  return word === 'pending' ? 'Waiting for its file.' : 'Still processing.';
 }
 
 function details(found: Video, { records, links }: VideoParts): Html {
@@ -117,7 +117,7 @@ function details(found: Video, { records, links }: VideoParts): Html {
         [
           'Feeds',
           feeds.length === 0
-            ? 'in none'
+            ? 'none'
             : html`${feeds.map((feed) => html`<a href="${feedPath(feed.id)}">${named(feed.name)}</a> `)}`,
         ],
         ['Source', sourceUrl === null ? null : html`<code>${named(sourceUrl)}</code>`],
@@ -170,9 +170,7 @@ function plays({ id, durationS }: Video, { records, clock }: VideoParts): Html {
     <div class="body">
       ${
         views === 0
-          ? html`<p class="muted">
-              Nobody has watched it yet${durationS === null ? '' : ': a play of the embed page counts'}.
-            </p>`
+          ? html`<p class="muted">No views yet${durationS === null ? '' : '; a play on the embed page counts'}.</p>`
           : html`${dailyChart(records.statistics.dailyViews({ videoId: id }, period), 'Plays per day')}
             ${facts([
               ['Average watch time', span(averageWatchS * 1000)],

@@ -2,16 +2,16 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { query } from '../../http/input.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { emptyState, pagination, select, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
-import { uploadCommand, videoTable } from '../video-cells.ts';
+import { uploadCommand, videoTable } from '../video-table.ts';
 import { counted } from '../words.ts';
 import { channelNames } from './channels.ts';
 
-/** The library, newest first. @throws ApiError 422 for a query that the page's own forms do not make */
-export function videos({ records, links }: Pick<World, 'records' | 'links'>): (context: Context) => View {
+/** All videos, newest first. @throws ApiError 422 for a query that the page's own forms do not make */
+export function videos({ records, links }: Pick<Services, 'records' | 'links'>): (context: Context) => View {
   return (context) => {
     const { channel, status, page } = query(context.req.raw, asked);
     const found = records.videos.page({ channelId: channel, status }, page, PER_PAGE);
@@ -58,9 +58,11 @@ function filterForm({ channel, status }: Asked, names: ReadonlyMap<string, strin
   </form>`;
 }
 
-function nothingFound({ channel, status, page = 1 }: Asked, links: World['links']): [text: string, command?: string] {
-  if (page > 1) return ['There are not so many pages.'];
-  if (channel !== undefined || status !== undefined)
-    return ['No video is like that. Choose another channel or status.'];
-  return ['No video yet. Upload one:', uploadCommand(links)];
+function nothingFound(
+  { channel, status, page = 1 }: Asked,
+  links: Services['links'],
+): [text: string, command?: string] {
+  if (page > 1) return ['There is no such page.'];
+  if (channel !== undefined || status !== undefined) return ['No video matches. Choose another channel or status.'];
+  return ['No videos yet. Upload one:', uploadCommand(links)];
 }

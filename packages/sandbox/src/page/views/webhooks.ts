@@ -3,14 +3,14 @@ import { html } from 'hono/html';
 import type { Webhook } from '../../store/webhooks.ts';
 import { deliveryItem } from '../../webhooks/routes.ts';
 import { webhookEvents } from '../../webhooks/payload.ts';
-import type { World } from '../../world.ts';
+import type { Services } from '../../services.ts';
 import { badge, confirmed, emptyState, named, table, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import type { ShownOnce } from '../shown-once.ts';
 
-type WebhookParts = Pick<World, 'records'>;
+type WebhookParts = Pick<Services, 'records'>;
 
-/** The addresses that are told of events, and what became of the last deliveries; without their secrets. */
+/** The registered webhooks and their latest deliveries, without the secrets. */
 export function webhooks({ records }: WebhookParts, shownOnce: ShownOnce): (context: Context) => View {
   return (context) => {
     const list = records.webhooks.list();
@@ -19,7 +19,7 @@ export function webhooks({ records }: WebhookParts, shownOnce: ShownOnce): (cont
       section: '/_page/webhooks',
       changesWith: ['webhook.changed', 'video.ready', 'video.failed', 'feed.published'],
       body: html`${newSecret(shownOnce.take(context.req.query('new')))} ${registration()}
-      ${list.length === 0 ? html`<section class="card" id="webhooks">${emptyState('No address is told of anything yet.')}</section>` : ''}
+      ${list.length === 0 ? html`<section class="card" id="webhooks">${emptyState('No webhooks yet.')}</section>` : ''}
       ${list.map((webhook) => deliveries(webhook, { records }))}`,
     };
   };
@@ -28,9 +28,9 @@ export function webhooks({ records }: WebhookParts, shownOnce: ShownOnce): (cont
 function newSecret(secret: string | undefined): Html | '' {
   if (secret === undefined) return '';
   return html`<section class="once" id="new-secret" data-keep>
-    <h2>The secret of the new webhook</h2>
+    <h2>Secret of the new webhook</h2>
     <p><code>${secret}</code></p>
-    <p>Copy it now: it cannot be shown a second time. Receivers check signatures with it.</p>
+    <p>Copy it now; it is shown only once. Receivers use it to check signatures.</p>
   </section>`;
 }
 
@@ -60,12 +60,12 @@ function deliveries(webhook: Webhook, { records }: WebhookParts): Html {
   return html`<section class="card" id="${webhook.id}">
     <div class="head">
       <h2><code>${named(webhook.url)}</code></h2>
-      ${confirmed(`/_page/webhooks/${webhook.id}/delete`, { first: 'Forget…', question: 'And its deliveries?', second: 'Forget the webhook' })}
+      ${confirmed(`/_page/webhooks/${webhook.id}/delete`, { first: 'Delete…', question: 'Deletes its deliveries too.', second: 'Delete the webhook' })}
     </div>
     <div class="body"><p class="muted">${webhook.id} · ${webhook.events.join(', ')}</p></div>
     ${
       latest.length === 0
-        ? emptyState('Nothing was delivered yet.')
+        ? emptyState('No deliveries yet.')
         : table({
             label: `Latest deliveries to ${webhook.id}`,
             items: latest,

@@ -3,23 +3,23 @@ import type { Events } from './events.ts';
 import type { Faults } from './faults/faults.ts';
 import type { Journal } from './http/journal.ts';
 import type { Links } from './http/links.ts';
-import type { Library } from './library.ts';
+import type { MediaFiles } from './store/media-files.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { SandboxSettings } from './options.ts';
-import type { Records } from './records.ts';
+import type { Records } from './store/records.ts';
 import type { RequestWindow } from './store/request-window.ts';
 import type { Importer } from './uploads/import.ts';
 import type { VideoAdmission } from './video-admission.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
-/** The running service, for its composition root. What answers requests asks for the members it uses: `Pick<World, …>`. */
-export interface World {
+/** All parts of the running service. Request handlers take only those they use: `Pick<Services, …>`. */
+export interface Services {
   readonly settings: SandboxSettings;
   readonly adminToken: string;
   readonly clock: Clock;
   readonly events: Events;
   readonly records: Records;
-  readonly library: Library;
+  readonly mediaFiles: MediaFiles;
   readonly lifecycle: Lifecycle;
   readonly importer: Importer;
   readonly admission: VideoAdmission;
@@ -28,6 +28,6 @@ export interface World {
   readonly faults: Faults;
   readonly webhooks: Webhooks;
   readonly links: Links;
-  /** Is told of every error that is a defect of the sandbox itself. */
+  /** Receives every error that is a bug in the sandbox. */
   readonly onDefect: (error: unknown) => void;
 }

@@ -8,27 +8,28 @@ import { basename, join, parse } from 'node:path';
  * `thumbnails/` the pictures made of them and `artwork/` those of channels. A file in `media/` that the records do not know was
  * never acknowledged.
  */
-export class Library {
+export class MediaFiles {
   readonly incoming: string;
   readonly #media: string;
   readonly #thumbnails: string;
   readonly #artwork: string;
   #era = 0;
 
+  /** Touches nothing until `open`. @param dataDir the data folder, which exists */
   constructor(dataDir: string) {
-    const [incoming, media, thumbnails, artwork] = LIBRARY_FOLDERS;
+    const [incoming, media, thumbnails, artwork] = MEDIA_FOLDERS;
     this.incoming = join(dataDir, incoming);
     this.#media = join(dataDir, media);
     this.#thumbnails = join(dataDir, thumbnails);
     this.#artwork = join(dataDir, artwork);
   }
 
-  /** Changes when all files are replaced: what was begun in an earlier era must not get a place in it. */
+  /** Changes when all files are replaced. Work begun in an earlier era must not add files. */
   get era(): number {
     return this.#era;
   }
 
-  /** Makes the folders, and removes what an earlier process left without a record. */
+  /** Creates the folders, and removes files without a record that an earlier process left. */
   async open(isKnown: (videoId: string) => boolean): Promise<void> {
     await rm(this.incoming, { recursive: true, force: true });
     for (const folder of [this.incoming, this.#media, this.#thumbnails, this.#artwork])
@@ -51,7 +52,7 @@ export class Library {
     return join(this.#artwork, `${safeName(channelId)}.${extension}`);
   }
 
-  /** Gives an arrived file its place, durably: the rename is on disk when this resolves. */
+  /** Moves an arrived file into place, durably: the rename is on disk when this resolves. */
   async keep(arrivedPath: string, videoId: string): Promise<void> {
     await rename(arrivedPath, this.pathOf(videoId));
     await using folder = await open(this.#media, 'r');
@@ -59,8 +60,8 @@ export class Library {
   }
 
   /**
-   * Replaces all files of all videos in one moment by these, whose paths are by their videos and may be the library's own.
-   * @returns when the space of the others is free again; a crash before that leaves it to the next start
+   * Replaces all files of all videos with these at once. Paths are by video id and may be files that are already stored.
+   * @returns when the old files are deleted; after a crash the next start deletes them
    */
   replace(paths: ReadonlyMap<string, string>): Promise<void> {
     this.#era += 1;
@@ -77,15 +78,15 @@ export class Library {
     return rm(aside, { recursive: true, force: true });
   }
 
-  /** Everything there is of a video, whatever kind of pictures earlier processes made. */
+  /** All files of a video, including pictures in a format that only an earlier process used. */
   async remove(videoId: string): Promise<void> {
     const pictures = PICTURE_EXTENSIONS.map((extension) => this.thumbnailPath(videoId, extension));
     await Promise.all([this.pathOf(videoId), ...pictures].map((path) => rm(path, { force: true })));
   }
 }
 
-/** Everything in them is the library's. */
-export const LIBRARY_FOLDERS = ['incoming', 'media', 'thumbnails', 'artwork'] as const;
+/** The sandbox owns everything in them. */
+export const MEDIA_FOLDERS = ['incoming', 'media', 'thumbnails', 'artwork'] as const;
 
 const PICTURE_EXTENSIONS = ['jpg', 'png'] as const;
 type PictureExtension = (typeof PICTURE_EXTENSIONS)[number];

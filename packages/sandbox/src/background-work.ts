@@ -1,9 +1,9 @@
-/** Work that was begun and is waited for by nobody else: closing waits until all of it has ended. */
-export class InFlight {
+/** Work that runs in the background. Closing waits for all of it. */
+export class BackgroundWork {
   readonly #work = new Set<Promise<unknown>>();
   readonly #onDefect: (error: unknown) => void;
 
-  /** Work handles its own failures; `onDefect` is told of those that it did not expect. */
+  /** @param onDefect receives unexpected errors; work handles its expected failures itself */
   constructor(onDefect: (error: unknown) => void) {
     this.#onDefect = onDefect;
   }
@@ -13,7 +13,7 @@ export class InFlight {
     this.#work.add(tracked);
   }
 
-  async settled(): Promise<void> {
+  async finished(): Promise<void> {
     while (this.#work.size > 0) await Promise.all(this.#work);
   }
 }

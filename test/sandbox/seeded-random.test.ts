@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { seededFraction, seededToken } from '../../packages/sandbox/src/seeded.ts';
+import { seededFraction, seededToken } from '../../packages/sandbox/src/seeded-random.ts';
 
 test('the same seed and name give the same value, others another', () => {
   expect(seededToken(1, ['video', 1], 16)).toBe(seededToken(1, ['video', 1], 16));

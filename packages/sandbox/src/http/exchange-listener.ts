@@ -1,20 +1,20 @@
-import type { InFlight } from '../in-flight.ts';
+import type { BackgroundWork } from '../background-work.ts';
 import type { PortParts } from './server.ts';
 
-/** Gets copies of a request to the API, with as much of its body as was read, and of its answer. */
+/** Receives copies of an API request, with as much of its body as was read, and of the answer. */
 export type ExchangeListener = (request: Request, response: Response) => void | Promise<void>;
 
 export type Fetch = PortParts['fetch'];
 
-/** Shows every exchange of the API to the listener. The answer does not wait for it; closing does. */
-export function showingExchanges(fetch: Fetch, onExchange: ExchangeListener, inFlight: InFlight): Fetch {
+/** Passes every API exchange to the listener. The answer does not wait for it; closing does. */
+export function showingExchanges(fetch: Fetch, onExchange: ExchangeListener, background: BackgroundWork): Fetch {
   return async (request, bindings) => {
     if (!isOfApi(request)) return fetch(request, bindings);
     const read: Uint8Array[] = [];
     const answer = await fetch(request.body ? withBodyNoted(request, request.body, read) : request, bindings);
     const { method, headers } = request;
     const asked = new Request(request.url, { method, headers, ...(read.length > 0 && { body: Buffer.concat(read) }) });
-    inFlight.track(show(onExchange, asked, answer.clone()));
+    background.track(show(onExchange, asked, answer.clone()));
     return answer;
   };
 }

@@ -4,7 +4,7 @@ import type { Video } from '../store/videos.ts';
 import { named, status, table, time, type Column, type Html } from './elements.ts';
 import { playingTime } from './words.ts';
 
-/** On the page's own origin, by whatever name it was opened: nothing else may be loaded. */
+/** On the page's own origin, whatever host name opened it: the page may load nothing else. */
 export function localPath(url: string): string {
   return new URL(url).pathname;
 }
@@ -55,8 +55,8 @@ export function videoTable({ label, videos, links, channelNames }: VideoTable): 
   return table({ label, columns, items: videos, keyOf: ({ id }) => id });
 }
 
-/** How to get a first video, as a line for a terminal. The key itself is on no page. */
+/** A command that uploads a first video. No page shows the key itself. */
 export function uploadCommand({ origin }: Pick<Links, 'origin'>): string {
-  return `export DROPCAST_API_KEY=…   # the sandbox printed it at its start
+  return `export DROPCAST_API_KEY=…   # as printed by the sandbox at its start
 dropcast videos upload clip.mp4 --base-url ${origin}/v1`;
 }

@@ -1,0 +1,30 @@
+import { openAccount } from '../account.ts';
+import { inTransaction } from '../store/database.ts';
+import { eraseTables } from '../store/tables.ts';
+import type { Services } from '../services.ts';
+
+export type ResetParts = Pick<
+  Services,
+  'records' | 'settings' | 'mediaFiles' | 'lifecycle' | 'requestWindow' | 'clock' | 'journal' | 'faults' | 'events'
+>;
+
+/**
+ * Restores the state right after the start, with the first key and the demo's channels and feeds, atomically for every client.
+ * Uploads in progress are received to their end and discarded; imports are aborted.
+ */
+export async function reset(parts: ResetParts): Promise<void> {
+  const { records, settings, mediaFiles, lifecycle, requestWindow, clock, journal, faults, events } = parts;
+  const isFree = await lifecycle.startNewEra(() => {
+    clock.reset();
+    inTransaction(records.database, () => {
+      eraseTables(records.database);
+      openAccount(records, settings, clock.nowMs());
+    });
+    requestWindow.limit = settings.requestsPerHour;
+    faults.reset();
+    journal.clear();
+    return { space: mediaFiles.replace(new Map()) };
+  });
+  events.emit('reset', '');
+  await isFree.space;
+}

@@ -1,0 +1,27 @@
+import { openDatabase } from './database.ts';
+import { ChannelStore } from './channels.ts';
+import { FeedStore } from './feeds.ts';
+import { KeyStore } from './keys.ts';
+import { PlayStatistics } from './play-statistics.ts';
+import { PlayStore } from './plays.ts';
+import { UploadAddressStore } from './upload-addresses.ts';
+import { VideoStore } from './videos.ts';
+import { WebhookStore } from './webhooks.ts';
+
+export type Records = ReturnType<typeof openRecords>;
+
+/** All records of the service. @param path of the database, `:memory:` for one that ends with the process. @throws DataFolderError */
+export function openRecords(path: string) {
+  const database = openDatabase(path);
+  return {
+    database,
+    keys: new KeyStore(database),
+    channels: new ChannelStore(database),
+    feeds: new FeedStore(database),
+    videos: new VideoStore(database),
+    plays: new PlayStore(database),
+    statistics: new PlayStatistics(database),
+    webhooks: new WebhookStore(database),
+    addresses: new UploadAddressStore(database),
+  };
+}
