@@ -16,9 +16,8 @@ function launch(version: string, platform: string = process.platform) {
 test('an old Node without a bundled runtime is one sentence, not a syntax error', () => {
   const { status, stderr, stdout } = launch('20.20.2', 'plan9');
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toBe(
-    `dropcast needs Node 24.15 or newer: this is 20.20.2, and no runtime for plan9-${process.arch} came with the package. Install Node 26 and try again.\n`,
-  );
+  for (const fact of ['24.15', '20.20.2', `plan9-${process.arch}`, 'Install Node 26']) expect(stderr).toContain(fact);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
 test('an old Node with a bundled runtime starts that', () => {

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** Prints what a process has loaded, when it ends. */
 const reporter = `
@@ -15,16 +14,15 @@ const reporter = `
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 
 test('`dropcast status` without a ledger loads no HTTP client, machine, sandbox, database or table: it has 150 ms of CPU', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'dropcast-status-'));
-  await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
-  await mkdir(join(folder, 'inbox'));
+  await using scratch = await scratchDirectory();
+  await mkdir(scratch.file('inbox'));
   const config = `service: { base_url: "https://video.example.com/v1", api_key: !env KEY }
-state_dir: ${folder}/state
-folders: [{ path: ${folder}/inbox, rules: [{ match: "**", channel: ch }] }]
+state_dir: ${scratch.path}/state
+folders: [{ path: ${scratch.path}/inbox, rules: [{ match: "**", channel: ch }] }]
 `;
-  await writeFile(join(folder, 'dropcast.yaml'), config);
+  await writeFile(scratch.file('dropcast.yaml'), config);
   const args = ['--import', `data:text/javascript,${encodeURIComponent(reporter)}`, main, 'status'];
-  const ended = await promisify(execFile)(process.execPath, args, { cwd: folder, env: {} }).catch(
+  const ended = await promisify(execFile)(process.execPath, args, { cwd: scratch.path, env: {} }).catch(
     (error: unknown) => error as { code: number; stdout: string; stderr: string },
   );
   expect(ended).toMatchObject({ code: 3 });

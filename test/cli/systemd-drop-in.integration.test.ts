@@ -1,5 +1,4 @@
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, mkdir, readdir, readFile, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findUnitNeeds } from '../../src/cli/unit-needs.ts';
@@ -8,12 +7,16 @@ import { installFile } from '../../src/cli/systemd-drop-in.ts';
 import { installedService } from '../../src/config/installed-service.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { scratch as configScratch } from '../config/scratch.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../support/scratch-directory.ts';
 
+let scratch: ScratchDirectory;
 let path: string;
 beforeEach(async () => {
-  path = await realpath(await mkdtemp(join(tmpdir(), 'dropcast-drop-in-')));
+  scratch = await scratchDirectory();
+  path = scratch.path;
 });
-afterEach(() => rm(path, { recursive: true, force: true }));
+afterEach(() => scratch[Symbol.asyncDispose]());
 
 describe('the file', () => {
   test('is put in place as a whole, readable for everybody whatever the umask, and only when it changes', async () => {

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { link, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { installedService } from '../../src/config/installed-service.ts';
@@ -9,13 +8,9 @@ import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { canMount, smallDisk } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const files = createLocalFiles(async () => null);
-
-async function scratch(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), 'dropcast-local-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
 
 async function accepted(folder: string, path: string, other: Partial<Facts> = {}): Promise<Facts> {
   const version = versionOf(await lstat(join(folder, path), { bigint: true }));
@@ -26,7 +21,7 @@ describe('moving after ready', () => {
   const afterReady = { kind: 'move', to: 'done' } as const;
 
   test('takes a free name and overwrites nothing', async () => {
-    await using folder = await scratch();
+    await using folder = await scratchDirectory();
     await mkdir(join(folder.path, 'done'));
     await writeFile(join(folder.path, 'done/clip.mp4'), 'older');
     await writeFile(join(folder.path, 'clip.mp4'), 'newer');
@@ -37,7 +32,7 @@ describe('moving after ready', () => {
   });
 
   test('goes on where a crash came between the new name and the end of the old one', async () => {
-    await using folder = await scratch();
+    await using folder = await scratchDirectory();
     await mkdir(join(folder.path, 'done'));
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     await link(join(folder.path, 'clip.mp4'), join(folder.path, 'done/clip.mp4'));
@@ -68,7 +63,7 @@ describe('moving after ready', () => {
   );
 
   test.runIf(canMount())('waits as well while only the directory that it goes to is read-only', async () => {
-    await using folder = await scratch();
+    await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'move', to: 'done/2026/{folder}' } });
     expect(await files.checkDisposal(facts)).toBeNull();
@@ -84,8 +79,8 @@ describe('moving after ready', () => {
   });
 
   test('never leads out of the folder through a link', async () => {
-    await using folder = await scratch();
-    await using elsewhere = await scratch();
+    await using folder = await scratchDirectory();
+    await using elsewhere = await scratchDirectory();
     await symlink(elsewhere.path, join(folder.path, 'done'));
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }));
@@ -102,7 +97,7 @@ describe('an after_ready action', () => {
     ['that is missing', {}, 'unknown_after_ready'],
     ['that asks for nothing', { kind: 'keep' }, 'nothing_to_put_away'],
   ])('%s keeps the file, and says so', async (_, action, code) => {
-    await using folder = await scratch();
+    await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: action as Facts['afterReady'] });
     expect(await files.checkDisposal(facts)).toMatchObject({ kind: 'permanent', code });
@@ -111,7 +106,7 @@ describe('an after_ready action', () => {
   });
 
   test('"delete" removes the file and nothing else', async () => {
-    await using folder = await scratch();
+    await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     await writeFile(join(folder.path, 'other.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'delete' } });
@@ -121,7 +116,7 @@ describe('an after_ready action', () => {
 });
 
 test('a link file without an address is never taken for a video', async () => {
-  await using folder = await scratch();
+  await using folder = await scratchDirectory();
   await writeFile(join(folder.path, 'clip.url'), 'no address');
   const facts = await accepted(folder.path, 'clip.url');
   expect(await files.check(facts)).toMatchObject({ kind: 'permanent', code: 'no_address' });
@@ -129,7 +124,7 @@ test('a link file without an address is never taken for a video', async () => {
 });
 
 test('a file that is away is told from one that changed', async () => {
-  await using folder = await scratch();
+  await using folder = await scratchDirectory();
   await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
   const facts = await accepted(folder.path, 'clip.mp4');
   expect(await files.check(facts)).toBeNull();
@@ -140,7 +135,7 @@ test('a file that is away is told from one that changed', async () => {
 });
 
 test('a file of another device number is the one that was accepted: a remount may number it anew', async () => {
-  await using folder = await scratch();
+  await using folder = await scratchDirectory();
   await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
   const facts = await accepted(folder.path, 'clip.mp4');
   const renumbered = { ...facts, version: { ...facts.version, dev: '999999' } };
@@ -153,7 +148,7 @@ describe('a folder that is away', () => {
   const away = { kind: 'suspended', code: 'folder_away', message: expect.stringContaining('it does not exist') };
 
   test('holds its files back, whatever is done with them, and none of them is vanished', async () => {
-    await using base = await scratch();
+    await using base = await scratchDirectory();
     const folder = join(base.path, 'inbox');
     await mkdir(folder);
     await writeFile(join(folder, 'clip.mp4'), 'bytes');
@@ -175,7 +170,7 @@ describe('a folder that is away', () => {
   });
 
   test('is asked about only after the file was looked for', async () => {
-    await using folder = await scratch();
+    await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4');
     const local = createLocalFiles(() => Promise.reject(new Error('nothing is missing')));
@@ -184,7 +179,7 @@ describe('a folder that is away', () => {
 
   // A stale share answers ESTALE for each file; a name that is too long stands in for it.
   test('may show in a file that cannot even be looked at', async () => {
-    await using folder = await scratch();
+    await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4');
     const tooLong = { ...facts, path: `${'x'.repeat(300)}.mp4` };

@@ -41,7 +41,7 @@ beforeAll(async () => {
     everything,
     names.map((name) => join(build, name)),
   );
-}, 180_000);
+}, 300_000);
 afterAll(() => scratch[Symbol.asyncDispose]());
 
 /** What is under version control, and nothing else: packing must not depend on, or touch, the tree that is tested. */

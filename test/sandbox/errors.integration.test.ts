@@ -101,7 +101,7 @@ describe('errors (7)', () => {
     socket.write(
       `POST /v1/videos HTTP/1.1\r\nHost: localhost\r\n${authorized()}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{`,
     );
-    await expect.poll(() => service.sandbox.requests().length).toBeGreaterThan(before);
+    await expect.poll(() => service.sandbox.requests().length, { timeout: 25_000 }).toBeGreaterThan(before);
     socket.destroy();
     expect((await service.call('GET', '/videos')).status).toBe(200);
   });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { symlink } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 import { NotifyError, openNotifier } from '../../src/systemd/notifier.ts';
 import { recordingLogger, silentLogger } from '../pipeline/silent-logger.ts';
 import { openNotifySocket } from './notify-socket.ts';
@@ -110,11 +110,9 @@ describe('what cannot be sent', () => {
   });
 
   test('by a program that fails is logged once too', async () => {
-    await using stack = new AsyncDisposableStack();
-    const directory = await mkdtemp(join(tmpdir(), 'dropcast-test-'));
-    stack.defer(() => rm(directory, { recursive: true }));
-    await symlink('/bin/false', join(directory, 'systemd-notify'));
-    const env = { NOTIFY_SOCKET: 'vsock:2:1234', PATH: `bin:${directory}` };
+    await using directory = await scratchDirectory();
+    await symlink('/bin/false', directory.file('systemd-notify'));
+    const env = { NOTIFY_SOCKET: 'vsock:2:1234', PATH: `bin:${directory.path}` };
     const logger = recordingLogger();
     using notifier = openNotifier({ env, pid, logger });
     notifier?.send({ READY: '1' });
@@ -122,7 +120,7 @@ describe('what cannot be sent', () => {
     await expect.poll(() => logger.lines.length).toBe(1);
     expect(notifier?.backend).toBe('binary');
     // Whatever lies where it was started is not run.
-    const here = { ...env, PATH: relative(process.cwd(), directory) };
+    const here = { ...env, PATH: relative(process.cwd(), directory.path) };
     expect(() => openNotifier({ env: here, pid, logger })).toThrow(NotifyError);
   });
 });

@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { dropInText } from '../../src/systemd/drop-in.ts';
 import type { FolderNeeds } from '../../src/systemd/drop-in.ts';
@@ -15,21 +15,15 @@ const unit = await readFile(new URL('dropcast.service', shipped), 'utf8');
 
 /** What systemd complains about in a unit with this drop-in; nothing when all of it was understood. */
 async function complaints(dropIn: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'dropcast-unit-'));
-  try {
-    await mkdir(join(folder, 'a-test.service.d'));
-    await writeFile(join(folder, 'a-test.service'), '[Service]\nExecStart=/bin/true\n');
-    await writeFile(join(folder, 'a-test.service.d/folders.conf'), dropIn);
-    const env = { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` };
-    const file = join(folder, 'a-test.service');
-    const { stdout, stderr } = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', file], { env });
-    return (stdout + stderr)
-      .split('\n')
-      .filter((line) => line.includes('folders.conf'))
-      .join('\n');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  await using scratch = await scratchDirectory();
+  const file = scratch.file('a-test.service');
+  await writeFile(file, '[Service]\nExecStart=/bin/true\n');
+  await mkdir(`${file}.d`);
+  await writeFile(`${file}.d/folders.conf`, dropIn);
+  const env = { ...process.env, SYSTEMD_UNIT_PATH: `${scratch.path}:` };
+  const { stdout, stderr } = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', file], { env });
+  const lines = (stdout + stderr).split('\n');
+  return lines.filter((line) => line.includes('folders.conf')).join('\n');
 }
 
 const hostile = [

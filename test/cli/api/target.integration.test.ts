@@ -1,17 +1,20 @@
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTarget } from '../../../src/cli/api/target.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeShell } from './fake-shell.ts';
 
 const key = 'sk_live_0123456789';
+let scratch: ScratchDirectory;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dropcast-target-'));
+  scratch = await scratchDirectory();
+  folder = scratch.path;
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => scratch[Symbol.asyncDispose]());
 
 /** A configuration in the folder; its watched folder is not there, which is no concern of these commands. */
 async function config(name: string, service: string): Promise<string> {

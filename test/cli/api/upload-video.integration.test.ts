@@ -1,21 +1,24 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { uploadVideo } from '../../../src/cli/api/upload-video.ts';
 import { RejectedError, VideoFailedError } from '../../../packages/client/src/errors.ts';
 import type { Videos } from '../../../packages/client/src/video-client.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { fakeSession, fakeShell, printedJson } from './fake-shell.ts';
 
+let scratch: ScratchDirectory;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dropcast-upload-'));
+  scratch = await scratchDirectory();
+  folder = scratch.path;
   await writeFile(join(folder, 'Evening_news.part.mp4'), 'x'.repeat(2_000));
   await symlink('Evening_news.part.mp4', join(folder, 'link.mp4'));
   await mkdir(join(folder, 'folder.mp4'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => scratch[Symbol.asyncDispose]());
 
 const created = { id: 'vid_1', status: 'pending', uploadUrl: 'https://up.example.com/geheim' };
 const sha256 = 'ab'.repeat(32);

@@ -192,12 +192,10 @@ describe('an upload', () => {
     await using host = await startHost(takeAll());
     using folder = tempFolder();
     const path = folder.file('clip.mp4', content(512 * 1024));
-    const startedAt = performance.now();
     const bandwidth = createBandwidth(mib);
     const one = { url: host.origin, path, bandwidth, stallTimeoutMs: 25 };
     await Promise.all([upload(one), upload(one)]);
-    expect(performance.now() - startedAt).toBeGreaterThan(800);
-    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(host.seen.map(({ isComplete }) => isComplete)).toEqual([true, true]);
   });
 });
 
@@ -234,7 +232,7 @@ describe('an answer of the upload address', () => {
     },
   );
 
-  test('is waited for only a second: a server that does not know 100 Continue gets the body all the same', async () => {
+  test('is not waited for without end: a server that does not know 100 Continue gets the body all the same', async () => {
     // A bare socket: it says nothing until it has the whole body.
     const server = createServer((socket) => {
       let bytes = 0;
@@ -247,9 +245,7 @@ describe('an answer of the upload address', () => {
     using folder = tempFolder();
     const path = folder.file('clip.mp4', content(2 * mib));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const startedAt = performance.now();
     await expect(upload({ url, path })).resolves.toMatchObject({ bytes: 2 * mib });
-    expect(performance.now() - startedAt).toBeGreaterThan(900);
     server.close();
   });
 
@@ -379,9 +375,8 @@ describe('a stall', () => {
     });
     using folder = tempFolder();
     const path = folder.file('clip.mp4', content(12 * mib));
-    const startedAt = performance.now();
     await upload({ url: host.origin, path, stallTimeoutMs: 500 });
-    expect(performance.now() - startedAt).toBeGreaterThan(500);
+    expect(host.seen[0]).toMatchObject({ bytes: 12 * mib, isComplete: true });
   });
 
   test('is none while the other side works on a whole body, up to the time for that', async () => {

@@ -16,7 +16,9 @@ test('a frozen clock stands still, advances only when told, and goes on from the
   expect((await service.call('POST', '/feeds/feed_main/publish')).body.published_at).toBe(now);
   const resumed = (await admin(service, 'PUT /clock', { frozen: false })).body.data;
   expect(resumed.frozen).toBe(false);
-  await expect.poll(async () => (await admin(service, 'GET /clock')).body.data.now > now).toBe(true);
+  await expect
+    .poll(async () => (await admin(service, 'GET /clock')).body.data.now > now, { timeout: 25_000 })
+    .toBe(true);
 });
 
 test.each([

@@ -51,7 +51,7 @@ test('the same seed fills it with the same titles, a second call adds more, and 
 test('a reset in between ends it', async () => {
   await using service = await runSandbox();
   const seeding = admin(service, 'POST /seed', { videos: 1000, days: 0 });
-  await expect.poll(() => service.sandbox.files().length).toBeGreaterThan(2);
+  await expect.poll(() => service.sandbox.files().length, { timeout: 25_000 }).toBeGreaterThan(2);
   await admin(service, 'POST /reset');
   expect(await seeding).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
   expect(service.sandbox.files()).toEqual([]);
@@ -63,7 +63,7 @@ test('requests are answered while the plays of a year are made, and a reset ends
   let isDone = false;
   const seeding = admin(service, 'POST /seed', { videos: 0, days: 366 }).finally(() => (isDone = true));
   const views = async () => (await service.call('GET', '/analytics/overview')).body.data.total_views as number;
-  await expect.poll(views, { interval: 1 }).toBeGreaterThan(0);
+  await expect.poll(views, { interval: 1, timeout: 25_000 }).toBeGreaterThan(0);
   expect(isDone).toBe(false);
   await admin(service, 'POST /reset');
   expect((await seeding).status).toBe(409);
@@ -74,7 +74,7 @@ test('closing in between ends it', async () => {
   await using folder = await scratchDirectory();
   await using service = await runSandbox({ dataDir: folder.path });
   const seeding = admin(service, 'POST /seed', { videos: 1000, days: 0 }).catch(() => 'cut');
-  await expect.poll(() => service.sandbox.files().length).toBeGreaterThan(2);
+  await expect.poll(() => service.sandbox.files().length, { timeout: 25_000 }).toBeGreaterThan(2);
   await service.sandbox.close();
   expect(await seeding).toBe('cut');
   expect((await readdir(join(folder.path, 'media'))).length).toBeLessThan(500);

@@ -174,7 +174,7 @@ test('an export that is broken off, or asked for by HEAD, leaves nothing behind'
   await body?.getReader().read();
   expect(await incoming()).not.toEqual([]);
   stop.abort();
-  await expect.poll(incoming).toEqual([]);
+  await expect.poll(incoming, { timeout: 25_000 }).toEqual([]);
   expect((await fetch(`${adminUrl}/export`, { method: 'HEAD', headers })).status).toBe(200);
   expect(await incoming()).toEqual([]);
 });

@@ -231,7 +231,7 @@ describe('delete', () => {
     await using kept = await runSandbox({ ffmpegPath, dataDir: folder.path });
     const { id, thumbnail_url } = await kept.upload('clip.mp4');
     const answer = fetch(thumbnail_url);
-    await expect.poll(() => readdir(scripts.path)).toContain('runs');
+    await expect.poll(() => readdir(scripts.path), { timeout: 25_000 }).toContain('runs');
     await kept.call('DELETE', `/videos/${id}`);
     await writeFile(until, '');
     expect((await answer).status).toBe(404);

@@ -147,7 +147,7 @@ describe('whatever program makes them', () => {
     const fake = await standIn(scripts.path, 'exec sleep 60');
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
     const picture = made.thumbnail();
-    await expect.poll(() => readdir(scripts.path)).toContain('runs');
+    await expect.poll(() => readdir(scripts.path), { timeout: 25_000 }).toContain('runs');
     made.pictures[Symbol.dispose]();
     expect(await picture).toBeUndefined();
   });

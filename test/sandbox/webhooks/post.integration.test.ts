@@ -15,12 +15,12 @@ const delivery = {
   deliveredAtMs: null,
 };
 const webhookAt = (url: string) => ({ id: 'wh_1', url, secret: 'whsec_AAAA', events: [], createdAtMs: 0 });
-const options = { reach: 'loopback' as const, nowMs: 0, timeoutMs: 50, signal: new AbortController().signal };
+const options = { reach: 'loopback' as const, timeoutMs: 20_000, signal: new AbortController().signal };
 
-test('an address that does not answer is given up after a while', async () => {
+test('an address that does not answer in time fails', async () => {
   await using receiver = await startReceiver();
   receiver.answer = () => undefined;
-  expect(await post(delivery, webhookAt(receiver.url), options)).toEqual({
+  expect(await post(delivery, webhookAt(receiver.url), { ...options, timeoutMs: 50 })).toEqual({
     status: null,
     error: expect.stringContaining('0.05 s'),
   });

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-// What the service sends, read as tolerantly as api-spec.md leaves it open: results bare or in `data`, unknown fields left
-// out, unknown status words kept, optional fields of a wrong type taken as absent.
+// Reads what the service sends, as tolerantly as api-spec.md leaves it open: results may be bare or in `data`, unknown fields are
+// dropped, unknown status words are kept, optional fields of a wrong type count as missing.
 
 const Id = z
   .union([z.string(), z.int().transform(String)])
-  .refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500, { error: 'no usable id' });
+  .refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500, { error: 'not a usable id' });
 const Text = z.string().optional().catch(undefined);
 const Amount = z.number().nonnegative().optional().catch(undefined);
 const Count = z.int().nonnegative().optional().catch(undefined);
 
-/** Where a failed video says why; the specification does not show it. */
+/** Fields in which a failed video may say why; the specification does not show one. */
 const Reason = z
   .union([z.string().min(1), z.looseObject({ message: z.string().min(1) }).transform((error) => error.message)])
   .optional()
@@ -54,7 +54,7 @@ const CreatedAnswer = z
   .object({ id: Id, upload_url: z.string().min(1).nullish(), status: z.string().min(1).optional().catch(undefined) })
   .transform((wire) => ({ id: wire.id, uploadUrl: wire.upload_url ?? null, status: wire.status ?? 'pending' }));
 
-/** Its inner structure is open in the specification. */
+/** The specification does not show what is in it. */
 const PlayerSettings = z.record(z.string(), z.unknown()).optional().catch(undefined);
 
 const ChannelAnswer = z
@@ -106,7 +106,7 @@ const PublishedAnswer = z
 
 const PeriodAnswer = z.object({ from: Text, to: Text }).optional().catch(undefined);
 
-/** Of no views there is no average: a service may say null where it has nothing to divide by. */
+/** Without views there is no average: a service may send null. */
 const Average = z
   .number()
   .nonnegative()
@@ -137,15 +137,15 @@ const Meta = z.object({ meta: z.object({ page: Count, per_page: Count, total: Co
 
 export interface CreatedVideo {
   readonly id: string;
-  /** Null for an import. Signed: never to be printed. */
+  /** Where `send` puts the file; null for an import. It is signed, and whoever has it may upload: do not print it. */
   readonly uploadUrl: string | null;
   readonly status: string;
 }
 
-/** A video as the service tells of it. Only id and status are certain; times are ISO 8601 as sent. */
+/** A video. Only id and status are certain; times are ISO 8601, as sent. */
 export interface Video {
   readonly id: string;
-  /** `pending`, `processing`, `ready`, `failed`, or a word that was added since. */
+  /** `pending`, `processing`, `ready`, `failed`, or a word that the service adds later. */
   readonly status: string;
   readonly title?: string;
   readonly description?: string;
@@ -156,9 +156,9 @@ export interface Video {
   readonly createdAt?: string;
   readonly thumbnailUrl?: string;
   readonly embedUrl?: string;
-  /** Where an import came from. */
+  /** The address of an import. */
   readonly sourceUrl?: string;
-  /** Why it failed, if the service says so anywhere. */
+  /** Why it failed, if the service says. */
   readonly message?: string;
 }
 
@@ -197,7 +197,7 @@ export interface Published {
   readonly videoCount?: number;
 }
 
-/** Days as `YYYY-MM-DD`, UTC, both included. What is left out is the service's choice. */
+/** Days as `YYYY-MM-DD`, UTC, both inclusive. The service chooses what is left out. */
 export interface Period {
   readonly from?: string;
   readonly to?: string;
@@ -222,7 +222,7 @@ export interface AnalyticsOverview {
   readonly topVideos: readonly { readonly id: string; readonly title: string; readonly views: number }[];
 }
 
-/** Reads a value out of parsed JSON; undefined when it has another shape. */
+/** Reads a value from parsed JSON; undefined if it has another shape. */
 export type Reader<T> = (json: unknown) => T | undefined;
 
 export const readVideo: Reader<Video> = one(VideoAnswer);
@@ -232,7 +232,7 @@ export const readChannel: Reader<Channel> = one(ChannelAnswer);
 export const readChannels: Reader<readonly Channel[]> = many(ChannelAnswer);
 export const readFeeds: Reader<readonly Feed[]> = many(FeedAnswer);
 
-/** A page of videos; what the answer's `meta` leaves out is taken from the question. */
+/** A page of videos; what `meta` of the answer lacks comes from the request. */
 export function readVideoPage(asked: { readonly page: number; readonly perPage: number }): Reader<VideoPage> {
   const readVideos = many(VideoAnswer);
   return (json) => {
@@ -243,7 +243,7 @@ export function readVideoPage(asked: { readonly page: number; readonly perPage: 
   };
 }
 
-/** The figures of one video; a period or an id that the answer leaves out is taken from the question. */
+/** The figures of one video; a period or id that the answer lacks comes from the request. */
 export function readVideoAnalytics(asked: Period & { readonly videoId: string }): Reader<VideoAnalytics> {
   const readFigures = one(VideoAnalyticsAnswer);
   return (json) => {
@@ -260,7 +260,7 @@ export function readVideoAnalytics(asked: Period & { readonly videoId: string })
   };
 }
 
-/** The figures of an account or a channel; a period that the answer leaves out is taken from the question. */
+/** The figures of an account or a channel; a period that the answer lacks comes from the request. */
 export function readOverview(asked: Period): Reader<AnalyticsOverview> {
   const readFigures = one(OverviewAnswer);
   const readTop = many(TopVideo);
@@ -276,7 +276,7 @@ export function readOverview(asked: Period): Reader<AnalyticsOverview> {
   };
 }
 
-/** Empty strings where neither the answer nor the question says it. */
+/** Empty strings where neither the answer nor the request says it. */
 function periodOf(said: z.output<typeof PeriodAnswer>, asked: Period): Required<Period> {
   return { from: said?.from ?? asked.from ?? '', to: said?.to ?? asked.to ?? '' };
 }
@@ -285,7 +285,7 @@ function one<T>(schema: z.ZodType<T>): Reader<T> {
   return (json) => schema.safeParse(unwrapped(json)).data;
 }
 
-/** A list whose unreadable entries are left out: one odd record must not hide a hundred good ones. */
+/** A list without its unreadable entries: one odd record must not hide a hundred good ones. */
 function many<T>(schema: z.ZodType<T>): Reader<readonly T[]> {
   return (json) => {
     const list = unwrapped(json);
@@ -307,7 +307,7 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Without the keys that hold nothing. */
+/** Without the keys whose value is undefined. */
 function present<T extends object>(value: T): Present<T> {
   return Object.fromEntries(Object.entries(value).filter(([, held]) => held !== undefined)) as Present<T>;
 }
