@@ -10,7 +10,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   routing: { uses: ['log'] },
   config: { uses: ['routing', 'log'] },
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
-  watch: { uses: ['disk'], types: ['pipeline', 'log'] },
+  watch: { uses: ['pipeline'], types: ['log'] },
   host: { uses: ['pipeline'], types: ['config'] },
   disk: { uses: ['pipeline', 'routing'], types: ['config'] },
   ledger: { uses: ['pipeline', 'disk', 'log'] },

@@ -7,7 +7,7 @@ import type { ShowView } from '../daemon/view.ts';
 import { explainRoute } from '../routing/explain.ts';
 import type { Explanation } from '../routing/explain.ts';
 import { isTemporaryName } from '../watch/temporary-name.ts';
-import { versionOf } from '../disk/file-version.ts';
+import { versionOf } from '../pipeline/file/file-version.ts';
 import { whyOf } from './file-table.ts';
 import { formatBytes } from './output/format.ts';
 import { printJson } from './output/json.ts';

@@ -1,4 +1,4 @@
-import type { FolderStatus } from '../intake/folders.ts';
+import type { FolderStatus } from '../intake/watched-folder.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import type { StatusView } from '../daemon/view.ts';

@@ -130,6 +130,9 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   events.listen((event) => {
     if (event.type === 'failure') failures.append(event.facts, event.failure, event.next);
   });
+  events.listen((event) => {
+    if (event.type === 'folder' && event.state !== 'frozen') conductor.folderBack(event.folder);
+  });
   const intake: Intake = createIntake({
     store: ledger,
     rows,
@@ -141,12 +144,12 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
   });
   const folders: Folders = createFolders({
     config,
-    intake: () => intake,
+    intake,
     ledger,
+    events,
     logger,
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
-    back: (folder) => conductor.folderBack(folder),
   });
   stack.use(folders);
   stack.use(backUpRegularly(ledger, logger));

@@ -44,7 +44,7 @@ export async function retry(daemon: Daemon, { names, states }: Wanted): Promise<
 /** The step that failed a moment ago may still hold the row: worth waiting a second. */
 async function rearm({ conductor, folders }: Daemon, facts: Facts): Promise<string | null> {
   for (let tries = 0; tries < 20; tries += 1) {
-    const isBusy = (await folders.routeAnew(facts)) === 'busy';
+    const isBusy = (await folders.reroute(facts)) === 'busy';
     const applied = isBusy ? 'busy' : await conductor.apply(facts.id, { type: 'RETRY' });
     if (applied === 'applied') return null;
     if (applied === 'ignored') return 'its state has just changed: nothing to retry';

@@ -2,7 +2,7 @@ import type { HistoryLine, LedgerView } from '../ledger/view.ts';
 import { viewOf, workStates } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
-import type { FolderStatus } from '../intake/folders.ts';
+import type { FolderStatus } from '../intake/watched-folder.ts';
 
 export interface SettlingView {
   readonly path: string;

@@ -5,10 +5,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { FileChangedError, FileUnreadableError, FileVanishedError, readOpenFile } from '@dropcast/client';
 import type { FileReader, SeekableSource } from '@dropcast/client';
-import { isSameVersion } from '../pipeline/file/facts.ts';
-import type { Facts, FileVersion } from '../pipeline/file/facts.ts';
+import { isSameVersion, versionOf } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
 import { errnoOf } from './errno.ts';
-import { versionOf } from './file-version.ts';
 
 /** Where an accepted file is, and which version of it was accepted. */
 export type AcceptedFile = Pick<Facts, 'folder' | 'path' | 'version'>;

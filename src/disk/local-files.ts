@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstalledService } from '../config/installed-service.ts';
-import { isSameVersion } from '../pipeline/file/facts.ts';
+import { isSameVersion, versionOf } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import type { Answer, LocalFiles } from '../pipeline/file/ports.ts';
@@ -9,7 +9,6 @@ import { folderAway } from '../pipeline/pause.ts';
 import { isImportLink } from '../routing/import-link.ts';
 import { hashAccepted } from './accepted-file.ts';
 import { toDiskFailure } from './failure.ts';
-import { versionOf } from './file-version.ts';
 import { checkPutAway, putAway } from './put-away/put-away.ts';
 
 /**

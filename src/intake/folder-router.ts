@@ -1,73 +1,44 @@
-import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { FolderConfig } from '../config/config.ts';
 import { parseYaml } from '../config/document.ts';
 import { isWithin } from '../config/paths.ts';
-import type { FileVersion } from '../pipeline/file/facts.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isImportLink, parseImportLink } from '../routing/import-link.ts';
+import type { ImportLink } from '../routing/import-link.ts';
 import { compileFilter } from '../routing/match.ts';
 import type { Route } from '../routing/plan.ts';
 import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
 import { checkSidecar, isSidecarName, sidecarNames } from '../routing/sidecar.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
-import { errnoOf } from '../disk/errno.ts';
-import { inDirectory, NotInFolderError } from '../disk/held-directory.ts';
+import { readBeside } from './beside.ts';
 
-/** Sidecars and links are a few lines; what is longer is something else. */
-const mostBytes = 256 * 1024;
-
-/** What the files beside a path say of it: nothing, something, or something broken that a person must mend. */
+/** What the sidecar of a path says: nothing, something, or something broken that a person must fix. */
 export type SidecarReading =
   | { readonly ok: true; readonly sidecar: Sidecar | null }
   | { readonly ok: false; readonly why: string };
 
-/** Where the files of one folder go: its rules, with the sidecars and links read from disk. */
+/** Where the files of one folder go: its rules, with the sidecars and links read from disk. Paths are relative to the folder. */
 export interface FolderRouter {
   readonly folder: FolderConfig;
+  /** What a path is to us; null: nothing. */
   accepts(path: string): 'media' | 'link' | 'sidecar' | null;
   sidecarOf(path: string): Promise<SidecarReading>;
   route(path: string, version: FileVersion): Promise<Route>;
   /** The address in a link file. */
-  sourceUrl(
-    path: string,
-  ): Promise<{ readonly ok: true; readonly url: string } | { readonly ok: false; readonly why: string }>;
-  /** The media files and links that a sidecar speaks of, as they are on disk. */
+  sourceUrl(path: string): Promise<ImportLink>;
+  /** The media files and links on disk that a sidecar belongs to. */
   mediaOf(sidecarPath: string): Promise<readonly string[]>;
 }
 
 export function createRouter(folder: FolderConfig): FolderRouter {
-  const isIncluded = compileFilter(folder.include, folder.exclude);
-  const isLeftIn = compileFilter(['**'], folder.exclude);
-  const accepts = (path: string): 'media' | 'link' | 'sidecar' | null => {
-    if (isIncluded(path)) return 'media';
-    if (!isLeftIn(path)) return null;
-    if (isImportLink(path)) return 'link';
-    return isSidecarName(path) ? 'sidecar' : null;
-  };
-
-  const sidecarOf = async (path: string): Promise<SidecarReading> => {
-    // A folder whose videos are JSON files would be strange, but they are then videos.
+  const accepts = createFilter(folder);
+  const sidecarOf = (path: string): Promise<SidecarReading> => {
+    // A folder whose videos are named `.json` would be strange, but then they are videos.
     const names = sidecarNames(path).filter((name) => accepts(name) === 'sidecar');
-    const found: { name: string; text: string }[] = [];
-    for (const { name, text } of await readBeside(folder.path, names)) {
-      if (typeof text === 'string') found.push({ name, text });
-      else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
-    }
-    const [first, second] = found;
-    if (first === undefined) return { ok: true, sidecar: null };
-    if (second !== undefined) return { ok: false, why: `two sidecars, "${first.name}" and "${second.name}": keep one` };
-    const parsed = parseYaml(first.text);
-    if (!parsed.ok) {
-      return {
-        ok: false,
-        why: `sidecar "${first.name}", line ${parsed.line}, column ${parsed.column}: ${parsed.message}`,
-      };
-    }
-    return checkSidecar(first.name, parsed.value);
+    return readSidecar(folder.path, names);
   };
-
   return {
     folder,
     accepts,
@@ -76,7 +47,7 @@ export function createRouter(folder: FolderConfig): FolderRouter {
       const reading = await sidecarOf(path);
       return reading.ok
         ? route(folder.rules, routedFile(path, version), reading.sidecar)
-        : { kind: 'held', why: reading.why };
+        : { kind: 'held', code: 'sidecar', why: reading.why };
     },
     sourceUrl: async (path) => {
       const [link] = await readBeside(folder.path, [path]);
@@ -94,7 +65,33 @@ export function createRouter(folder: FolderConfig): FolderRouter {
   };
 }
 
-/** The folder that a path is in; of nested ones the most specific. */
+function createFilter({ include, exclude }: FolderConfig): FolderRouter['accepts'] {
+  const isIncluded = compileFilter(include, exclude);
+  const isNotExcluded = compileFilter(['**'], exclude);
+  return (path) => {
+    if (isIncluded(path)) return 'media';
+    if (!isNotExcluded(path)) return null;
+    if (isImportLink(path)) return 'link';
+    return isSidecarName(path) ? 'sidecar' : null;
+  };
+}
+
+async function readSidecar(folder: string, names: readonly string[]): Promise<SidecarReading> {
+  const found: { name: string; text: string }[] = [];
+  for (const { name, text } of await readBeside(folder, names)) {
+    if (typeof text === 'string') found.push({ name, text });
+    else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
+  }
+  const [first, second] = found;
+  if (first === undefined) return { ok: true, sidecar: null };
+  if (second !== undefined) return { ok: false, why: `two sidecars, "${first.name}" and "${second.name}": keep one` };
+  const parsed = parseYaml(first.text);
+  if (parsed.ok) return checkSidecar(first.name, parsed.value);
+  const { line, column, message } = parsed;
+  return { ok: false, why: `sidecar "${first.name}", line ${line}, column ${column}: ${message}` };
+}
+
+/** The folder that a path is in; of nested ones the innermost. */
 export function folderOf(folders: readonly FolderConfig[], absolutePath: string): FolderConfig | null {
   const around = folders.filter(({ path }) => path !== absolutePath && isWithin(absolutePath, path));
   return around.toSorted((one, other) => other.path.length - one.path.length)[0] ?? null;
@@ -102,54 +99,4 @@ export function folderOf(folders: readonly FolderConfig[], absolutePath: string)
 
 export function routedFile(path: string, version: FileVersion): RoutedFile {
   return { path, modifiedMs: Number(BigInt(version.mtimeNs) / 1_000_000n) };
-}
-
-type SmallText = string | null | { readonly why: string };
-
-interface SmallFile {
-  readonly name: string;
-  readonly text: SmallText;
-}
-
-/** Small files of one directory of a folder, as `readSmall` gives them. */
-async function readBeside(folder: string, paths: readonly string[]): Promise<readonly SmallFile[]> {
-  const [first] = paths;
-  if (first === undefined) return [];
-  const names = paths.map((path) => posix.basename(path));
-  try {
-    return await inDirectory({ folder, directory: posix.dirname(first) }, async (held) =>
-      Promise.all(names.map(async (name) => ({ name, text: await readSmall(held.at(name)) }))),
-    );
-  } catch (error) {
-    // A directory that is away, or is a link now, holds nothing that may speak for a file.
-    const text = error instanceof NotInFolderError ? null : unread(error);
-    return names.map((name) => ({ name, text }));
-  }
-}
-
-/** The text of a small regular file; null when there is none. Never blocks on a FIFO, never follows a link. */
-async function readSmall(path: string): Promise<SmallText> {
-  let file;
-  try {
-    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    return unread(error);
-  }
-  try {
-    const stats = await file.stat();
-    if (!stats.isFile()) return { why: 'is not a regular file' };
-    if (stats.size > mostBytes) return { why: `is larger than ${mostBytes / 1024} KiB` };
-    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
-  } catch (error) {
-    return { why: error instanceof TypeError ? 'is not UTF-8 text' : 'cannot be read' };
-  } finally {
-    await file.close();
-  }
-}
-
-function unread(error: unknown): SmallText {
-  const code = errnoOf(error);
-  // A video may have the longest name there is; no sidecar of a longer one can exist.
-  const isAway = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
-  return isAway ? null : { why: `cannot be read (${String(code)})` };
 }

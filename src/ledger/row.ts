@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Insertable, Kysely, Selectable, SelectQueryBuilder } from 'kysely';
 import { stateOf } from '../pipeline/file/facts.ts';
-import type { Facts, FileState, FileVersion } from '../pipeline/file/facts.ts';
+import type { Facts, FileState } from '../pipeline/file/facts.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { FileTable, LedgerTables } from './schema.ts';
 
 type FilesQuery = SelectQueryBuilder<LedgerTables, 'file', Selectable<FileTable>>;

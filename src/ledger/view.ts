@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
-import type { Facts, FileVersion } from '../pipeline/file/facts.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
 import { allFacts, filesIn, versionOf } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 

@@ -27,5 +27,10 @@ export interface Plan {
   readonly publish: readonly string[];
 }
 
+/** Why a path goes nowhere: no rule matches it, or what lies beside it (a sidecar) is broken. Kept in the ledger. */
+export type HoldCode = 'no_rule' | 'sidecar';
+
 /** Where a path goes: taken by a rule, or held with a reason a person can act on. */
-export type Route = { readonly kind: 'take'; readonly plan: Plan } | { readonly kind: 'held'; readonly why: string };
+export type Route =
+  | { readonly kind: 'take'; readonly plan: Plan }
+  | { readonly kind: 'held'; readonly code: HoldCode; readonly why: string };

@@ -21,7 +21,7 @@ export function route(rules: readonly Rule[], file: RoutedFile, sidecar: Sidecar
     const captures = compileMatch(rule.match).match(file.path);
     if (captures !== null) return { kind: 'take', plan: planFor(rule, { ...file, captures }, sidecar) };
   }
-  return { kind: 'held', why: 'no rule matches' };
+  return { kind: 'held', code: 'no_rule', why: 'no rule matches' };
 }
 
 /** What the rule that took a file, and its sidecar, say about it. */

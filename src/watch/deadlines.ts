@@ -1,8 +1,8 @@
-import type { MonotonicClock } from './monotonic-clock.ts';
+import type { MonotonicClock } from './clock.ts';
 
 /**
  * Many deadlines, one timer. A key has one deadline; setting it again moves it. Due keys are handed over in order and
- * forgotten, so that the receiver may set them anew.
+ * forgotten, so that the receiver may set them again.
  */
 export class Deadlines {
   readonly #clock: MonotonicClock;
@@ -76,7 +76,7 @@ export class Deadlines {
     if (next === this.#timerAt) return;
     this.#cancelTimer?.();
     this.#timerAt = next;
-    const delayMs = Math.min(Math.max(0, Math.ceil(next - this.#clock.now())), LONGEST_TIMER_MS);
+    const delayMs = Math.min(Math.max(0, Math.ceil(next - this.#clock.elapsed())), LONGEST_TIMER_MS);
     this.#cancelTimer = next === Infinity ? null : this.#clock.after(delayMs, () => this.#fire());
   }
 
@@ -84,7 +84,7 @@ export class Deadlines {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     this.#timerAt = Infinity;
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     const room = this.#room();
     const due: string[] = [];
     for (let top = this.#heap[0]; top !== undefined && top.at <= now; top = this.#heap[0]) {

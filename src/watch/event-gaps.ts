@@ -1,12 +1,12 @@
-import type { MonotonicClock } from './monotonic-clock.ts';
+import type { MonotonicClock } from './clock.ts';
 
 export interface EventGapsOptions {
   readonly clock: MonotonicClock;
-  /** From one opening of the watches to the next, at least; longer each time. */
+  /** At least this long from one opening of the watches to the next; longer each time. */
   readonly leastMs: number;
 }
 
-/** Whether the events of a folder are complete, and when it is worth opening its watches anew because they are not. */
+/** Whether the events of a folder are complete, and if not, when it is worth reopening its watches. */
 export class EventGaps {
   readonly #options: EventGapsOptions;
   #why: string | null = null;
@@ -26,9 +26,9 @@ export class EventGaps {
     return this.#why;
   }
 
-  /** The watches are being opened. What was missing before counts as missing until they are there. */
+  /** The watches are being opened. What was missing before counts as missing until they are in place. */
   opened(): void {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.elapsed();
     const isLongAgo = now - this.#openedAtMs > LONGEST_WAIT_MS;
     this.#waitMs = isLongAgo ? this.#options.leastMs : Math.min(2 * this.#waitMs, LONGEST_WAIT_MS);
     this.#openedAtMs = now;
@@ -36,7 +36,7 @@ export class EventGaps {
   }
 
   /**
-   * Of many troubles the first since the watches were opened is told.
+   * Of many errors the first since the watches were opened counts.
    *
    * @param path relative to the folder, where it is known
    * @returns whether events are missing because of it
@@ -46,12 +46,12 @@ export class EventGaps {
     if (reason === null) return false;
     if (this.#hasFailed) return true;
     this.#hasFailed = true;
-    this.#why = `${reason}; the folder is scanned more often instead`;
+    this.#why = `${reason}; scanning more often instead`;
     this.#closed = isPermission(code) ? path : null;
     return true;
   }
 
-  /** Every directory that was there when the watches were opened was tried. */
+  /** All directories that existed when the watches were opened were tried. */
   caughtUp(): void {
     if (this.#hasFailed) return;
     this.#why = null;
@@ -60,7 +60,7 @@ export class EventGaps {
 
   /** @param isRefused whether the last scan could not read this directory either */
   isWorthOpening(isRefused: (path: string) => boolean): boolean {
-    if (this.#why === null || this.#options.clock.now() - this.#openedAtMs < this.#waitMs) return false;
+    if (this.#why === null || this.#options.clock.elapsed() - this.#openedAtMs < this.#waitMs) return false;
     return this.#closed === null || !isRefused(this.#closed);
   }
 }
@@ -72,13 +72,13 @@ function isPermission(code: string): boolean {
   return code === 'EACCES' || code === 'EPERM';
 }
 
-/** The values of the limits are in /proc/sys, which a service does not see (ProcSubset=pid): so they are named only. */
+/** The values of the limits are in /proc/sys, which a service does not see (ProcSubset=pid), so the text only names them. */
 function reasonOf(code: string, path: string | null): string | null {
   if (code === 'ENOSPC')
-    return `the limit of inotify watches is reached (${code}): raise it with \`sudo sysctl fs.inotify.max_user_watches=1048576\`, and in /etc/sysctl.d for good`;
+    return `the limit of inotify watches is reached (${code}): raise it with \`sudo sysctl fs.inotify.max_user_watches=1048576\`, permanently in /etc/sysctl.d`;
   if (code === 'EMFILE')
-    return `the limit of inotify instances or open files is reached (${code}): raise it with \`sudo sysctl fs.inotify.max_user_instances=1024\`, and in /etc/sysctl.d for good`;
+    return `the limit of inotify instances or open files is reached (${code}): raise it with \`sudo sysctl fs.inotify.max_user_instances=1024\`, permanently in /etc/sysctl.d`;
   if (!isPermission(code)) return null;
   const directory = path === null ? 'a directory' : path === '' ? 'the folder' : `the directory "${path}"`;
-  return `${directory} may not be watched (${code}): the user of dropcast needs the right to read it`;
+  return `${directory} may not be watched (${code}): the user dropcast runs as needs to read it`;
 }

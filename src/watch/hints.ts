@@ -1,124 +1,126 @@
-import { sep } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { watch } from 'chokidar';
-import type { FSWatcher } from 'chokidar';
-import { errnoOf } from './observation.ts';
+import { relative, sep } from 'node:path';
+import type { Logger } from '../log/logger.ts';
+import type { MonotonicClock } from './clock.ts';
+import { EventGaps } from './event-gaps.ts';
+import type { FileEvent, OpenEvents } from './events.ts';
+import type { Inventory } from './inventory.ts';
+import type { WatchSettings } from './ports.ts';
+import type { Root } from './root.ts';
+import { isTemporaryName } from './temporary-name.ts';
 
-export interface HintListener {
-  /** Something may have happened at the absolute path. */
-  readonly onHint: (event: 'add' | 'change' | 'unlink', absolutePath: string) => void;
-  /** Events are missing from now on; the absolute path of what cannot be watched, where it is known. */
-  readonly onTrouble: (code: string, absolutePath?: string) => void;
-  /** Every directory that was there at the beginning is watched. */
-  readonly onCaughtUp: () => void;
+export interface HintsOptions {
+  readonly folder: WatchSettings;
+  readonly inventory: Inventory;
+  readonly clock: MonotonicClock;
+  readonly logger: Logger;
+  /** Once it fires, nothing is opened and nothing passed on any more. */
+  readonly signal: AbortSignal;
+  readonly root: Root;
+  readonly openEvents: OpenEvents;
+  /** At least this long from one opening of the watches to the next. */
+  readonly leastReopenMs: number;
+  readonly scanSoon: () => void;
+  /** Something may have happened to a path of ours, relative to the folder. */
+  readonly hint: (path: string) => void;
 }
 
-export interface HintOptions extends HintListener {
-  readonly root: string;
-  readonly backend: 'auto' | 'native';
-  /** True for directories that are not to be entered. */
-  readonly leavesOut: (absolutePath: string) => boolean;
-}
+/** Turns file system events into hints, and reopens the watches when they miss something. Owns the watches, which end with it. */
+export class Hints implements AsyncDisposable {
+  readonly #options: HintsOptions;
+  readonly #nested: ReadonlySet<string>;
+  readonly #gaps: EventGaps;
+  #events: AsyncDisposable | null = null;
+  #isCatchingUp = false;
+  /** The generation of the folder whose directories are watched; null when it was frozen. */
+  #openedOn: string | null = null;
 
-export type OpenHints = (options: HintOptions) => AsyncDisposable;
-
-/**
- * File system events by chokidar: fast, and not to be relied on (Node drops inotify overflows silently).
- *
- * Each directory is given to chokidar by itself and without depth, sixteen at a time. A recursive start on 100,000 files in
- * 1,000 directories looks at all of them at once and takes 340 MB; this way it takes 130 MB.
- */
-export const openHints: OpenHints = (options) => new Hints(options);
-
-class Hints implements AsyncDisposable {
-  readonly #options: HintOptions;
-  readonly #watcher: FSWatcher;
-  readonly #given = new Set<string>();
-  readonly #queue: string[] = [];
-  #isFeeding = false;
-  #isCaughtUp = false;
-  #isClosed = false;
-
-  constructor(options: HintOptions) {
+  constructor(options: HintsOptions) {
     this.#options = options;
-    this.#watcher = watch([], {
-      backend: options.backend,
-      depth: 0,
-      followSymlinks: false,
-      atomic: false,
-      awaitWriteFinish: false,
-      ignored: (path) => options.leavesOut(path),
+    this.#nested = new Set(options.folder.nested);
+    this.#gaps = new EventGaps({ clock: options.clock, leastMs: options.leastReopenMs });
+  }
+
+  /** Why events are missing, or null. */
+  get gap(): string | null {
+    return this.#gaps.why;
+  }
+
+  open(): void {
+    const { folder, root, signal, openEvents } = this.#options;
+    if (folder.watch === 'polling' || signal.aborted) return;
+    this.#isCatchingUp = true;
+    this.#openedOn = root.isFrozen ? null : root.generation;
+    this.#gaps.opened();
+    this.#events = openEvents({
+      root: folder.path,
+      backend: folder.watch,
+      leavesOut: (path) => this.#leavesOut(path),
+      onEvent: (event, path) => this.#happened(event, path),
+      onError: (code, path) => this.#failed(code, path === undefined ? null : this.#pathOf(path)),
+      onCaughtUp: () => this.#caughtUp(),
     });
-    this.#watcher.on('add', (path) => this.#hint('add', path));
-    this.#watcher.on('change', (path) => this.#hint('change', path));
-    this.#watcher.on('unlink', (path) => this.#hint('unlink', path));
-    this.#watcher.on('addDir', (path) => this.#give(path));
-    this.#watcher.on('unlinkDir', (path) => this.#directoryLeft(path));
-    this.#watcher.on('error', (error) => this.#trouble(error));
-    this.#give(options.root);
+  }
+
+  /**
+   * Reopens the watches if that helps. Only after a scan that went well, as at the start: opening them asks for a scan, and if a scan
+   * that fails reopened them, that would never end.
+   *
+   * @param isRefused whether the last scan could not read this directory either
+   */
+  async renew(isRefused: (path: string) => boolean): Promise<void> {
+    if (this.#events === null || this.#options.root.isFrozen) return;
+    if (!this.#isOutdated && !this.#gaps.isWorthOpening(isRefused)) return;
+    await this[Symbol.asyncDispose]();
+    this.open();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    this.#queue.length = 0;
-    await this.#watcher.close();
+    const events = this.#events;
+    this.#events = null;
+    await events?.[Symbol.asyncDispose]();
   }
 
-  /** chokidar turns a throw of a listener into an unhandled rejection, which ends the process. */
-  #hint(event: 'add' | 'change' | 'unlink', path: string): void {
-    if (this.#isClosed) return;
-    try {
-      this.#options.onHint(event, path);
-    } catch (error) {
-      this.#trouble(error);
-    }
+  /** The watches are on the directories that were there when they were opened; nobody notices a mount over them. */
+  get #isOutdated(): boolean {
+    const { root } = this.#options;
+    return root.isFrozen || this.#openedOn !== root.generation;
   }
 
-  #trouble(error: unknown): void {
-    if (!this.#isClosed) this.#options.onTrouble(errnoOf(error), pathOf(error));
+  #happened(event: FileEvent, absolutePath: string): void {
+    const { folder, inventory, root, signal, scanSoon, hint } = this.#options;
+    if (signal.aborted) return;
+    const path = this.#pathOf(absolutePath);
+    if (path === '') scanSoon();
+    if (path === '' || root.isFrozen || this.#leavesOut(absolutePath)) return;
+    const isKnown = inventory.has(path);
+    // While it starts, chokidar reports every file that exists: 100,000 looks for nothing. A deep scan follows.
+    if (event === 'add' && isKnown && this.#isCatchingUp) return;
+    if (isKnown || folder.accepts(path) !== null) hint(path);
   }
 
-  #directoryLeft(path: string): void {
-    this.#given.delete(path);
-    // The root's own end is a hint that the folder has to be checked.
-    if (path === this.#options.root) this.#hint('unlink', path);
+  #failed(code: string, path: string | null): void {
+    const { folder, logger, root, signal, scanSoon } = this.#options;
+    if (signal.aborted) return;
+    // While the whole folder is away, an error says nothing about its directories. Once it is back, the watches are reopened.
+    if (!this.#isOutdated && this.#gaps.failed(code, path)) root.report();
+    else logger.debug('watcher error', { folder: folder.path, path, code });
+    scanSoon();
   }
 
-  #give(path: string): void {
-    if (this.#isClosed || this.#given.has(path)) return;
-    if (path !== this.#options.root && !path.startsWith(withSeparator(this.#options.root))) return;
-    this.#given.add(path);
-    // The root is back.
-    if (path === this.#options.root && this.#isCaughtUp) this.#hint('add', path);
-    this.#queue.push(path);
-    if (!this.#isFeeding) void this.#feed();
+  #caughtUp(): void {
+    this.#isCatchingUp = false;
+    if (!this.#isOutdated) this.#gaps.caughtUp();
+    this.#options.root.report();
+    this.#options.scanSoon();
   }
 
-  async #feed(): Promise<void> {
-    this.#isFeeding = true;
-    while (this.#queue.length > 0) {
-      this.#watcher.add(this.#queue.splice(0, DIRECTORIES_AT_ONCE));
-      await delay(FEED_PAUSE_MS);
-      if (this.#isClosed) return;
-      if (this.#queue.length === 0 && !this.#isCaughtUp) await delay(QUIET_MS);
-    }
-    this.#isFeeding = false;
-    if (this.#isCaughtUp || this.#isClosed) return;
-    this.#isCaughtUp = true;
-    this.#options.onCaughtUp();
+  #leavesOut(absolutePath: string): boolean {
+    const path = this.#pathOf(absolutePath);
+    return path !== '' && (isTemporaryName(path) || this.#nested.has(absolutePath));
   }
-}
 
-const DIRECTORIES_AT_ONCE = 16;
-const FEED_PAUSE_MS = 5;
-/** No further directory came up for so long: the start is over. Only the extra scan after it depends on this. */
-const QUIET_MS = 250;
-
-/** Errors of `fs.watch` and of looks at the disk have it. */
-function pathOf(error: unknown): string | undefined {
-  return error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : undefined;
-}
-
-function withSeparator(path: string): string {
-  return path.endsWith(sep) ? path : path + sep;
+  #pathOf(absolutePath: string): string {
+    const path = relative(this.#options.folder.path, absolutePath);
+    return sep === '/' ? path : path.replaceAll(sep, '/');
+  }
 }

@@ -1,57 +1,92 @@
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import type { Logger } from '../log/logger.ts';
-import { contentKey, observe } from './observation.ts';
+import type { MonotonicClock } from './clock.ts';
+import type { Inventory } from './inventory.ts';
+import { lookAt } from './path-entry.ts';
 import type { Settler } from './settler.ts';
-import { slots } from './slots.ts';
 
 export interface MissingFilesOptions {
+  /** Absolute path of the watched folder. */
   readonly folder: string;
-  readonly settler: Settler;
+  readonly clock: MonotonicClock;
   readonly logger: Logger;
+  /** Once it fires, nothing is suspected any more. */
+  readonly signal: AbortSignal;
+  readonly inventory: Inventory;
+  readonly settler: Pick<Settler, 'forget' | 'hint'>;
   /** Whether the absence of a file proves anything; asked after the files were looked for. */
   readonly provesAbsence: () => Promise<boolean>;
   readonly gone: (path: string) => Promise<void>;
 }
 
 /**
- * Reports files gone, once that is certain: ENOENT for the path, and the folder is sound *after* that answer, so that an unmount
- * in between cannot be mistaken for a deletion. The old path of a rename waits until the file was offered under its new path.
- *
- * @param paths that were not found where they had been; those nobody was told of are only forgotten
+ * Reports files gone, once that is certain: ENOENT for the path, and the folder is sound *after* that answer, so that an unmount in
+ * between cannot pass for a deletion. The old path of a rename waits until the file was offered under its new path. Owns one timer,
+ * which ends with it.
  */
-export async function reportMissing(paths: Iterable<string>, options: MissingFilesOptions): Promise<void> {
-  const { folder, settler } = options;
-  const look = slots(AT_ONCE);
-  const missing: string[] = [];
-  await Promise.all(
-    Array.from(paths, (path) =>
-      look(async () => {
-        if ((await observe(join(folder, path))).is === 'missing') missing.push(path);
-      }),
-    ),
-  );
-  if (missing.length === 0 || !(await options.provesAbsence())) return;
-  const arriving = new Set(Array.from(settler.waiting.values(), (file) => contentKey(file.version)));
-  const isReportable = (path: string): boolean => {
-    const waiting = settler.waiting.get(path);
-    // Being offered, or on its way to a new path: the next scan asks again.
-    return waiting === undefined ? !arriving.has(settler.taken.get(path) ?? '') : !waiting.busy;
-  };
-  await Promise.all(missing.filter(isReportable).map((path) => look(() => report(path, options))));
+export class MissingFiles implements AsyncDisposable {
+  readonly #options: MissingFilesOptions;
+  readonly #suspects = new Set<string>();
+  readonly #limit = pLimit(AT_ONCE);
+  #cancelTimer: (() => void) | null = null;
+  #report: Promise<void> = Promise.resolve();
+
+  constructor(options: MissingFilesOptions) {
+    this.#options = options;
+  }
+
+  /** One look did not find the path. It is checked a moment later, with all others of that moment. */
+  suspect(path: string): void {
+    if (this.#options.signal.aborted || !this.#options.inventory.taken.has(path)) return;
+    this.#suspects.add(path);
+    this.#cancelTimer ??= this.#options.clock.after(GRACE_MS, () => {
+      this.#cancelTimer = null;
+      const paths = [...this.#suspects];
+      this.#suspects.clear();
+      this.#report = this.#report.then(() => this.report(paths));
+    });
+  }
+
+  /** @param paths that were not found where they had been; those the sink never had are only forgotten */
+  async report(paths: Iterable<string>): Promise<void> {
+    const { folder, inventory, provesAbsence } = this.#options;
+    const missing: string[] = [];
+    await this.#limit.map(paths, async (path) => {
+      if ((await lookAt(join(folder, path))).is === 'missing') missing.push(path);
+    });
+    if (missing.length === 0 || !(await provesAbsence())) return;
+    const arriving = inventory.arrivingKeys();
+    const isReportable = (path: string): boolean => {
+      const waiting = inventory.waiting.get(path);
+      // Being offered, or on its way to a new path: the next scan asks again.
+      return waiting === undefined ? !arriving.has(inventory.taken.get(path) ?? '') : !waiting.busy;
+    };
+    await this.#limit.map(missing.filter(isReportable), (path) => this.#tell(path));
+  }
+
+  /** Waits for the report under way; the signal has to be aborted before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#cancelTimer?.();
+    await this.#report;
+  }
+
+  async #tell(path: string): Promise<void> {
+    const { folder, logger, inventory, settler, gone } = this.#options;
+    const key = inventory.taken.get(path);
+    settler.forget(path);
+    if (key === undefined) return;
+    try {
+      await gone(path);
+    } catch (error) {
+      logger.warn('missing file not noted; reporting it again', { folder, path, err: error });
+      inventory.taken.set(path, key);
+    }
+    // It may have come back meanwhile.
+    settler.hint(path);
+  }
 }
 
 const AT_ONCE = 16;
-
-async function report(path: string, { folder, settler, logger, gone }: MissingFilesOptions): Promise<void> {
-  const taken = settler.taken.get(path);
-  settler.forget(path);
-  if (taken === undefined) return;
-  try {
-    await gone(path);
-  } catch (error) {
-    logger.warn('the loss of a file was not noted, it is reported again', { folder, path, err: error });
-    settler.rememberKey(path, taken);
-  }
-  // It may have come back while this was going on.
-  settler.hint(path);
-}
+/** Time for the events of the other half of a rename. */
+const GRACE_MS = 1000;

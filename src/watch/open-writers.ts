@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import type { FileVersion } from '../pipeline/file/facts.ts';
-import type { MonotonicClock } from './monotonic-clock.ts';
-import { systemClock } from './monotonic-clock.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { MonotonicClock } from './clock.ts';
+import { monotonicClock } from './clock.ts';
 
 /** A process of this machine that has a file open for writing. */
 export interface Writer {
@@ -20,16 +20,16 @@ export class OpenWriters {
   readonly #clock: MonotonicClock;
   #pass: { readonly startedAt: number; readonly descriptors: Promise<Descriptors> } | null = null;
 
-  constructor(procPath = '/proc', clock: MonotonicClock = systemClock) {
+  constructor(procPath = '/proc', clock: MonotonicClock = monotonicClock) {
     this.#procPath = procPath;
     this.#clock = clock;
   }
 
   /**
-   * A pass over all processes serves every file asked for within a second of its start, but not one that changed since: whoever
-   * wrote that change may have opened it later. Whether the descriptor found is still open is asked afresh.
+   * A pass over all processes serves every question within a second of its start, but not for a file that changed since: its writer
+   * may have opened it later. Whether a descriptor found is still open is checked again.
    *
-   * @param unchangedForMs how long the file stands still already
+   * @param unchangedForMs for how long the file has been unchanged
    * @returns `null` when nobody has it open for writing, or when that cannot be known. Never throws.
    */
   async of(version: FileVersion, unchangedForMs: number): Promise<Writer | null> {
@@ -42,7 +42,7 @@ export class OpenWriters {
   }
 
   #descriptors(notOlderThanMs: number): Promise<Descriptors> {
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     if (this.#pass === null || now - this.#pass.startedAt >= notOlderThanMs) {
       this.#pass = { startedAt: now, descriptors: readAllDescriptors(this.#procPath) };
     }

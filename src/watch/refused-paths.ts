@@ -1,14 +1,14 @@
 import type { Logger } from '../log/logger.ts';
 
-/** Collects the refused paths of one scan; those of it that are gone drop out at the end. */
+/** Collects the refused paths of one scan. At its end the paths that were not found again drop out. */
 export interface RefusedScan {
   add(path: string, why: string): void;
   end(): void;
 }
 
 /**
- * The paths that can never be sent. Each is logged once, with its reason; of a flood only the first between one scan and the
- * next, and the number of the others: whoever may write in a folder could else fill the log.
+ * The paths that can never be sent. Each is logged once, with its reason. Of a flood only the first few between two scans are logged,
+ * and the number of the others: otherwise anybody who may write to a folder could fill the log.
  */
 export class RefusedPaths {
   readonly #folder: string;
@@ -31,7 +31,7 @@ export class RefusedPaths {
   add(path: string, why: string): void {
     if (this.#paths.has(path)) return;
     this.#paths.set(path, why);
-    this.#tell(path, why);
+    this.#log(path, why);
   }
 
   beginScan(): RefusedScan {
@@ -39,21 +39,21 @@ export class RefusedPaths {
     return {
       add: (path, why) => {
         found.set(path, why);
-        if (!this.#paths.has(path)) this.#tell(path, why);
+        if (!this.#paths.has(path)) this.#log(path, why);
       },
       end: () => {
         this.#paths = found;
-        this.#tellRest();
+        this.#logRest();
       },
     };
   }
 
-  #tell(path: string, why: string): void {
+  #log(path: string, why: string): void {
     this.#found += 1;
     if (this.#found <= MOST_LINES) this.#logger.warn('refused', { folder: this.#folder, path, why });
   }
 
-  #tellRest(): void {
+  #logRest(): void {
     const count = this.#found - MOST_LINES;
     this.#found = 0;
     if (count > 0) this.#logger.warn('refused further paths', { folder: this.#folder, count });

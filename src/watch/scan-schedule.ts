@@ -1,19 +1,24 @@
-import type { MonotonicClock } from './monotonic-clock.ts';
+import type { MonotonicClock } from './clock.ts';
 
 export interface ScanScheduleOptions {
   readonly clock: MonotonicClock;
   readonly signal: AbortSignal;
   /** From the end of a scan to the next one. */
-  readonly interval: () => { readonly ms: number; readonly isUrgent: boolean };
+  readonly interval: () => ScanInterval;
   /** Never rejects. */
   readonly scan: () => Promise<void>;
 }
 
+export interface ScanInterval {
+  readonly ms: number;
+  readonly isUrgent: boolean;
+}
+
 /**
- * When a folder is scanned, and how deep. Scans never overlap; of several that are asked for during one only one follows. A deep
- * scan looks at the version of every file, the others of files that the sink has already only at their names.
+ * When a folder is scanned, and how deep. Scans never overlap; of several that are requested during one only one follows. A deep scan
+ * looks at the version of every file; the others check files that the sink has by name only. Owns one timer, which ends with it.
  */
-export class ScanSchedule {
+export class ScanSchedule implements AsyncDisposable {
   readonly #options: ScanScheduleOptions;
   #running: Promise<void> = Promise.resolve();
   #queued: Promise<void> | null = null;
@@ -41,7 +46,7 @@ export class ScanSchedule {
     this.#isDeepWanted = true;
   }
 
-  /** Asked by the scan itself, once it really looks at the files. */
+  /** The scan itself calls this, once it really looks at the files. */
   takeDepth(isOnlySource: boolean): 'deep' | 'names' {
     const isDeep = this.#isDeepWanted || isOnlySource || this.#sinceDeep >= NAMES_ONLY_SCANS;
     this.#isDeepWanted = false;
@@ -49,8 +54,8 @@ export class ScanSchedule {
     return isDeep ? 'deep' : 'names';
   }
 
-  /** Sets no scan any more, and waits for the one under way; the signal has to be aborted before. */
-  async close(): Promise<void> {
+  /** Waits for the scan under way; the signal has to be aborted before. */
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#cancelNext?.();
     await this.#queued;
     await this.#running;
@@ -68,22 +73,22 @@ export class ScanSchedule {
   async #scan(): Promise<void> {
     const { clock, signal, scan } = this.#options;
     if (signal.aborted) return;
-    const startedAt = clock.now();
+    const startedAt = clock.elapsed();
     await scan();
-    this.#tookMs = clock.now() - startedAt;
+    this.#tookMs = clock.elapsed() - startedAt;
     if (signal.aborted) return;
     this.#cancelNext?.();
     const jittered = this.#nextMs() * (0.75 + Math.random() / 2);
     this.#cancelNext = clock.after(jittered, () => void this.#follow());
   }
 
-  /** What is urgent comes often, but never takes more than a twentieth of the time. */
+  /** Urgent scans come often, but never take more than a twentieth of the time. */
   #nextMs(): number {
     const { ms, isUrgent } = this.#options.interval();
     return isUrgent ? Math.max(ms, this.#tookMs / LARGEST_SCAN_SHARE) : ms;
   }
 }
 
-/** Of eight scans one looks at the versions of the files that the sink has. */
+/** Then one that looks at the versions of the files that the sink has. */
 const NAMES_ONLY_SCANS = 7;
 const LARGEST_SCAN_SHARE = 1 / 20;

@@ -2,27 +2,27 @@ import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import type { FileVersion } from '../pipeline/file/facts.ts';
-import { errnoOf, kindOfSpecial, observe } from './observation.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { errnoOf, kindOfSpecial, lookAt } from './path-entry.ts';
 import { isTemporaryName } from './temporary-name.ts';
 
-/** What a scan asks and tells. Paths are relative to the folder, with `/`. */
+/** What a scan asks and reports. Paths are relative to the folder, with `/`. */
 export interface ScanVisitor {
   /** The folder itself could be listed. */
   entered(): void;
-  /** Absolute path; false leaves the directory out without counting it. */
+  /** Absolute path; false skips the directory without counting it. */
   entersDirectory(absolutePath: string): boolean;
-  /** `look`: tell me its version. `seen`: that it is there is enough. `ignore`: not ours. */
-  file(path: string): 'look' | 'seen' | 'ignore';
-  sighted(path: string, version: FileVersion): void;
+  /** `look`: report its version. `skip`: its name is enough. `ignore`: not ours. */
+  file(path: string): 'look' | 'skip' | 'ignore';
+  seen(path: string, version: FileVersion): void;
   /** Neither file nor directory, no usable name, or a directory that cannot be read. The name is escaped. */
   refused(path: string, why: string): void;
   ignored(): void;
 }
 
 /**
- * Walks the whole folder. No link is followed, a directory that vanishes on the way is left out, the event loop is free at least
- * once per 64 entries. `readdir` with types instead of `opendir`, which is 50 times slower.
+ * Walks the whole folder. Follows no link, skips a directory that vanishes on the way, and frees the event loop at least once per 64
+ * entries. `readdir` with types instead of `opendir`, which is 50 times slower.
  *
  * @throws when the folder itself cannot be listed, or `signal` is aborted
  */
@@ -58,7 +58,7 @@ async function list(root: string, directory: string, visitor: ScanVisitor): Prom
   }
 }
 
-/** Returns the path if it has to be looked at. */
+/** Returns the path if its version is wanted. */
 function sortEntry(
   root: string,
   directory: string,
@@ -78,16 +78,16 @@ function sortEntry(
     if (visitor.entersDirectory(`${root}/${path}`)) pending.push(path);
   } else if (!entry.isFile()) visitor.refused(path, `it is ${kindOfSpecial(entry)}`);
   else {
-    const wish = visitor.file(path);
-    if (wish === 'ignore') visitor.ignored();
-    return wish === 'look' ? [path] : [];
+    const next = visitor.file(path);
+    if (next === 'ignore') visitor.ignored();
+    return next === 'look' ? [path] : [];
   }
   return [];
 }
 
 async function look(root: string, path: string, visitor: ScanVisitor): Promise<void> {
-  const observation = await observe(`${root}/${path}`);
-  if (observation.is === 'file') visitor.sighted(path, observation.version);
+  const entry = await lookAt(`${root}/${path}`);
+  if (entry.is === 'file') visitor.seen(path, entry.version);
 }
 
 function escapeName(name: Buffer): string {

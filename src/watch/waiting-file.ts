@@ -1,26 +1,26 @@
-import type { FileVersion } from '../pipeline/file/facts.ts';
-import { isUntouched } from './observation.ts';
-import type { FileKind } from './sighting.ts';
+import { isUntouched } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { FileKind } from './ports.ts';
 
-/** A file that was seen and is not taken by the sink yet. Times are of the monotonic clock. */
+/** A file that was seen and that the sink does not have yet. Times are of the monotonic clock. */
 export interface WaitingFile {
   readonly path: string;
   readonly kind: FileKind;
   version: FileVersion;
-  /** Since when the version was seen unchanged. */
+  /** Since when the version is unchanged. */
   sinceMs: number;
   /** The longest pause between two writes to it that we saw. */
   longestGapMs: number;
-  /** The last time it was looked at. */
+  /** The last time we looked at it. */
   lookedAtMs: number;
-  /** A look, proof or offer is under way: what is seen meanwhile only leaves `disturbed`. */
+  /** A look, check or offer is under way: what is seen meanwhile only sets `disturbed`. */
   busy: boolean;
   disturbed: boolean;
-  /** Since when a writer is seen although nothing changes. */
+  /** Since when a process has it open for writing although nothing changes. */
   vetoedSinceMs: number | null;
-  /** Offers of this version that the sink rejected. */
+  /** How often the sink rejected this version. */
   rejections: number;
-  /** What it waits for beyond standing still; `null` while that is all. */
+  /** What it waits for beyond staying unchanged; `null` while that is all. */
   why: string | null;
 }
 
@@ -40,8 +40,12 @@ export function startWaiting(path: string, kind: FileKind, version: FileVersion,
   };
 }
 
-/** Takes in what was seen. A changed file starts to wait anew and remembers how long its writer had paused. Tells if it changed. */
-export function takeSighting(file: WaitingFile, version: FileVersion, nowMs: number): boolean {
+/**
+ * Notes what a look at the file found. A changed file starts to wait again and remembers how long its writer had paused.
+ *
+ * @returns whether it changed
+ */
+export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: number): boolean {
   file.lookedAtMs = nowMs;
   if (isUntouched(file.version, version)) return false;
   const isWrite = file.version.size !== version.size || file.version.mtimeNs !== version.mtimeNs;
@@ -50,19 +54,17 @@ export function takeSighting(file: WaitingFile, version: FileVersion, nowMs: num
   return true;
 }
 
-/**
- * How long it has to stand still: `settleMs`, but three times the longest pause of its writer, up to a minute.
- */
+/** How long it has to stay unchanged: `settleMs`, but three times the longest pause of its writer, up to a minute. */
 export function requiredMs(file: WaitingFile, settleMs: number): number {
   return Math.max(settleMs, Math.min(3 * file.longestGapMs, LONGEST_LEARNED_WAIT_MS));
 }
 
-/** How long a file that looks unfinished may stand still before it is called flawed. */
+/** How long a file that looks unfinished may stay unchanged before it counts as flawed. */
 export function graceMs(settleMs: number): number {
   return Math.max(10 * settleMs, 30_000);
 }
 
-/** For a person: what it waits for. */
+/** What it waits for, for a person. */
 export function whyItWaits(file: WaitingFile, settleMs: number, nowMs: number): string {
   if (file.why !== null) return file.why;
   const required = requiredMs(file, settleMs);

@@ -20,7 +20,7 @@ import { describe, expect, test } from 'vitest';
 import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError } from '@dropcast/client';
 import { hashAccepted, openAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
 import type { AcceptedFile } from '../../src/disk/accepted-file.ts';
-import { versionOf } from '../../src/disk/file-version.ts';
+import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { startHost, takeAll, tempFolder } from '../client/upload-host.ts';
 import type { Folder } from '../client/upload-host.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { installedService } from '../../src/config/installed-service.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { versionOf } from '../../src/disk/file-version.ts';
+import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { canMount, smallDisk } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { createIntake, rerouted } from '../../src/intake/intake.ts';
-import type { Accepted, Arrival } from '../../src/intake/intake.ts';
+import type { Arrival } from '../../src/intake/arrival.ts';
+import { createIntake } from '../../src/intake/intake.ts';
+import type { Accepted } from '../../src/intake/intake.ts';
+import { mayBeHeldBySidecar, rerouted } from '../../src/intake/reroute.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Route } from '../../src/routing/plan.ts';
@@ -11,7 +13,8 @@ import { TestClock } from '../pipeline/test-clock.ts';
 
 const take: Route = { kind: 'take', plan: somePlan };
 const elsewhere: Route = { kind: 'take', plan: { ...somePlan, title: 'Another' } };
-const nowhere: Route = { kind: 'held', why: 'no rule matches' };
+const nowhere: Route = { kind: 'held', code: 'no_rule', why: 'no rule matches' };
+const brokenSidecar: Route = { kind: 'held', code: 'sidecar', why: 'sidecar broken' };
 
 /** Rows by what they are, for the table below. */
 const queued = someFacts();
@@ -53,12 +56,7 @@ function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', bus
     store,
     rows: heldRows(store),
     clock,
-    local: {
-      check: () => Promise.resolve(null),
-      hash: () => Promise.resolve({ ok: true, value: sha256 }),
-      checkDisposal: async () => null,
-      dispose: () => Promise.reject(new Error('the intake disposes of nothing')),
-    },
+    local: { hash: () => Promise.resolve({ ok: true, value: sha256 }) },
     runner: {
       apply: async (id, event) => {
         if (busy.includes(id)) return 'busy';
@@ -321,15 +319,42 @@ describe('a path that is gone', () => {
 });
 
 describe('another route', () => {
-  const held = someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 3 });
+  const noRule = failure('permanent', { code: 'no_rule', message: 'no rule matches' });
+  const held = someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 3, lastFailure: noRule });
+  /** As version 0.1.0 wrote it. */
+  const withoutCode = { ...held, lastFailure: null };
 
-  test('frees a file that was held for want of one', () => {
-    expect(rerouted(held, take, 9)).toEqual({ plan: somePlan, end: null, why: null, endedAt: null });
+  test.each([
+    ['with a code', held],
+    ['of version 0.1.0, without a code', withoutCode],
+  ])('frees a file %s that was held for want of one', (_name, facts) => {
+    const free = { plan: somePlan, end: null, why: null, endedAt: null, lastFailure: null };
+    expect(rerouted(facts, take, 9)).toEqual(free);
   });
 
-  test('says why it is still held', () => {
-    expect(rerouted(held, { kind: 'held', why: 'sidecar broken' }, 9)).toEqual({ why: 'sidecar broken' });
+  test('says why it is still held, with the code', () => {
+    const lastFailure = { kind: 'permanent', code: 'sidecar', message: 'sidecar broken' };
+    expect(rerouted(held, brokenSidecar, 9)).toEqual({ why: 'sidecar broken', lastFailure });
     expect(rerouted(held, nowhere, 9)).toBeNull();
+  });
+
+  test('gives a row of version 0.1.0 its code, without a line in its history', async () => {
+    const { store, intake } = open([withoutCode]);
+    expect(await intake.reroute(withoutCode, nowhere)).toBe('rerouted');
+    expect(store.row()).toMatchObject({ end: 'held', why: 'no rule matches', lastFailure: { code: 'no_rule' } });
+    expect(store.history.map(({ note }) => note)).toEqual([undefined]);
+    expect(await intake.reroute(store.row(), nowhere)).toBe('known');
+  });
+
+  test.each([
+    ['of version 0.1.0, without a code', withoutCode, true],
+    ['that waits for its sidecar', { ...held, lastFailure: failure('permanent', { code: 'sidecar' }) }, true],
+    ['of version 0.1.0 that had another failure before', { ...held, lastFailure: failure('transient') }, true],
+    ['that no rule takes', held, false],
+    ['that is flawed', { ...held, lastFailure: failure('permanent', { code: 'flawed' }) }, false],
+    ['that no rule takes, of a name with the word sidecar', { ...held, why: 'no rule matches sidecar.mp4' }, false],
+  ])('is looked for again and again for a file %s: %#', (_name, facts, isChecked) => {
+    expect(mayBeHeldBySidecar(facts)).toBe(isChecked);
   });
 
   test('does not free a file that is flawed', async () => {
@@ -344,7 +369,8 @@ describe('another route', () => {
   });
 
   test('that holds the file, a broken sidecar, holds it before anything was sent', () => {
-    expect(rerouted(queued, nowhere, 9)).toMatchObject({ plan: null, end: 'held', why: 'no rule matches', endedAt: 9 });
+    const lastFailure = { kind: 'permanent', code: 'no_rule', message: 'no rule matches' };
+    expect(rerouted(queued, nowhere, 9)).toMatchObject({ plan: null, end: 'held', endedAt: 9, lastFailure });
     expect(rerouted(someFacts(created), nowhere, 9)).toBeNull();
     expect(rerouted(someFacts({ end: 'failed' }), nowhere, 9)).toBeNull();
   });

@@ -1,5 +1,6 @@
 import { feedsToPublish, stateOf } from '../../src/pipeline/file/facts.ts';
-import type { Facts, FileState, FileVersion } from '../../src/pipeline/file/facts.ts';
+import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
+import type { Facts, FileState } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import type {
   AmendStore,

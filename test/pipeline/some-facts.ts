@@ -1,5 +1,6 @@
 import { newFacts } from '../../src/pipeline/file/facts.ts';
-import type { Facts, FileVersion } from '../../src/pipeline/file/facts.ts';
+import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Failure, FailureKind } from '../../src/pipeline/file/failure.ts';
 import type { Plan } from '../../src/routing/plan.ts';
 

@@ -37,9 +37,10 @@ describe('a route', () => {
   test('holds a file that no rule takes', () => {
     expect(route([NEWS], { path: 'sport/a.mp4', modifiedMs: 0 }, null)).toEqual({
       kind: 'held',
+      code: 'no_rule',
       why: 'no rule matches',
     });
-    expect(route([], CLIP, null)).toEqual({ kind: 'held', why: 'no rule matches' });
+    expect(route([], CLIP, null)).toEqual({ kind: 'held', code: 'no_rule', why: 'no rule matches' });
   });
 
   test('takes from the sidecar what it gives, and adds its tags', () => {

@@ -27,8 +27,8 @@ import { openAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
 import { createRouter } from '../../src/intake/folder-router.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { proveFile } from '../../src/watch/file-proof.ts';
-import { versionOf } from '../../src/disk/file-version.ts';
+import { checkBytes } from '../../src/watch/completeness.ts';
+import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
@@ -103,7 +103,7 @@ describe('between the scan and the upload the file becomes', () => {
     const facts = await there.facts();
     await unlink(there.clip);
     await put(there);
-    expect(await proveFile(there.folder, 'show/clip.mp4', facts.version, true)).not.toMatchObject({ is: 'sound' });
+    expect(await checkBytes(there.folder, 'show/clip.mp4', facts.version, true)).not.toMatchObject({ is: 'sound' });
     await using host = await startHost(takeAll());
     await using opened = openDaemonClient('http://127.0.0.1:1/v1');
     const sent = opened.send(uploadSource(facts), `${host.origin}/u`);
@@ -253,7 +253,7 @@ describe('a hard link to a file', () => {
   test('is a file like any other, and only its own name is taken away', async () => {
     await using there = await folderAndOthers();
     await link(there.clip, join(there.others, 'original.mp4'));
-    expect(await proveFile(there.folder, 'show/clip.mp4', await there.version(), true)).toEqual({ is: 'sound' });
+    expect(await checkBytes(there.folder, 'show/clip.mp4', await there.version(), true)).toEqual({ is: 'sound' });
     expect(await local.dispose(await there.facts({ afterReady: { kind: 'delete' } }))).toMatchObject({ ok: true });
     expect(await readFile(join(there.others, 'original.mp4'), 'utf8')).toBe(film);
   });

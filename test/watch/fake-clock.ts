@@ -1,4 +1,4 @@
-import type { MonotonicClock } from '../../src/watch/monotonic-clock.ts';
+import type { MonotonicClock } from '../../src/watch/clock.ts';
 
 /** A clock that only moves when told; `timers` is how many are set. */
 export class FakeClock implements MonotonicClock {
@@ -9,7 +9,12 @@ export class FakeClock implements MonotonicClock {
     return this.#timers.size;
   }
 
-  now(): number {
+  /** How long from now each timer fires, in milliseconds. */
+  delays(): number[] {
+    return Array.from(this.#timers.values(), ({ at }) => at - this.#now);
+  }
+
+  elapsed(): number {
     return this.#now;
   }
 

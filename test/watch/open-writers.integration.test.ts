@@ -4,7 +4,7 @@ import { lstat, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { versionOf } from '../../src/disk/file-version.ts';
+import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { OpenWriters } from '../../src/watch/open-writers.ts';
 import { FakeClock } from './fake-clock.ts';
 

@@ -65,7 +65,7 @@ test('closed, it scans no more', async () => {
   await schedule.now();
   stop.abort();
   schedule.soon();
-  await schedule.close();
+  await schedule[Symbol.asyncDispose]();
   await pass(10 * minute);
   expect([depths.length, clock.timers]).toEqual([1, 0]);
 });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { FileVersion } from '../../src/pipeline/file/facts.ts';
-import { graceMs, requiredMs, startWaiting, takeSighting, whyItWaits } from '../../src/watch/waiting-file.ts';
+import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
+import { graceMs, requiredMs, startWaiting, noteVersion, whyItWaits } from '../../src/watch/waiting-file.ts';
 
 const version: FileVersion = { dev: '1', ino: '2', birthtimeNs: '3', size: 100, mtimeNs: '4', ctimeNs: '5' };
 
 test('an unchanged file waits for the settle time and says how far it is', () => {
   const file = startWaiting('a.mp4', 'media', version, 1000);
-  expect(takeSighting(file, version, 4200)).toBe(false);
+  expect(noteVersion(file, version, 4200)).toBe(false);
   expect(requiredMs(file, 5000)).toBe(5000);
   expect(whyItWaits(file, 5000, 4200)).toBe('unchanged for 3.2 of 5 s');
 });
@@ -20,23 +20,23 @@ test.each<[string, Partial<FileVersion>]>([
   ['device', { dev: '9' }],
 ])('a change of the %s starts the wait anew', (_, change) => {
   const file = startWaiting('a.mp4', 'media', version, 0);
-  expect(takeSighting(file, { ...version, ...change }, 3000)).toBe(true);
+  expect(noteVersion(file, { ...version, ...change }, 3000)).toBe(true);
   expect(file.sinceMs).toBe(3000);
 });
 
 test('it waits three times the longest pause of its writer, at most a minute', () => {
   const file = startWaiting('a.mp4', 'media', version, 0);
-  takeSighting(file, { ...version, size: 200 }, 4000);
-  takeSighting(file, { ...version, size: 300 }, 5000);
+  noteVersion(file, { ...version, size: 200 }, 4000);
+  noteVersion(file, { ...version, size: 300 }, 5000);
   expect(requiredMs(file, 5000)).toBe(12_000);
-  takeSighting(file, { ...version, size: 400 }, 90_000);
+  noteVersion(file, { ...version, size: 400 }, 90_000);
   expect(requiredMs(file, 5000)).toBe(60_000);
   expect(requiredMs(file, 300_000)).toBe(300_000);
 });
 
 test('a chmod teaches nothing about the pauses of the writer', () => {
   const file = startWaiting('a.mp4', 'media', version, 0);
-  takeSighting(file, { ...version, ctimeNs: '9' }, 4000);
+  noteVersion(file, { ...version, ctimeNs: '9' }, 4000);
   expect(requiredMs(file, 5000)).toBe(5000);
 });
 

@@ -1,33 +1,55 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogFields, Logger } from '../../src/log/logger.ts';
-import type { FileVersion } from '../../src/pipeline/file/facts.ts';
-import { watchFolder } from '../../src/watch/folder-watcher.ts';
-import type { OpenHints } from '../../src/watch/hints.ts';
-import { openHints } from '../../src/watch/hints.ts';
-import type { MonotonicClock } from '../../src/watch/monotonic-clock.ts';
-import { systemClock } from '../../src/watch/monotonic-clock.ts';
-import type { CompleteFile, FolderWatcher, RootState, WatchedFolder } from '../../src/watch/sighting.ts';
+import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
+import { monotonicClock } from '../../src/watch/clock.ts';
+import type { MonotonicClock } from '../../src/watch/clock.ts';
+import { openEvents } from '../../src/watch/events.ts';
+import type { EventOptions, OpenEvents } from '../../src/watch/events.ts';
+import type { CompleteFile, FolderWatcher, RootState, WatchSettings } from '../../src/watch/ports.ts';
+import { watchFolder } from '../../src/watch/watcher.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 export interface Setup {
-  readonly folder?: Partial<WatchedFolder>;
+  readonly folder?: Partial<WatchSettings>;
   readonly known?: readonly { readonly path: string; readonly version: FileVersion }[];
-  readonly openHints?: OpenHints;
+  /** The known files come only then. */
+  readonly knownAfter?: Promise<void>;
+  readonly openEvents?: OpenEvents;
+  /** Five times as fast as time by default: most tests wait for something to settle, none for how long that takes. */
   readonly clock?: MonotonicClock;
   /** What the sink does with a file before it is noted; may reject. */
   readonly onComplete?: (file: CompleteFile) => Promise<void>;
 }
 
-/** Runs `factor` times as fast as time: for waits of half a minute. */
+/** Runs `factor` times as fast as time. */
 export function fastClock(factor: number): MonotonicClock {
   return {
-    now: () => performance.now() * factor,
-    after: (delayMs, action) => systemClock.after(delayMs / factor, action),
+    elapsed: () => performance.now() * factor,
+    after: (delayMs, action) => monotonicClock.after(delayMs / factor, action),
   };
 }
 
-/** A temporary directory with a watcher on it and everything it told. */
+/** A source of events in the hands of a test. */
+export function manualEvents(): { readonly open: OpenEvents; readonly opened: EventOptions[]; last(): EventOptions } {
+  const opened: EventOptions[] = [];
+  return {
+    opened,
+    open: (options) => {
+      opened.push(options);
+      return { [Symbol.asyncDispose]: () => Promise.resolve() };
+    },
+    last: () => {
+      const options = opened.at(-1);
+      if (options === undefined) throw new Error('no events were opened');
+      return options;
+    },
+  };
+}
+
+/** No events at all: whatever a watcher finds was found by a scan. */
+export const deaf: OpenEvents = () => ({ [Symbol.asyncDispose]: () => Promise.resolve() });
+
+/** A temporary directory with a watcher on it and everything it reported. */
 export class WatchedDirectory implements AsyncDisposable {
   readonly path: string;
   readonly completed: CompleteFile[] = [];
@@ -35,20 +57,20 @@ export class WatchedDirectory implements AsyncDisposable {
   readonly states: RootState[] = [];
   readonly log: { readonly level: string; readonly message: string; readonly fields: LogFields }[] = [];
   readonly watcher: FolderWatcher;
-  readonly #base: string;
+  readonly #base: AsyncDisposable;
 
   static async create(setup: Setup = {}): Promise<WatchedDirectory> {
-    const base = await mkdtemp(join(tmpdir(), 'dropcast-watch-'));
-    return new WatchedDirectory(base, setup);
+    const base = await scratchDirectory();
+    return new WatchedDirectory(base.path, base, setup);
   }
 
-  constructor(base: string, setup: Setup) {
+  private constructor(path: string, base: AsyncDisposable, setup: Setup) {
     this.#base = base;
-    this.path = setup.folder?.path ?? base;
-    const folder: WatchedFolder = {
+    this.path = setup.folder?.path ?? path;
+    const folder: WatchSettings = {
       path: this.path,
       settleMs: 300,
-      rescanMs: 60_000,
+      rescanMs: 600_000,
       watch: 'auto',
       accepts: (path) => (/\.(mp4|mkv)$/u.test(path) ? 'media' : path.endsWith('.yaml') ? 'sidecar' : null),
       nested: [],
@@ -62,9 +84,14 @@ export class WatchedDirectory implements AsyncDisposable {
       gone: (_: string, path: string) => Promise.resolve(void this.gone.push(path)),
       root: (_: string, state: RootState) => void this.states.push(state),
     };
-    const known = { known: () => Promise.resolve(setup.known ?? []) };
-    const clock = setup.clock ?? systemClock;
-    this.watcher = watchFolder({ folder, sink, known, clock, logger: this.#logger() }, setup.openHints ?? openHints);
+    const known = {
+      known: async () => {
+        await setup.knownAfter;
+        return setup.known ?? [];
+      },
+    };
+    const clock = setup.clock ?? fastClock(5);
+    this.watcher = watchFolder({ folder, sink, known, clock, logger: this.#logger() }, setup.openEvents ?? openEvents);
   }
 
   at(path: string): string {
@@ -77,7 +104,7 @@ export class WatchedDirectory implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.watcher[Symbol.asyncDispose]();
-    await rm(this.#base, { recursive: true, force: true });
+    await this.#base[Symbol.asyncDispose]();
   }
 
   #logger(): Logger {

@@ -1,10 +1,11 @@
 import { lstat, unlink } from 'node:fs/promises';
 import { posix } from 'node:path';
-import type { Facts, FileVersion } from '../../pipeline/file/facts.ts';
+import { versionOf } from '../../pipeline/file/file-version.ts';
+import type { FileVersion } from '../../pipeline/file/file-version.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';
 import { renderDirectory } from '../../routing/template.ts';
-import { versionOf } from '../file-version.ts';
 import { inDirectory } from '../held-directory.ts';
 import { moveFile } from './move-file.ts';
 import type { PutAwayFile } from './put-away.ts';

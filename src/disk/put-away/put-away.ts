@@ -2,12 +2,12 @@ import { constants } from 'node:fs';
 import { access, lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { FileChangedError } from '@dropcast/client';
-import { isSameVersion } from '../../pipeline/file/facts.ts';
-import type { Facts, FileVersion } from '../../pipeline/file/facts.ts';
+import { isSameVersion, versionOf } from '../../pipeline/file/file-version.ts';
+import type { FileVersion } from '../../pipeline/file/file-version.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';
 import { errnoOf } from '../errno.ts';
-import { versionOf } from '../file-version.ts';
 import { inDirectory } from '../held-directory.ts';
 import { actionOf } from './actions.ts';
 

@@ -1,29 +1,7 @@
 import type { Plan } from '../../routing/plan.ts';
 import type { AfterReady } from '../../config/config.ts';
 import type { Failure } from './failure.ts';
-
-/** Which bytes, as far as the file system tells. Nanoseconds are decimal strings: they do not fit a number. */
-export interface FileVersion {
-  /** Where it was last seen. Says nothing about the bytes: a reboot or remount may give the device another number. */
-  readonly dev: string;
-  readonly ino: string;
-  readonly birthtimeNs: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly mtimeNs: string;
-  /** Moved by a rename, chmod or hard link too, which change no content. */
-  readonly ctimeNs: string;
-}
-
-/** The same bytes of the same file: without `dev` and `ctimeNs`, see there. */
-export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
-  return (
-    one.ino === other.ino &&
-    one.birthtimeNs === other.birthtimeNs &&
-    one.size === other.size &&
-    one.mtimeNs === other.mtimeNs
-  );
-}
+import type { FileVersion } from './file-version.ts';
 
 /** The words for where a file stands: the same in log, command line, page and JSON. */
 export type FileState =

@@ -1,4 +1,5 @@
-import type { Amendment, Facts, FileState, FileVersion } from './facts.ts';
+import type { FileVersion } from './file-version.ts';
+import type { Amendment, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isSameVersion } from '../../../src/pipeline/file/facts.ts';
-import type { FileVersion } from '../../../src/pipeline/file/facts.ts';
-import { contentKey } from '../../../src/watch/observation.ts';
+import { contentKey, isSameVersion } from '../../../src/pipeline/file/file-version.ts';
+import type { FileVersion } from '../../../src/pipeline/file/file-version.ts';
 import { someVersion } from '../some-facts.ts';
 
 // The watcher keeps a key for each of 100,000 files instead of the version: it must not judge otherwise.

@@ -1,39 +1,42 @@
 import { join } from 'node:path';
 import { opendir, stat } from 'node:fs/promises';
-import { contentKey, errnoOf, observe } from './observation.ts';
-import { refusedBecause } from './refused-because.ts';
+import { contentKey } from '../pipeline/file/file-version.ts';
+import { errnoOf, lookAt } from './path-entry.ts';
 
 export type RootVerdict = { readonly isSound: true } | { readonly isSound: false; readonly why: string };
 
 /**
- * Tells the folder from what is left of it when its file system is not mounted: an empty directory on another device. Believing
- * that would report every file gone, and upload all of them again when they come back.
+ * Tells the folder from what is left of it when its file system is not mounted: an empty directory on another device. Trusting that
+ * directory would report every file gone, and upload all of them again when they come back.
  *
- * A device is believed when it is the one of before, when nothing was ever seen on another one, or when one of the files seen
- * before is on it: a reboot or remount may number it anew.
+ * A device is trusted when it is the same as before, when no file was ever seen on another one, or when one of the known files is on
+ * it: a reboot or remount may renumber it.
  */
-export class RootGuard {
+export class RootCheck {
   readonly #path: string;
   #device: string | null = null;
-  /** True while the device is only taken for granted, at start: files known from another one are not reported gone. */
   #isDoubtful = false;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Number of the device that is believed to be the folder's. */
+  /** Number of the device that is trusted. */
   get device(): string | null {
     return this.#device;
   }
 
+  /** True while the device is only assumed, at start: files known from another one are not reported gone. */
   get isDoubtful(): boolean {
     return this.#isDoubtful;
   }
 
   /**
-   * At start there is no device of before but those of the known files. If it is none of them and has none of the files, new
-   * files are still taken, because the old ones may simply have been cleared away.
+   * At start the only devices known are those of the known files. If the folder is on none of them and has none of the files, new files
+   * are still accepted, because somebody may simply have cleared the old ones away.
+   *
+   * @param devices of the known files
+   * @param known path → content key
    */
   async begin(devices: ReadonlySet<string>, known: ReadonlyMap<string, string>): Promise<RootVerdict> {
     const found = await deviceOf(this.#path);
@@ -48,7 +51,7 @@ export class RootGuard {
   }
 
   /** @param known path → content key of the files seen before */
-  async check(known: ReadonlyMap<string, string>): Promise<RootVerdict> {
+  async again(known: ReadonlyMap<string, string>): Promise<RootVerdict> {
     const found = await deviceOf(this.#path);
     if ('why' in found) return { isSound: false, why: found.why };
     if (found.device === this.#device) return { isSound: true };
@@ -62,8 +65,8 @@ export class RootGuard {
 
   async #hasOneOf(known: ReadonlyMap<string, string>): Promise<boolean> {
     for (const [path, key] of known.entries().take(MOST_FILES_ASKED)) {
-      const observation = await observe(join(this.#path, path));
-      if (observation.is === 'file' && contentKey(observation.version) === key) return true;
+      const entry = await lookAt(join(this.#path, path));
+      if (entry.is === 'file' && contentKey(entry.version) === key) return true;
     }
     return false;
   }
@@ -71,17 +74,17 @@ export class RootGuard {
 
 const MOST_FILES_ASKED = 10_000;
 const ANOTHER_DEVICE =
-  'another file system is at its path and none of the known files is on it: probably it is not mounted (restart dropcast if the change is meant)';
+  'another file system is at its path, with none of the known files on it; probably the folder is not mounted (if this is intended, restart dropcast)';
 
 async function deviceOf(path: string): Promise<{ readonly device: string } | { readonly why: string }> {
   try {
     const stats = await stat(path, { bigint: true });
     if (!stats.isDirectory()) return { why: 'it is not a directory' };
     const refusal = await refusalToRead(path);
-    return refusal === null ? { device: String(stats.dev) } : { why: refusedBecause('it cannot be read', refusal) };
+    return refusal === null ? { device: String(stats.dev) } : { why: whyRefused('it cannot be read', refusal) };
   } catch (error) {
     const code = errnoOf(error);
-    return { why: code === 'ENOENT' ? 'it does not exist' : refusedBecause('it cannot be reached', code) };
+    return { why: code === 'ENOENT' ? 'it does not exist' : whyRefused('it cannot be reached', code) };
   }
 }
 
@@ -97,4 +100,11 @@ async function refusalToRead(path: string): Promise<'EACCES' | 'EPERM' | null> {
     const code = errnoOf(error);
     return code === 'EACCES' || code === 'EPERM' ? code : null;
   }
+}
+
+/** What the system refused, and what to do about it where that is known. */
+export function whyRefused(what: string, code: string): string {
+  const sentence = `${what} (${code})`;
+  if (code !== 'EACCES' && code !== 'EPERM') return sentence;
+  return `${sentence}: the user dropcast runs as needs access, by a group or an access control list; \`sudo dropcast systemd drop-in\` says which`;
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { containerFlaw } from '../../src/watch/container-check.ts';
+import { containerFlaw } from '../../src/watch/container.ts';
 
 /** Judges bytes as a file of `size` bytes: what lies behind the bytes reads as zeros. */
 async function flawOf(bytes: Buffer, size = bytes.length): Promise<{ flaw: string | null; reads: number }> {
@@ -54,7 +54,7 @@ describe('MP4 and QuickTime', () => {
       [box('ftyp', 16), box('moov', 10), box('mdat', 10, 1252)],
       'the container says 1,234 bytes are missing',
     ],
-    ['index cut', [box('ftyp', 16), box('mdat', 10), box('moov', 10, 19)], 'the container says 1 bytes are missing'],
+    ['index cut', [box('ftyp', 16), box('mdat', 10), box('moov', 10, 19)], 'the container says 1 byte is missing'],
     [
       'a length near 2^64',
       [box('ftyp', 16), largeBox('mdat', 2n ** 64n - 1n)],

@@ -3,8 +3,8 @@ import { appendFile, lstat, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { proveFile } from '../../src/watch/file-proof.ts';
-import { versionOf } from '../../src/disk/file-version.ts';
+import { checkBytes } from '../../src/watch/completeness.ts';
+import { versionOf } from '../../src/pipeline/file/file-version.ts';
 
 /** A folder with `show/clip.mp4` in it, and a link to the folder. */
 async function folderWithClip() {
@@ -15,7 +15,7 @@ async function folderWithClip() {
   await writeFile(clip, 'content');
   await symlink(folder, join(base, 'link'));
   const version = versionOf(await lstat(clip, { bigint: true }));
-  const prove = (root = folder) => proveFile(root, 'show/clip.mp4', version, true);
+  const prove = (root = folder) => checkBytes(root, 'show/clip.mp4', version, true);
   return { base, folder, clip, prove, [Symbol.asyncDispose]: () => rm(base, { recursive: true }) };
 }
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { watchForStalls } from '../../src/watch/stall.ts';
+import { watchForStalls } from '../../src/watch/clock.ts';
 import { FakeClock } from './fake-clock.ts';
 
 test('a stall is told once, with its length; regular ticks are not', () => {
   const clock = new FakeClock();
   let lateBy = 0;
   const stalls: number[] = [];
-  const blockable = { now: () => clock.now() + lateBy, after: clock.after.bind(clock) };
+  const blockable = { elapsed: () => clock.elapsed() + lateBy, after: clock.after.bind(clock) };
   const stop = watchForStalls(blockable, (ms) => stalls.push(ms));
   clock.advance(10_000);
   lateBy = 8000;

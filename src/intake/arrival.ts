@@ -1,0 +1,41 @@
+import type { AfterReady } from '../config/config.ts';
+import { isThere } from '../disk/local-files.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { Route } from '../routing/plan.ts';
+import type { CompleteFile } from '../watch/ports.ts';
+import type { FolderRouter } from './folder-router.ts';
+
+/** A complete file with everything that decides what to do with it: what it is, and where the rules say it goes. */
+export interface Arrival {
+  readonly folder: string;
+  readonly path: string;
+  readonly version: FileVersion;
+  /** Complete as far as waiting can tell, but not to be sent. */
+  readonly flaw: string | null;
+  readonly sourceUrl: string | null;
+  readonly route: Route;
+  readonly onDuplicate: 'skip' | 'upload';
+  readonly onChange: 'upload' | 'ignore';
+  readonly afterReady: AfterReady;
+}
+
+/** Reads what lies beside a complete file and asks the rules. Null when the file is not there any more. */
+export async function arrivalOf(router: FolderRouter, file: CompleteFile): Promise<Arrival | null> {
+  const { onDuplicate, onChange, afterReady } = router.folder;
+  const { folder, path, version } = file;
+  const link = file.kind === 'link' ? await router.sourceUrl(path) : null;
+  const route = await routeOf(router, file);
+  if (route === null) return null;
+  const flaw = file.flaw ?? (link?.ok === false ? link.why : null);
+  const sourceUrl = link?.ok === true ? link.url : null;
+  return { folder, path, version, flaw, sourceUrl, route, onDuplicate, onChange, afterReady };
+}
+
+/** Where a file goes. Null when it is not there: what was not found beside it then proves nothing. */
+export async function routeOf(
+  router: FolderRouter,
+  file: { readonly path: string; readonly version: FileVersion },
+): Promise<Route | null> {
+  const route = await router.route(file.path, file.version);
+  return (await isThere(router.folder.path, file.path)) ? route : null;
+}

@@ -1,0 +1,64 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { errnoOf } from '../disk/errno.ts';
+import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
+
+/** A sidecar or link file, read: its text, null when there is none, or why it cannot be used. */
+export type SmallText = string | null | { readonly why: string };
+
+export interface SmallFile {
+  readonly name: string;
+  readonly text: SmallText;
+}
+
+/**
+ * Reads small files of one directory of a watched folder. Never follows a link, never blocks on a FIFO, never reads outside the folder.
+ *
+ * @param folder absolute path of the watched folder
+ * @param paths relative to the folder, all in the same directory
+ * @returns in the order of `paths`
+ */
+export async function readBeside(folder: string, paths: readonly string[]): Promise<readonly SmallFile[]> {
+  const [first] = paths;
+  if (first === undefined) return [];
+  const names = paths.map((path) => posix.basename(path));
+  try {
+    return await inDirectory({ folder, directory: posix.dirname(first) }, async (held) =>
+      Promise.all(names.map(async (name) => ({ name, text: await readSmall(held.at(name)) }))),
+    );
+  } catch (error) {
+    // A directory that is missing, or is a link now, holds nothing that may speak for a file.
+    const text = error instanceof NotInFolderError ? null : unread(error);
+    return names.map((name) => ({ name, text }));
+  }
+}
+
+/** Sidecars and links are a few lines; anything longer is something else. */
+const mostBytes = 256 * 1024;
+
+async function readSmall(path: string): Promise<SmallText> {
+  let file;
+  try {
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    return unread(error);
+  }
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return { why: 'is not a regular file' };
+    if (stats.size > mostBytes) return { why: `is larger than ${mostBytes / 1024} KiB` };
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
+  } catch (error) {
+    return { why: error instanceof TypeError ? 'is not UTF-8 text' : 'cannot be read' };
+  } finally {
+    await file.close();
+  }
+}
+
+function unread(error: unknown): SmallText {
+  const code = errnoOf(error);
+  // A video may have the longest possible name; then no sidecar with a longer one can exist.
+  const isMissing = code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
+  return isMissing ? null : { why: `cannot be read (${String(code)})` };
+}

@@ -1,0 +1,90 @@
+import type { Logger } from '../log/logger.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { IntakeStore } from '../pipeline/file/ports.ts';
+import type { CompleteFile } from '../watch/ports.ts';
+import { arrivalOf, routeOf } from './arrival.ts';
+import type { Arrival } from './arrival.ts';
+import type { FolderRouter } from './folder-router.ts';
+import type { Accepted, Intake } from './intake.ts';
+
+export interface FolderIntakeWorld {
+  readonly intake: Intake;
+  readonly ledger: Pick<IntakeStore, 'atPath'>;
+  readonly logger: Logger;
+  /** A file could not be taken in: a bug, or the machine is at its limits. */
+  readonly broke: (error: unknown) => void;
+  /** A file came in or moved on. */
+  readonly tookIn: () => void;
+}
+
+/** Thrown to the watcher so that it offers the file again: a step works on it right now. */
+class BusyError extends Error {
+  override readonly name = 'BusyError';
+}
+
+/** Thrown to the watcher so that it looks again: the file or its folder is gone. */
+class AwayError extends Error {
+  override readonly name = 'AwayError';
+}
+
+/** The way of one folder's files into the ledger: a complete file → what lies beside it → its rule → a row. */
+export class FolderIntake {
+  readonly #router: FolderRouter;
+  readonly #world: FolderIntakeWorld;
+
+  constructor(router: FolderRouter, world: FolderIntakeWorld) {
+    this.#router = router;
+    this.#world = world;
+  }
+
+  /** The watcher offers a file. @throws {BusyError} @throws {AwayError} and what the ledger throws: offer it again */
+  async complete(file: CompleteFile): Promise<void> {
+    if (file.kind === 'sidecar') await this.#rerouteBeside(file.path);
+    else if ((await this.take(file)) === 'busy') throw new BusyError(file.path);
+  }
+
+  /** The watcher misses a file. @throws {BusyError} and what the ledger throws: report it again */
+  async gone(path: string): Promise<void> {
+    if (this.#router.accepts(path) === 'sidecar') await this.#rerouteBeside(path);
+    else await this.#world.intake.gone(this.#router.folder.path, path);
+  }
+
+  /** @throws {AwayError} and what the ledger throws */
+  async take(file: CompleteFile): Promise<Accepted> {
+    const { intake, broke, tookIn } = this.#world;
+    const arrival = await arrivalOf(this.#router, file);
+    if (arrival === null) throw new AwayError(file.path);
+    const accepted = await intake.accept(arrival).catch((error: unknown) => {
+      broke(error);
+      throw error;
+    });
+    if (accepted === 'busy' || accepted === 'known') return accepted;
+    this.#log(arrival, accepted);
+    tookIn();
+    return accepted;
+  }
+
+  /** Asks the rules and the sidecar again where a known file goes. */
+  async reroute(facts: Facts): Promise<Accepted> {
+    const route = await routeOf(this.#router, facts);
+    if (route === null) return 'known';
+    const accepted = await this.#world.intake.reroute(facts, route);
+    if (accepted === 'rerouted') this.#world.tookIn();
+    return accepted;
+  }
+
+  async #rerouteBeside(sidecarPath: string): Promise<void> {
+    for (const path of await this.#router.mediaOf(sidecarPath)) {
+      const facts = await this.#world.ledger.atPath(this.#router.folder.path, path);
+      if (facts !== null && (await this.reroute(facts)) === 'busy') throw new BusyError(path);
+    }
+  }
+
+  #log({ folder, path, version, flaw, route }: Arrival, accepted: Accepted): void {
+    const { logger } = this.#world;
+    const why = flaw ?? (route.kind === 'held' ? route.why : null);
+    const fields = { path: `${folder}/${path}`, as: accepted, size: version.size };
+    if (why === null) logger.info('A file came in', fields);
+    else logger.warn('A file came in and is held', { ...fields, why });
+  }
+}

@@ -1,0 +1,109 @@
+import { suspectsOf } from '../pipeline/file/facts.ts';
+import type { Amendment, Facts } from '../pipeline/file/facts.ts';
+import type { Failure } from '../pipeline/file/failure.ts';
+import { rearmed } from '../pipeline/file/reasons.ts';
+import type { HoldCode, Plan, Route } from '../routing/plan.ts';
+import type { Arrival } from './arrival.ts';
+
+/** Why a file is held before anything of it is sent. The code stays in its row, so that nothing has to be read out of a sentence. */
+export function holdOf({ flaw, route }: Pick<Arrival, 'flaw' | 'route'>): Failure | null {
+  if (flaw !== null) return hold('flawed', flaw);
+  return route.kind === 'held' ? hold(route.code, route.why) : null;
+}
+
+const hold = (code: HoldCode | 'flawed', message: string): Failure => ({ kind: 'permanent', code, message });
+
+/** Whether a sidecar may be what holds a file. Version 0.1.0 wrote no code for what its rules or sidecars held. */
+export function mayBeHeldBySidecar({ lastFailure }: Facts): boolean {
+  return lastFailure?.code !== 'no_rule' && lastFailure?.code !== 'flawed';
+}
+
+/** Whether a record with the present metadata is on the service, or may be. */
+export function wasSent(facts: Facts): boolean {
+  return facts.intent !== null || facts.videoId !== null;
+}
+
+/**
+ * Pure: what another route changes in a row; null if nothing. What was already sent is sent again as an amendment.
+ *
+ * @param now epoch milliseconds
+ */
+export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts> | null {
+  // Put away: what lies beside its new place says nothing about it.
+  if (facts.disposal === 'moved' || facts.disposal === 'deleted') return null;
+  if (facts.plan === null) return unheld(facts, route);
+  if (route.kind === 'held') {
+    const mayHold = facts.end === null && !wasSent(facts);
+    return mayHold ? { ...heldFor(hold(route.code, route.why), now), plan: null, notBefore: null } : null;
+  }
+  if (isSamePlan(facts.plan, route.plan)) return null;
+  if (!wasSent(facts)) return { plan: route.plan };
+  // The channel of a video cannot be changed (api-spec 4.1).
+  const plan = { ...route.plan, channel: facts.plan.channel, publish: feedsOf(facts, facts.plan, route.plan) };
+  if (isSamePlan(facts.plan, plan)) return null;
+  const amendment = amendmentOf(facts.plan, plan);
+  return amendment === null ? { plan } : { plan, amendment: { ...facts.amendment, ...amendment } };
+}
+
+/** A file without a plan waits for a rule that takes it or for a readable sidecar. */
+function unheld(facts: Facts, route: Route): Partial<Facts> | null {
+  if (facts.end !== 'held') return null;
+  if (facts.lastFailure?.code === 'flawed') return route.kind === 'held' ? null : { plan: route.plan };
+  if (route.kind === 'take') return { plan: route.plan, end: null, why: null, endedAt: null, lastFailure: null };
+  const isSame = route.why === facts.why && route.code === facts.lastFailure?.code;
+  return isSame ? null : { why: route.why, lastFailure: hold(route.code, route.why) };
+}
+
+/** What becomes of a row that is held, for good or until something beside it changes. */
+export function heldFor(failure: Failure, now: number): Partial<Facts> {
+  return { end: 'held', why: failure.message, endedAt: now, lastFailure: failure };
+}
+
+/**
+ * Pure: a file that had vanished and is there again. It is judged as if it came now, because whoever put it back may have fixed the
+ * file, its sidecar or the rules. A file that waits for a person's decision still does.
+ *
+ * @param now epoch milliseconds
+ */
+export function returned(facts: Facts, arrival: Arrival, now: number): Facts {
+  const { lastFailure } = facts;
+  if (lastFailure?.kind === 'gone' || lastFailure?.kind === 'unclear')
+    return { ...facts, ...heldFor(lastFailure, now) };
+  // A create request without an answer concerns this file no more than any other suspect: it starts over.
+  const isUnbound = facts.videoId === null && facts.sourceUrl === null;
+  const again: Facts = {
+    ...facts,
+    ...rearmed(facts, now),
+    ...(isUnbound && { intent: null, suspects: suspectsOf(facts) }),
+    sourceUrl: arrival.sourceUrl,
+  };
+  const { route, flaw } = arrival;
+  const plan = route.kind === 'take' ? route.plan : null;
+  const failure = wasSent(again) && flaw === null ? null : holdOf(arrival);
+  if (failure !== null) return { ...again, plan: wasSent(again) ? again.plan : plan, ...heldFor(failure, now) };
+  if (plan === null || again.plan === null) return { ...again, plan: plan ?? again.plan };
+  // The record is empty, and the channel of a video cannot be changed (api-spec 4.1): delete it and create another.
+  if (again.videoId !== null && plan.channel !== again.plan.channel)
+    return { ...again, plan, amendment: null, dying: true };
+  return { ...again, ...rerouted(again, route, now) };
+}
+
+/** A done file stays as it is. A ready video may get further feeds, but keeps those that may be publishing it at this moment. */
+function feedsOf(facts: Facts, before: Plan, after: Plan): readonly string[] {
+  if (facts.end === 'done' || facts.end === 'superseded') return before.publish;
+  const isWaiting = facts.end === null && facts.readyAt !== null;
+  return isWaiting ? [...new Set([...before.publish, ...after.publish])] : after.publish;
+}
+
+function amendmentOf(before: Plan, after: Plan): Amendment | null {
+  const amendment: Amendment = {
+    ...(before.title !== after.title && { title: after.title }),
+    ...(before.description !== after.description && { description: after.description ?? '' }),
+    ...(before.tags.join('\n') !== after.tags.join('\n') && { tags: after.tags }),
+  };
+  return Object.keys(amendment).length === 0 ? null : amendment;
+}
+
+function isSamePlan(one: Plan, other: Plan): boolean {
+  return JSON.stringify({ ...one, rule: '' }) === JSON.stringify({ ...other, rule: '' });
+}

@@ -1,0 +1,99 @@
+import { unlessHung } from '../config/file-access.ts';
+import type { FolderConfig } from '../config/config.ts';
+import type { LedgerView } from '../ledger/view.ts';
+import type { Events } from '../pipeline/events.ts';
+import type { FolderWatcher, RefusedPath, RootState, SettlingFile, WatchCounts } from '../watch/ports.ts';
+import { watchFolder } from '../watch/watcher.ts';
+import { FolderIntake } from './folder-intake.ts';
+import type { FolderIntakeWorld } from './folder-intake.ts';
+import { createRouter } from './folder-router.ts';
+import type { FolderRouter } from './folder-router.ts';
+
+export interface FolderStatus {
+  readonly path: string;
+  readonly state: 'starting' | 'watching' | 'degraded' | 'frozen';
+  readonly why: string | null;
+  /** Every path in the folder is in exactly one of these. */
+  readonly paths: WatchCounts;
+  /** The first of those that are refused. */
+  readonly refused: RefusedPath | null;
+}
+
+export interface FolderWorld extends FolderIntakeWorld {
+  readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'>;
+  readonly events: Events;
+}
+
+/** One watched folder: its rules, its watcher, its state. */
+export class WatchedFolder implements AsyncDisposable {
+  readonly router: FolderRouter;
+  readonly intake: FolderIntake;
+  readonly watcher: FolderWatcher;
+  readonly #events: Events;
+  #state: RootState | null = null;
+  #isScanned = false;
+
+  /** @param nested absolute paths of watched folders inside this one */
+  constructor(folder: FolderConfig, nested: readonly string[], world: FolderWorld) {
+    const { path, settleMs, rescanMs, watch } = folder;
+    this.#events = world.events;
+    this.router = createRouter(folder);
+    this.intake = new FolderIntake(this.router, world);
+    this.watcher = watchFolder({
+      folder: { path, settleMs, rescanMs, watch, accepts: (name) => this.router.accepts(name), nested },
+      sink: {
+        complete: (file) => this.intake.complete(file),
+        gone: (_, name) => this.intake.gone(name),
+        root: (_, state) => this.#changed(state),
+      },
+      known: { known: (name) => world.ledger.known(name) },
+      logger: world.logger,
+    });
+  }
+
+  get path(): string {
+    return this.router.folder.path;
+  }
+
+  get isAway(): boolean {
+    return this.#state?.state === 'frozen';
+  }
+
+  /** The first full scan is under way. A folder that is away is not scanned. */
+  get isUnscanned(): boolean {
+    return !this.#isScanned && !this.isAway;
+  }
+
+  /** Resolves when it is known whether the folder is there. One that does not answer in time leaves that to its first scan. */
+  async begin(): Promise<void> {
+    await unlessHung(this.watcher.begin());
+  }
+
+  async firstScan(): Promise<void> {
+    await this.watcher.start();
+    this.#isScanned = true;
+  }
+
+  /** It counts as watched only once all of it was seen. */
+  status(): FolderStatus {
+    const known = { path: this.path, paths: this.watcher.counts(), refused: this.watcher.firstRefused() };
+    const state = this.#state;
+    if (this.isUnscanned) return { ...known, state: 'starting', why: 'scanning all of its files for the first time' };
+    return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
+  }
+
+  /** The videos and links that settle; a sidecar counts with its video. */
+  settling(): readonly SettlingFile[] {
+    return this.watcher.settling().filter(({ path }) => this.router.accepts(path) !== 'sidecar');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.watcher[Symbol.asyncDispose]();
+  }
+
+  #changed(state: RootState): void {
+    this.#state = state;
+    const why = 'why' in state ? state.why : null;
+    this.#events.emit({ type: 'folder', folder: this.path, state: state.state, why });
+  }
+}

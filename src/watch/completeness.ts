@@ -1,0 +1,121 @@
+import { constants } from 'node:fs';
+import { open, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { LimitFunction } from 'p-limit';
+import { isUntouched, versionOf } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { MonotonicClock } from './clock.ts';
+import { containerFlaw } from './container.ts';
+import type { OpenWriters } from './open-writers.ts';
+import { errnoOf } from './path-entry.ts';
+import { graceMs } from './waiting-file.ts';
+import type { WaitingFile } from './waiting-file.ts';
+
+/** Look again after `forMs`; `why` is for a person, `null` when nothing but staying unchanged is missing. */
+export interface Wait {
+  readonly is: 'wait';
+  readonly forMs: number;
+  readonly why: string | null;
+}
+
+export type Verdict = Wait | { readonly is: 'complete'; readonly flaw: string | null };
+
+export interface JudgeOptions {
+  readonly folder: { readonly path: string; readonly settleMs: number };
+  readonly clock: MonotonicClock;
+  readonly writers: OpenWriters;
+  /** Bounds the looks at the disk. */
+  readonly limit: LimitFunction;
+  /** Whether the folder can be trusted now. */
+  readonly isRootSound: () => Promise<boolean>;
+}
+
+export type Judge = (file: WaitingFile, unchangedMs: number) => Promise<Verdict>;
+
+/**
+ * Decides whether a file that stayed unchanged for its settle time is complete: nobody may be writing to it, and its container must
+ * not contradict. Never rejects.
+ */
+export function createJudge({ folder, clock, writers, limit, isRootSound }: JudgeOptions): Judge {
+  const veto = async (file: WaitingFile, unchangedMs: number): Promise<Wait | null> => {
+    const now = clock.elapsed();
+    if (file.vetoedSinceMs !== null && now - file.vetoedSinceMs > LONGEST_VETO_MS) return null;
+    const writer = await writers.of(file.version, unchangedMs);
+    if (writer === null) {
+      file.vetoedSinceMs = null;
+      return null;
+    }
+    file.vetoedSinceMs ??= now;
+    const recheckMs = Math.min(Math.max((now - file.vetoedSinceMs) / 10, FIRST_VETO_RECHECK_MS), LAST_VETO_RECHECK_MS);
+    return wait(recheckMs, `open for writing by process ${writer.pid} (${writer.command})`);
+  };
+
+  return async (file, unchangedMs) => {
+    if (!(await isRootSound())) return wait(SLOW_RECHECK_MS, 'the folder is not available');
+    const vetoed = await veto(file, unchangedMs);
+    if (vetoed !== null) return vetoed;
+    const check = await limit(() => checkBytes(folder.path, file.path, file.version, file.kind === 'media'));
+    if (check.is === 'moved') return wait(0, null);
+    if (check.is === 'unreadable') return wait(SLOW_RECHECK_MS, check.why);
+    const flaw = file.version.size === 0 ? 'the file is empty' : check.is === 'flawed' ? check.flaw : null;
+    const graceLeftMs = flaw === null ? 0 : graceMs(folder.settleMs) - unchangedMs;
+    return graceLeftMs > 0 ? wait(graceLeftMs, flaw) : { is: 'complete', flaw };
+  };
+}
+
+export function wait(forMs: number, why: string | null): Wait {
+  return { is: 'wait', forMs, why };
+}
+
+/** For what no event announces: the folder comes back, a mode changes, the sink recovers. */
+export const SLOW_RECHECK_MS = 30_000;
+const FIRST_VETO_RECHECK_MS = 1000;
+const LAST_VETO_RECHECK_MS = 5000;
+/** A writer that keeps a file open for six hours without writing a byte has forgotten it. */
+const LONGEST_VETO_MS = 6 * 3_600_000;
+
+/** What the bytes of an unchanged file say. `moved`: it is not the file we saw any more, look again. */
+export type BytesCheck =
+  | { readonly is: 'sound' | 'moved' }
+  | { readonly is: 'flawed'; readonly flaw: string }
+  | { readonly is: 'unreadable'; readonly why: string };
+
+/**
+ * Opens the file as the upload will (never through a link, never blocking on a pipe), makes sure that it is the file we saw and lies
+ * inside the folder, and asks its container. Never throws.
+ *
+ * @param folder absolute path of the watched folder, which may itself be a link
+ * @param isMedia false skips the container
+ */
+export async function checkBytes(
+  folder: string,
+  path: string,
+  version: FileVersion,
+  isMedia: boolean,
+): Promise<BytesCheck> {
+  try {
+    if (!(await isInside(folder, path))) return { is: 'unreadable', why: 'a directory above it is a symbolic link' };
+    await using file = await open(join(folder, path), READ_WITHOUT_FOLLOWING);
+    if (!isUntouched(version, versionOf(await file.stat({ bigint: true })))) return { is: 'moved' };
+    if (!isMedia) return { is: 'sound' };
+    const readAt = async (position: number, length: number): Promise<Buffer> => {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);
+      return buffer.subarray(0, bytesRead);
+    };
+    const flaw = await containerFlaw(readAt, version.size);
+    return flaw === null ? { is: 'sound' } : { is: 'flawed', flaw };
+  } catch (error) {
+    const code = errnoOf(error);
+    // The file is gone, stale or a link now: the next look finds out.
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE'].includes(code)) return { is: 'moved' };
+    return { is: 'unreadable', why: `it cannot be read (${code})` };
+  }
+}
+
+const READ_WITHOUT_FOLLOWING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Somebody may have replaced a directory by a link since the scan walked through it. */
+async function isInside(folder: string, path: string): Promise<boolean> {
+  const [root, parent] = await Promise.all([realpath(folder), realpath(dirname(join(folder, path)))]);
+  return parent === dirname(join(root, path));
+}

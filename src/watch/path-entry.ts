@@ -1,0 +1,46 @@
+import { lstat } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { versionOf } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+
+/** What is at a path now. `unclear`: the question failed in a way that proves nothing (EACCES, ESTALE, EIO). */
+export type PathEntry =
+  | { readonly is: 'file'; readonly version: FileVersion }
+  | { readonly is: 'directory' | 'missing' }
+  | { readonly is: 'special'; readonly what: string }
+  | { readonly is: 'unclear'; readonly code: string };
+
+/** Looks at a path without following a link at its end. Never throws. */
+export async function lookAt(absolutePath: string): Promise<PathEntry> {
+  try {
+    return entryOf(await lstat(absolutePath, { bigint: true }));
+  } catch (error) {
+    const code = errnoOf(error);
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { is: 'missing' } : { is: 'unclear', code };
+  }
+}
+
+function entryOf(stats: BigIntStats): PathEntry {
+  if (stats.isFile()) return { is: 'file', version: versionOf(stats) };
+  if (stats.isDirectory()) return { is: 'directory' };
+  return { is: 'special', what: kindOfSpecial(stats) };
+}
+
+interface TypedEntry {
+  isSymbolicLink(): boolean;
+  isFIFO(): boolean;
+  isSocket(): boolean;
+}
+
+/** What something is that is neither a file nor a directory, for a person. */
+export function kindOfSpecial(entry: TypedEntry): string {
+  if (entry.isSymbolicLink()) return 'a symbolic link';
+  if (entry.isFIFO()) return 'a named pipe';
+  return entry.isSocket() ? 'a socket' : 'a device';
+}
+
+/** The errno name of a failed system call, or the name of whatever else was thrown. */
+export function errnoOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.name : 'unknown';
+}

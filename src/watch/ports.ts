@@ -1,0 +1,106 @@
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+
+/** `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it. */
+export type FileKind = 'media' | 'link' | 'sidecar';
+
+/** The folder to watch, and how. */
+export interface WatchSettings {
+  /** Absolute. */
+  readonly path: string;
+  /** A file that stays unchanged for this long is complete. */
+  readonly settleMs: number;
+  /** Between two full scans, with jitter: 3/4 to 5/4 of it. */
+  readonly rescanMs: number;
+  /** `polling` opens no watches and only scans: for shares whose writers are on other machines. */
+  readonly watch: 'auto' | 'native' | 'polling';
+  /** What a relative path is to us; include, exclude and sidecar names are up to the caller. `null`: not ours. */
+  readonly accepts: (path: string) => FileKind | null;
+  /** Absolute paths of watched folders inside this one. They have their own watcher, so this one never enters them. */
+  readonly nested: readonly string[];
+}
+
+/** A file that settled: all its bytes are there as far as waiting can tell. */
+export interface CompleteFile {
+  readonly folder: string;
+  /** Relative to the folder, with `/`. */
+  readonly path: string;
+  readonly kind: FileKind;
+  readonly version: FileVersion;
+  /** Why the file must not be sent although more waiting does not help, in words; `null` for a sound file. */
+  readonly flaw: string | null;
+}
+
+export interface SettlingFile {
+  readonly folder: string;
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** What the file waits for, in words: `unchanged for 3.2 of 5 s`. */
+  readonly why: string;
+}
+
+/**
+ * - `watching`: events and scans.
+ * - `frozen`: the folder is missing, unmounted or unreadable. No file is offered, none is reported gone.
+ * - `degraded`: events are missing (watch limit, permissions), so scans run alone and more often. The watches are reopened as soon
+ *   as a scan can read what could not be watched; after a limit was reached, from time to time.
+ */
+export type RootState =
+  | { readonly state: 'watching' }
+  | { readonly state: 'frozen'; readonly why: string }
+  | { readonly state: 'degraded'; readonly why: string };
+
+export interface WatchSink {
+  /** Once per (path, version), at most 16 at a time. Offered again only after a rejection. */
+  complete(file: CompleteFile): Promise<void>;
+  /**
+   * A path that was offered, or known, no longer exists. That is certain (ENOENT below a healthy folder). After a rename it comes
+   * after the file was offered under its new path. Reported again only after a rejection.
+   */
+  gone(folder: string, path: string): Promise<void>;
+  /** On every change of the state; the first call comes before `begin()` resolves. */
+  root(folder: string, state: RootState): void;
+}
+
+export interface RefusedPath {
+  /** Relative to the folder. */
+  readonly path: string;
+  /** In words: `it is a symbolic link`. */
+  readonly why: string;
+}
+
+/** What the ledger has of a folder: offered again only when changed, reported gone when missing. */
+export interface KnownFiles {
+  known(folder: string): Promise<Iterable<{ readonly path: string; readonly version: FileVersion }>>;
+}
+
+/** Every path seen is in exactly one bucket: `seen` is the sum of the others. A directory left alone counts as one path. */
+export interface WatchCounts {
+  readonly seen: number;
+  readonly settling: number;
+  /** The sink has it, or it was known before. */
+  readonly offered: number;
+  /** Temporary names and paths that nothing includes, as of the last full scan. */
+  readonly ignored: number;
+  /** Symbolic links, devices, names that are not UTF-8, directories that cannot be read. */
+  readonly refused: number;
+}
+
+export interface FolderWatcher extends AsyncDisposable {
+  /** Looks only at the folder itself. Resolves when it is known whether the folder can be trusted. */
+  begin(): Promise<void>;
+  /** Begins, and resolves after the first full scan, or soon after the watcher was disposed of. */
+  start(): Promise<void>;
+  /** Resolves after a full scan that began after the call. */
+  rescan(): Promise<void>;
+  /**
+   * Asks the disk now why what is missing in the folder proves nothing. `null`: it does prove something.
+   *
+   * @param missing a path the caller did not find and now believes gone: if the file is there again, it is offered again
+   */
+  whyAway(missing?: string): Promise<string | null>;
+  settling(): readonly SettlingFile[];
+  counts(): WatchCounts;
+  /** An example of the refused paths. */
+  firstRefused(): RefusedPath | null;
+}

@@ -1,0 +1,89 @@
+import type { Logger } from '../log/logger.ts';
+import type { Hints } from './hints.ts';
+import type { Inventory } from './inventory.ts';
+import type { MissingFiles } from './missing-files.ts';
+import { errnoOf } from './path-entry.ts';
+import type { WatchSettings } from './ports.ts';
+import type { RefusedPaths } from './refused-paths.ts';
+import { whyRefused } from './root-check.ts';
+import type { Root } from './root.ts';
+import { scanFolder } from './scan.ts';
+import type { ScanSchedule } from './scan-schedule.ts';
+import type { Settler } from './settler.ts';
+
+export interface ReconcilerOptions {
+  readonly folder: WatchSettings;
+  readonly inventory: Inventory;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  readonly root: Root;
+  readonly hints: Hints;
+  readonly settler: Pick<Settler, 'seen'>;
+  readonly refused: RefusedPaths;
+  readonly missing: Pick<MissingFiles, 'report'>;
+}
+
+type ScanDepth = Pick<ScanSchedule, 'wantDeep' | 'takeDepth'>;
+
+/** Compares what is known of a folder with all that is on disk. The scan is the truth, events are hints (design, section 6). */
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #nested: ReadonlySet<string>;
+  #ignored = 0;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#nested = new Set(options.folder.nested);
+  }
+
+  /** Paths that the last scan found and that are not ours. */
+  get ignored(): number {
+    return this.#ignored;
+  }
+
+  /** One scan. Never rejects: a folder that cannot be scanned freezes. */
+  async scan(schedule: ScanDepth): Promise<void> {
+    const { folder, logger, signal, root, hints, refused } = this.#options;
+    try {
+      if (!(await root.isScannable())) return;
+      await this.#walk(schedule);
+      await hints.renew((path) => refused.paths.has(path));
+    } catch (error) {
+      if (signal.aborted) return;
+      schedule.wantDeep();
+      logger.debug('scan failed', { folder: folder.path, err: error });
+      root.freeze(whyRefused('it cannot be read', errnoOf(error)));
+    }
+  }
+
+  async #walk(schedule: ScanDepth): Promise<void> {
+    const { folder, inventory, signal, root, hints, settler } = this.#options;
+    if (root.isFrozen) schedule.wantDeep();
+    const depth = schedule.takeDepth(folder.watch === 'polling' || hints.gap !== null);
+    const missing = inventory.paths();
+    const refused = this.#options.refused.beginScan();
+    let ignored = 0;
+    await scanFolder(
+      folder.path,
+      {
+        entered: () => root.thaw(),
+        entersDirectory: (path) => !this.#nested.has(path),
+        file: (path) => {
+          missing.delete(path);
+          if (inventory.taken.has(path) && !inventory.waiting.has(path)) return depth === 'deep' ? 'look' : 'skip';
+          return folder.accepts(path) === null ? 'ignore' : 'look';
+        },
+        seen: (path, version) => {
+          const kind = folder.accepts(path);
+          if (kind !== null) settler.seen(path, kind, version);
+        },
+        refused: (path, why) => refused.add(path, why),
+        ignored: () => (ignored += 1),
+      },
+      signal,
+    );
+    refused.end();
+    this.#ignored = ignored;
+    await this.#options.missing.report(missing);
+  }
+}

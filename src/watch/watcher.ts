@@ -1,0 +1,214 @@
+import { resolve } from 'node:path';
+import { contentKey } from '../pipeline/file/file-version.ts';
+import type { Logger } from '../log/logger.ts';
+import { monotonicClock, watchForStalls } from './clock.ts';
+import type { MonotonicClock } from './clock.ts';
+import { openEvents } from './events.ts';
+import type { OpenEvents } from './events.ts';
+import { Hints } from './hints.ts';
+import { Inventory } from './inventory.ts';
+import { MissingFiles } from './missing-files.ts';
+import { OpenWriters } from './open-writers.ts';
+import type {
+  FolderWatcher,
+  KnownFiles,
+  RefusedPath,
+  RootState,
+  SettlingFile,
+  WatchCounts,
+  WatchSink,
+  WatchSettings,
+} from './ports.ts';
+import { Reconciler } from './reconcile.ts';
+import { RefusedPaths } from './refused-paths.ts';
+import { Root } from './root.ts';
+import { ScanSchedule } from './scan-schedule.ts';
+import type { ScanInterval } from './scan-schedule.ts';
+import { Settler } from './settler.ts';
+
+export interface WatchFolderOptions {
+  readonly folder: WatchSettings;
+  readonly sink: WatchSink;
+  readonly known: KnownFiles;
+  readonly logger: Logger;
+  readonly clock?: MonotonicClock;
+}
+
+/**
+ * Watches one folder: offers every complete file to the sink, once per version, and reports every file that is gone.
+ *
+ * Events are hints that make it fast; full scans make it right (design, section 6). A scan runs at start, every `rescanMs`, and
+ * whenever events may have been lost. It lists every directory, but checks size and times of files that the sink already has only every
+ * eighth time, or when scans are the only source: with 100,000 files a look at each costs a second of a core.
+ * With `watch: 'polling'` there are only scans, every 5 s or `rescanMs` if that is less, taking at most a twentieth of the time.
+ *
+ * @param open the source of the events, chokidar by default
+ */
+export function watchFolder(options: WatchFolderOptions, open: OpenEvents = openEvents): FolderWatcher {
+  const folder = {
+    ...options.folder,
+    path: resolve(options.folder.path),
+    nested: options.folder.nested.map((path) => resolve(path)),
+  };
+  return new Watcher(assemble({ clock: monotonicClock, ...options, folder }, open));
+}
+
+interface Parts extends Required<WatchFolderOptions> {
+  readonly stop: AbortController;
+  readonly inventory: Inventory;
+  readonly root: Root;
+  readonly settler: Settler;
+  readonly refused: RefusedPaths;
+  readonly missing: MissingFiles;
+  readonly hints: Hints;
+  readonly reconciler: Reconciler;
+  readonly schedule: ScanSchedule;
+}
+
+/** One for the process: a pass over /proc serves all folders. */
+const openWriters = new OpenWriters();
+
+/** Connects the parts. Nothing runs yet. */
+function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Parts {
+  const { folder, sink, clock, logger } = options;
+  const stop = new AbortController();
+  const base = { folder, inventory: new Inventory(), clock, logger, signal: stop.signal };
+  const scanSoon = (): void => schedule.soon();
+  const root: Root = new Root({
+    ...base,
+    path: folder.path,
+    gap: () => hints.gap,
+    changed: (state) => report(state, options),
+    scanSoon,
+  });
+  const settler: Settler = new Settler({
+    ...base,
+    writers: openWriters,
+    isRootSound: () => root.isSound(),
+    complete: (file) => sink.complete(file),
+    notAFile: (path, entry) => {
+      if (entry.is === 'special') refused.add(path, `it is ${entry.what}`);
+      else if (entry.is === 'missing') missing.suspect(path);
+    },
+  });
+  const refused = new RefusedPaths(folder.path, logger);
+  const missing: MissingFiles = new MissingFiles({
+    ...base,
+    folder: folder.path,
+    settler,
+    provesAbsence: async () => (await root.whyAway()) === null,
+    gone: (path) => sink.gone(folder.path, path),
+  });
+  const hints: Hints = new Hints({
+    ...base,
+    root,
+    openEvents: open,
+    leastReopenMs: Math.min(folder.rescanMs, IMPAIRED_MS),
+    scanSoon,
+    hint: (path) => settler.hint(path),
+  });
+  const reconciler = new Reconciler({ ...base, root, hints, settler, refused, missing });
+  const schedule: ScanSchedule = new ScanSchedule({
+    ...base,
+    interval: () => scanInterval(folder, root.isFrozen || hints.gap !== null),
+    scan: () => reconciler.scan(schedule),
+  });
+  return { ...options, ...base, stop, root, settler, refused, missing, hints, reconciler, schedule };
+}
+
+function report(state: RootState, { folder, sink, logger }: WatchFolderOptions): void {
+  try {
+    sink.root(folder.path, state);
+  } catch (error) {
+    logger.error('the folder state was not noted', { folder: folder.path, err: error });
+  }
+}
+
+function scanInterval({ watch, rescanMs }: WatchSettings, isImpaired: boolean): ScanInterval {
+  if (watch === 'polling') return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
+  return isImpaired ? { ms: Math.min(rescanMs, IMPAIRED_MS), isUrgent: true } : { ms: rescanMs, isUrgent: false };
+}
+
+const POLLING_MS = 5000;
+/** While the folder is away or events are missing. */
+const IMPAIRED_MS = 15_000;
+
+/** Owns all parts: disposing of it ends their timers, watches and work. */
+class Watcher implements FolderWatcher {
+  readonly #parts: Parts;
+  #begun: Promise<void> | null = null;
+  #stopStallWatch: (() => void) | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  begin(): Promise<void> {
+    return (this.#begun ??= this.#begin());
+  }
+
+  async start(): Promise<void> {
+    const { folder, clock, logger, stop, hints, schedule } = this.#parts;
+    await this.begin();
+    await schedule.now();
+    if (stop.signal.aborted) return;
+    hints.open();
+    this.#stopStallWatch = watchForStalls(clock, (stalledMs) => {
+      logger.warn('the event loop was blocked: events may be lost, scanning', { folder: folder.path, stalledMs });
+      schedule.soon();
+    });
+  }
+
+  rescan(): Promise<void> {
+    return this.#parts.schedule.now();
+  }
+
+  async whyAway(missing?: string): Promise<string | null> {
+    const { root, settler } = this.#parts;
+    const why = await root.whyAway();
+    if (why !== null || missing === undefined) return why;
+    // The folder may have been away only at the moment of that look: look, and offer the file again.
+    settler.forget(missing);
+    settler.hint(missing);
+    return null;
+  }
+
+  settling(): readonly SettlingFile[] {
+    return this.#parts.settler.settling();
+  }
+
+  firstRefused(): RefusedPath | null {
+    const [first] = this.#parts.refused.paths;
+    return first === undefined ? null : { path: first[0], why: first[1] };
+  }
+
+  counts(): WatchCounts {
+    const { inventory, refused, reconciler } = this.#parts;
+    return inventory.counts(refused.paths, reconciler.ignored);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { stop, hints, schedule, missing, settler } = this.#parts;
+    stop.abort();
+    this.#stopStallWatch?.();
+    await hints[Symbol.asyncDispose]();
+    await schedule[Symbol.asyncDispose]();
+    await missing[Symbol.asyncDispose]();
+    await settler[Symbol.asyncDispose]();
+  }
+
+  async #begin(): Promise<void> {
+    const { folder, known, logger, inventory, root } = this.#parts;
+    const devices = new Set<string>();
+    for (const { path, version } of await known.known(folder.path)) {
+      inventory.taken.set(path, contentKey(version));
+      devices.add(version.dev);
+    }
+    await root.begin(devices);
+    if (!root.isDoubtful) return;
+    logger.warn('the folder is on another device than before and has none of the known files: is it mounted?', {
+      folder: folder.path,
+      known: inventory.taken.size,
+    });
+  }
+}

@@ -1,0 +1,188 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import type { FolderConfig } from '../../src/config/config.ts';
+import { isThere } from '../../src/disk/local-files.ts';
+import { createFolders } from '../../src/intake/folders.ts';
+import { createIntake } from '../../src/intake/intake.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { recordingEvents, rowsOf } from '../pipeline/held-rows.ts';
+import { MemoryStore } from '../pipeline/memory-store.ts';
+import { TestClock } from '../pipeline/test-clock.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../support/scratch-directory.ts';
+import { eventually } from '../support/until.ts';
+
+const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderConfig => ({
+  path,
+  key: 'folders[0]',
+  include: ['**/*.mp4'],
+  exclude: [],
+  settleMs: 20,
+  watch: 'auto',
+  rescanMs: 60_000,
+  onDuplicate: 'skip',
+  onChange: 'upload',
+  afterReady: { kind: 'keep' },
+  rules: [
+    {
+      key: 'folders[0].rules[0]',
+      line: 1,
+      match: 'news/**',
+      channel: 'ch_news',
+      title: '{title}',
+      description: null,
+      tags: [],
+      publish: [],
+    },
+  ],
+  ...other,
+});
+
+async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]) {
+  const scratch = await scratchDirectory();
+  await mkdir(scratch.file('news'));
+  const store = new MemoryStore();
+  const events = recordingEvents();
+  const rows = rowsOf(store, events);
+  const log: string[] = [];
+  const line = (message: string): void => void log.push(message);
+  let ids = 0;
+  const intake = createIntake({
+    store,
+    rows,
+    local: { hash: () => Promise.reject(new Error('nothing is hashed here')) },
+    runner: {
+      apply: async (id) => {
+        await rows.hold(id, (row) => row.write({ end: 'vanished' }));
+        return 'applied';
+      },
+    },
+    clock: new TestClock(),
+    newId: () => `f_${(ids += 1)}`,
+    exists: isThere,
+  });
+  const folders = createFolders({
+    config: { folders: make(scratch) },
+    intake,
+    ledger: {
+      known: async () => [],
+      atPath: (folder, path) => store.atPath(folder, path),
+      unrouted: () => store.unrouted(),
+    },
+    events,
+    logger: { error: line, warn: line, info: line, debug: () => undefined },
+    broke: (error) => expect(error).toBeUndefined(),
+    tookIn: () => undefined,
+  });
+  const states = (): readonly string[] => store.rows.map((facts: Facts) => `${facts.path} ${stateOf(facts)}`);
+  return {
+    scratch,
+    store,
+    events,
+    log,
+    folders,
+    states,
+    [Symbol.asyncDispose]: async () => {
+      await folders[Symbol.asyncDispose]();
+      await scratch[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('a complete file becomes a row', () => {
+  test('with the plan of its rule, or held with the code of what is missing', async () => {
+    await using there = await open(({ path }) => [folderConfig(path)]);
+    const { scratch, store, folders, states } = there;
+    await writeFile(scratch.file('news/a.mp4'), 'content');
+    await writeFile(scratch.file('other.mp4'), 'content');
+    await writeFile(scratch.file('news/b.mp4'), 'content');
+    await writeFile(scratch.file('news/b.yaml'), 'chanel: x');
+    await folders.start();
+    await eventually('all are taken in', () => expect(store.rows).toHaveLength(3));
+    expect(states().toSorted()).toEqual(['news/a.mp4 queued', 'news/b.mp4 held', 'other.mp4 held']);
+    const codes = Object.fromEntries(store.rows.map(({ path, lastFailure }) => [path, lastFailure?.code ?? null]));
+    expect(codes).toEqual({ 'news/a.mp4': null, 'news/b.mp4': 'sidecar', 'other.mp4': 'no_rule' });
+    await rm(scratch.file('news/b.yaml'));
+    await eventually('the sidecar is missed', () => expect(states()).toContain('news/b.mp4 queued'));
+    expect(store.rows.find(({ path }) => path === 'news/b.mp4')?.lastFailure).toBeNull();
+  });
+
+  test('once, also when it is added by hand at the same time', async () => {
+    await using there = await open(({ path }) => [folderConfig(path)]);
+    const { scratch, store, folders } = there;
+    await folders.start();
+    await writeFile(scratch.file('news/a.mp4'), 'content');
+    const added = await Promise.all([1, 2, 3].map(() => folders.add(scratch.file('news/a.mp4'))));
+    expect(added.filter(({ ok }) => ok).length).toBeGreaterThan(0);
+    await folders.rescan();
+    await eventually('nothing settles', () => expect(folders.isSettling()).toBe(false));
+    expect(store.rows).toHaveLength(1);
+  });
+
+  test.each([
+    ['missing.mp4', 'there is no such file'],
+    ['news', 'it is not a regular file'],
+    ['empty.mp4', 'it is empty'],
+    ['news/a.yaml', 'it is a sidecar: add its video instead'],
+  ])('not if it is added by hand and is %s', async (name, why) => {
+    await using there = await open(({ path }) => [folderConfig(path)]);
+    await writeFile(there.scratch.file('empty.mp4'), '');
+    await writeFile(there.scratch.file('news/a.yaml'), 'title: A');
+    await there.folders.start();
+    expect(await there.folders.add(there.scratch.file(name))).toEqual({ ok: false, why });
+  });
+});
+
+describe('another configuration', () => {
+  test('routes what no rule took, and leaves folders that stay the same alone', async () => {
+    await using there = await open(({ path, file }) => [folderConfig(path), folderConfig(file('../none'))]);
+    const { scratch, store, folders, events, states } = there;
+    await writeFile(scratch.file('a.mp4'), 'content');
+    await folders.start();
+    await eventually('it is held', () => expect(states()).toEqual(['a.mp4 held']));
+    const [rule] = folderConfig(scratch.path).rules;
+    const rules = rule === undefined ? [] : [{ ...rule, match: '**' }];
+    const before = events.told.filter(({ type }) => type === 'folder').length;
+    await folders.change({ folders: [folderConfig(scratch.path, { rules }), folderConfig(scratch.file('../none'))] });
+    await eventually('it is queued', () => expect(states()).toEqual(['a.mp4 queued']));
+    expect(store.row('f_1')).toMatchObject({ plan: { channel: 'ch_news' }, lastFailure: null });
+    // The folder that is missing was neither closed nor opened again.
+    expect(events.told.filter(({ type }) => type === 'folder').slice(before)).toMatchObject([
+      { folder: scratch.path, state: 'watching' },
+    ]);
+  });
+
+  test('that comes with the end opens nothing', async () => {
+    await using there = await open(({ path }) => [folderConfig(path)]);
+    const { scratch, folders } = there;
+    await folders.start();
+    const changing = folders.change({ folders: [folderConfig(scratch.file('news'))] });
+    await folders[Symbol.asyncDispose]();
+    await changing;
+    expect(folders.status().map(({ path }) => path)).not.toContain(scratch.file('news'));
+    await folders.change({ folders: [folderConfig(scratch.file('news'))] });
+    expect(folders.status().map(({ path }) => path)).not.toContain(scratch.file('news'));
+  });
+});
+
+test('the state of a folder is told on every change, and counted', async () => {
+  await using there = await open(({ file }) => [folderConfig(file('news'))]);
+  const { scratch, folders, events } = there;
+  await folders.start();
+  await eventually('the first scan is over', () => expect(folders.unscanned()).toEqual([]));
+  expect(folders.status()).toMatchObject([{ state: 'watching', why: null }]);
+  await rename(scratch.file('news'), scratch.file('away'));
+  await folders.rescan();
+  expect(folders.status()).toMatchObject([{ state: 'frozen', why: 'it does not exist' }]);
+  expect(folders.away()).toBe(1);
+  expect(await folders.whyAway(scratch.file('news'))).toBe('it does not exist');
+  await rename(scratch.file('away'), scratch.file('news'));
+  await folders.rescan();
+  const folder = scratch.file('news');
+  expect(events.told).toEqual([
+    { type: 'folder', folder, state: 'watching', why: null },
+    { type: 'folder', folder, state: 'frozen', why: 'it does not exist' },
+    { type: 'folder', folder, state: 'watching', why: null },
+  ]);
+});
