@@ -11,7 +11,7 @@ export async function openStatusPage(daemon: Daemon, logger: Logger, stack: Asyn
   if (listen === null) return;
   try {
     const status = () => statusOf(daemon.ledger, daemon);
-    const page = stack.use(await serveStatusPage(listen, { status, receive: daemon.receive }));
+    const page = stack.use(await serveStatusPage(listen, { status, receive: (webhook) => daemon.receive(webhook) }));
     logger.info('Status page ready', { address: `http://${listen.host}:${page.port}/` });
   } catch (error) {
     const fix = listenAdvice(error, daemon.config().file);

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
+import { createLocalFiles, isThere } from '../disk/local-files.ts';
+import { admitWebhook } from '../host/admit-webhook.ts';
+import type { Admission, Webhook } from '../host/admit-webhook.ts';
+import type { Gate } from '../host/gate.ts';
+import { createFolders } from '../intake/folders.ts';
+import type { Folders } from '../intake/folders.ts';
+import { createIntake } from '../intake/intake.ts';
 import { openFailureLog } from '../ledger/failure-log.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -8,47 +15,35 @@ import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
 import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
-import { createIntake } from '../intake/intake.ts';
-import type { Intake } from '../intake/intake.ts';
-import type { Clock } from '../pipeline/file/ports.ts';
+import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
-import { createBandwidth, createVideoClient } from '@dropcast/client';
-import type { VideoClient } from '@dropcast/client';
-import type { BudgetWindow } from '../host/budget-window.ts';
-import { createGate } from '../host/gate.ts';
-import type { Gate } from '../host/gate.ts';
-import { budgetOf, clientGateOf } from '../host/request-gate.ts';
-import { admitWebhook } from '../host/admit-webhook.ts';
-import type { Admission, Webhook } from '../host/admit-webhook.ts';
+import { startBackups } from './backups.ts';
+import type { Backups } from './backups.ts';
+import { createEventStream } from './events.ts';
+import type { EventStream } from './events.ts';
+import { lockInstance } from './instance-lock.ts';
+import { logEvents } from './log-events.ts';
+import { connectToService } from './service-connection.ts';
+import type { ServiceConnection } from './service-connection.ts';
+import { requireOwnState } from './state-owner.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
-import { createFolders } from '../intake/folders.ts';
-import type { Folders } from '../intake/folders.ts';
-import { createVideoHost } from '../host/video-host.ts';
-import { howToRenewKey } from './renew-key.ts';
-import { lockInstance } from './instance-lock.ts';
-import { uploadSource } from '../disk/accepted-file.ts';
-import { failureOfFile } from '../disk/failure.ts';
-import { createLocalFiles, isThere } from '../disk/local-files.ts';
-import { createEventStream } from './events.ts';
-import { logEvents } from './log-events.ts';
-import { requireOwnState } from './state-owner.ts';
 
-/** The running daemon: everything that works on files, without any way to talk to it. */
+/** The running daemon: everything that works on files. Socket, page and signals are around it. */
 export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
   readonly rows: Pick<Rows, 'isHeld'>;
   readonly folders: Folders;
-  readonly gate: Gate;
+  readonly gate: Pick<Gate, 'snapshot'>;
   config(): Config;
-  /** Takes over a configuration that was checked. Files in flight keep their rule. */
+  /** Applies a configuration that was checked. Files on their way keep their rule. */
   reload(config: Config): Promise<void>;
-  /** A webhook arrived: one that is signed makes it ask the service soon, and is not believed in anything else. */
+  /** A webhook arrived. A signed one makes the daemon ask the service soon; what it says is not believed. */
   receive(webhook: Webhook): Admission;
-  /** How it goes, in numbers: cheap. */
+  /** The daemon in a few numbers: cheap. */
   summary(): Promise<Summary>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
@@ -56,69 +51,83 @@ export interface Daemon extends AsyncDisposable {
   stop(hurry: AbortSignal): Promise<void>;
 }
 
-/** Between two copies of the ledger. */
-const backupMs = 15 * 60_000;
-
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 /**
- * The composition root: builds every part from a checked configuration, in order, and starts them. Resolves when all work,
- * while the folders are still scanned for the first time.
+ * The composition root: builds every part from a checked configuration and starts it. Resolves when all work, while the folders
+ * are still scanned for the first time.
  *
- * @throws {AlreadyRunningError} @throws {LedgerError}
+ * @throws {AlreadyRunningError} another dropcast uses the state directory
+ * @throws {LedgerError} the state directory or the ledger cannot be used
  */
-export async function startDaemon(initial: Config, logger: Logger, clock: Clock = systemClock): Promise<Daemon> {
+export async function startDaemon(config: Config, logger: Logger, clock: Clock = systemClock): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
-  let config = initial;
-  stack.use(await lockInstance(config.stateDir));
-  await requireOwnState(config);
-  const ledger = stack.use(await openLedger(config.stateDir));
-  const receipts = stack.use(await openReceipts(config.stateDir));
-  const failures = stack.use(await openFailureLog(config.failureLog, (error) => conductor.broke('failure log', error)));
-  const gate = stack.use(
-    createGate({
-      store: {
-        load: async () => (await ledger.budget.load()) as BudgetWindow | null,
-        save: (spent) => ledger.budget.save(spent),
-      },
-      limit: config.service.requestsPerHour,
-      now: () => clock.now(),
-    }),
-  );
-  const bandwidth = createBandwidth(config.uploads.bytesPerSecond);
-  const connect = (): VideoClient =>
-    createVideoClient({
-      baseUrl: config.service.baseUrl,
-      apiKey: config.service.apiKey.reveal(),
-      sendKeyTo: config.service.sendKeyTo,
-      // The machine decides what is tried again, with the answer in the ledger.
-      maxRetries: 0,
-      requestGate: clientGateOf(gate),
-      bandwidth,
-      onResponse: (note) => logger.debug('A request ended', { ...note }),
-    });
-  let service = connect();
-  stack.defer(() => service[Symbol.asyncDispose]());
-  const hosted = createVideoHost({
-    client: () => service,
-    sourceOf: uploadSource,
-    failureOfFile,
-    stallTimeoutMs: () => config.uploads.stallTimeoutMs,
-    howToRenewKey: () => howToRenewKey(config),
-  });
-  // The folders need the intake and the local files need the folders: each looks the other up when it is asked.
-  const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file));
   const events = createEventStream(logger);
   events.listen(logEvents(logger));
+  const state = await openState(config, stack, (error) => parts.conductor.broke('failure log', error));
+  const { ledger } = state;
+  const service = stack.use(connectToService(config, { budget: ledger.budget, clock, logger }));
+  const parts = assemble(config, { ...state, service, events, clock, logger });
+  events.listen((event) => {
+    if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
+    if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
+  });
+  stack.use(parts.folders);
+  const backups = stack.use(startBackups(ledger, logger));
+  await parts.folders.start();
+  parts.conductor.start();
+  return new RunningDaemon(config, { ...parts, ledger, service, events, backups, clock, logger }, stack.move());
+}
+
+interface State {
+  readonly ledger: Ledger;
+  readonly receipts: Receipts;
+  readonly failures: Awaited<ReturnType<typeof openFailureLog>>;
+}
+
+/** Everything in the state directory, by this process alone. */
+async function openState(
+  { stateDir, file, failureLog }: Config,
+  stack: AsyncDisposableStack,
+  onFailureLogError: (error: unknown) => void,
+): Promise<State> {
+  stack.use(await lockInstance(stateDir));
+  await requireOwnState({ stateDir, file });
+  return {
+    ledger: stack.use(await openLedger(stateDir)),
+    receipts: stack.use(await openReceipts(stateDir)),
+    failures: stack.use(await openFailureLog(failureLog, onFailureLogError)),
+  };
+}
+
+interface AssemblyWorld extends State {
+  readonly service: ServiceConnection;
+  readonly events: EventStream;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Parts {
+  readonly rows: Rows;
+  readonly conductor: Conductor;
+  readonly folders: Folders;
+}
+
+/** The way of a file: folders → intake → rows → conductor. */
+function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld): Parts {
+  const { events, clock, logger, receipts } = world;
   const rows = createRows({ store: ledger, events });
+  // The folders need the intake, and the local files need the folders: they look them up when they are asked.
+  const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file));
+  const { host, budget } = service;
   const conductor = createConductor(
     {
       store: ledger,
       rows,
-      host: hosted,
-      library: hosted,
+      host,
+      library: host,
       local,
-      budget: budgetOf(gate),
+      budget,
       receipts,
       events,
       clock,
@@ -127,13 +136,7 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     },
     settingsOf(config),
   );
-  events.listen((event) => {
-    if (event.type === 'failure') failures.append(event.facts, event.failure, event.next);
-  });
-  events.listen((event) => {
-    if (event.type === 'folder' && event.state !== 'frozen') conductor.folderBack(event.folder);
-  });
-  const intake: Intake = createIntake({
+  const intake = createIntake({
     store: ledger,
     rows,
     local,
@@ -151,72 +154,82 @@ export async function startDaemon(initial: Config, logger: Logger, clock: Clock 
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });
-  stack.use(folders);
-  stack.use(backUpRegularly(ledger, logger));
-  await folders.start();
-  conductor.start();
-  const parts = stack.move();
-
-  let stopped: Promise<void> | null = null;
-  const stop = async (hurry: AbortSignal): Promise<void> => {
-    await folders[Symbol.asyncDispose]();
-    await conductor.stop(hurry);
-    if (!hurry.aborted) await backUp(ledger, logger);
-    await parts.disposeAsync();
-  };
-
-  return {
-    startedAt: clock.now(),
-    ledger,
-    conductor,
-    rows,
-    folders,
-    gate,
-    config: () => config,
-    summary: createSummary({ ledger, events, conductor, folders, gate }),
-    reload: async (next) => {
-      const before = config;
-      config = next;
-      gate.setLimit(next.service.requestsPerHour);
-      bandwidth.set(next.uploads.bytesPerSecond);
-      conductor.change(settingsOf(next));
-      const old = service;
-      if (isOtherService(before, next)) service = connect();
-      await folders.change(next);
-      conductor.probeNow();
-      // What it is doing may take hours; it ends with the daemon.
-      if (old !== service) parts.use(old);
-    },
-    receive: (webhook) => {
-      const admission = admitWebhook(webhook, config.service.webhookSecret, clock.now());
-      if (admission === 'taken') conductor.ring();
-      logger.debug('A webhook arrived', { admission });
-      return admission;
-    },
-    isIdle: async () => !folders.isSettling() && (await conductor.isIdle()),
-    stop: (hurry) => (stopped ??= stop(hurry)),
-    [Symbol.asyncDispose]: () => (stopped ??= stop(AbortSignal.abort())),
-  };
+  return { rows, conductor, folders };
 }
 
-function backUpRegularly(ledger: Ledger, logger: Logger): AsyncDisposable {
-  let last: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    last = backUp(ledger, logger);
-  }, backupMs);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
-      await last;
-    },
-  };
+interface RunningWorld extends Parts {
+  readonly ledger: Ledger;
+  readonly service: ServiceConnection;
+  readonly events: EventStream;
+  readonly backups: Backups;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
-async function backUp(ledger: Ledger, logger: Logger): Promise<void> {
-  try {
-    await ledger.backUp();
-  } catch (error) {
-    logger.error('The ledger could not be backed up', { err: error });
+class RunningDaemon implements Daemon {
+  readonly startedAt: number;
+  readonly ledger: Ledger;
+  readonly conductor: Conductor;
+  readonly rows: Rows;
+  readonly folders: Folders;
+  readonly gate: Gate;
+  readonly summary: () => Promise<Summary>;
+  readonly #world: RunningWorld;
+  readonly #resources: AsyncDisposableStack;
+  #config: Config;
+  #stopped: Promise<void> | null = null;
+
+  constructor(config: Config, world: RunningWorld, resources: AsyncDisposableStack) {
+    this.#config = config;
+    this.#world = world;
+    this.#resources = resources;
+    this.startedAt = world.clock.now();
+    this.ledger = world.ledger;
+    this.conductor = world.conductor;
+    this.rows = world.rows;
+    this.folders = world.folders;
+    this.gate = world.service.gate;
+    this.summary = createSummary({ ...world, gate: this.gate });
+  }
+
+  config(): Config {
+    return this.#config;
+  }
+
+  async reload(config: Config): Promise<void> {
+    this.#config = config;
+    this.#world.service.change(config);
+    this.conductor.change(settingsOf(config));
+    await this.folders.change(config);
+    this.conductor.probeNow();
+  }
+
+  receive(webhook: Webhook): Admission {
+    const { clock, logger } = this.#world;
+    const admission = admitWebhook(webhook, this.#config.service.webhookSecret, clock.now());
+    if (admission === 'taken') this.conductor.ring();
+    logger.debug('A webhook arrived', { admission });
+    return admission;
+  }
+
+  async isIdle(): Promise<boolean> {
+    return !this.folders.isSettling() && (await this.conductor.isIdle());
+  }
+
+  stop(hurry: AbortSignal): Promise<void> {
+    return (this.#stopped ??= this.#stop(hurry));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop(AbortSignal.abort());
+  }
+
+  /** From the front of a file's way to its end: nothing new comes in, what runs ends, what was written is copied, all is closed. */
+  async #stop(hurry: AbortSignal): Promise<void> {
+    await this.folders[Symbol.asyncDispose]();
+    await this.conductor.stop(hurry);
+    if (!hurry.aborted) await this.#world.backups.run();
+    await this.#resources.disposeAsync();
   }
 }
 
@@ -228,12 +241,4 @@ function settingsOf(config: Config): ConductorSettings {
     publish: config.publish,
     requestsPerHour: config.service.requestsPerHour,
   };
-}
-
-function isOtherService(one: Config, other: Config): boolean {
-  return (
-    one.service.baseUrl !== other.service.baseUrl ||
-    one.service.apiKey.reveal() !== other.service.apiKey.reveal() ||
-    one.service.sendKeyTo.join('\n') !== other.service.sendKeyTo.join('\n')
-  );
 }
