@@ -74,7 +74,8 @@ describe('while the sandbox is told to fail', () => {
   ])('a file whose PUT %s is uploaded all the same, and once', async (_, fault) => {
     await using running = await runSandbox();
     await using opened = await openWith(running, { operation: 'uploads.put', nth: 1, ...fault });
-    const impatient = { stallTimeoutMs: 500, answerTimeoutMs: 500 };
+    // Long enough for a busy machine, which also answers late; every fault but the standstill ends by itself.
+    const impatient = { stallTimeoutMs: 3000, answerTimeoutMs: 3000 };
     const { id, sha256 } = await opened.client.videos.upload(clip, fields, impatient);
     expect(running.sandbox.files()).toMatchObject([{ videoId: id, sha256 }]);
     expect(await opened.client.videos.waitUntilReady(id, { waitMs: 100_000 })).toMatchObject({ status: 'ready' });

@@ -381,7 +381,7 @@ describe('a PUT that failed', () => {
     const given = streamOf(function* () {
       for (let at = 0; at < big; at += mib) yield Buffer.alloc(mib);
     }, big);
-    const options = { stallTimeoutMs: 100, maxRetries: 1 };
+    const options = { stallTimeoutMs: 1000, maxRetries: 1 };
     expect(await failure(opened.client.videos.upload(given, fields, options))).toBeInstanceOf(UploadStalledError);
     expect(service.asked()).toEqual([create, 'PUT', look, 'PUT']);
     expect(given.opened.every((stream) => stream.destroyed)).toBe(true);

@@ -170,8 +170,7 @@ describe('an error answer', () => {
   });
 
   test('made to be slow to read is read at once', () => {
-    const startedAt = performance.now();
+    // Taking quadratic time, this would not end within the time of a test.
     for (const piece of ['<', '<script', '<script>', '<style >']) readError(500, piece.repeat(500_000), scrubAddresses);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
   });
 });
