@@ -18,7 +18,7 @@ export interface Pause {
 export interface Breaker {
   /** Why everything waits, or null. */
   pause(): Pause | null;
-  /** A step or a round failed. `of` names the file or feed. */
+  /** A step or a round failed. `of` names the file or the work: one that fails alone is no outage. */
   failed(of: string, failure: Failure): void;
   /** A step succeeded. */
   succeeded(): void;

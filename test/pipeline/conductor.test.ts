@@ -11,7 +11,7 @@ import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts'
 import { FakeHost } from './fake-host.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
-import { created, failure, ready, someFacts, someVersion, uploaded } from './some-facts.ts';
+import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from './some-facts.ts';
 import { TestClock } from './test-clock.ts';
 
 const settings: ConductorSettings = {
@@ -341,6 +341,20 @@ describe('the end', () => {
     expect(store.row('f_0')).toMatchObject({ intent: null, attempts: 0 });
     running.length = 0;
   });
+});
+
+// A pause would stop uploads for something that only publishing is refused.
+test('two feeds that cannot be published are no outage', async () => {
+  const publish = (feed: string): Partial<Facts> => ({ plan: { ...somePlan, publish: [feed] } });
+  const { conductor, service, logger, until } = open([
+    someFacts({ ...ready, ...publish('feed_news') }),
+    someFacts({ ...ready, ...publish('feed_tv'), id: 'f_2' }),
+  ]);
+  const broken = failure('transient', { status: 500 });
+  service.failing.set('publish feed_news', broken).set('publish feed_tv', broken);
+  await until(() => conductor.isIdle());
+  expect(service.count('publish feed_news')).toBe(3);
+  expect(logger.lines.map(({ message }) => message)).not.toContain('Everything waits');
 });
 
 describe('the loop sleeps', () => {

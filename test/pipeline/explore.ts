@@ -11,13 +11,15 @@ export interface Exploration {
 /**
  * Plays every schedule with at most so many faults: a stateless search that plays the same world from its beginning with the
  * next list of choices, until none is left. The code that is explored must be deterministic but for the choices.
+ *
+ * @param wanted ends the search once it is found
  */
-export async function explore(mostFaults: number, setting: Setting): Promise<Exploration> {
+export async function explore(mostFaults: number, setting: Setting, wanted?: Verdict): Promise<Exploration> {
   const violations = new Map<Verdict, string>();
   const ends = new Map<string, number>();
   let prefix: readonly number[] | null = [];
   let schedules = 0;
-  while (prefix !== null) {
+  while (prefix !== null && !(wanted !== undefined && violations.has(wanted))) {
     const choices: Choice[] = [];
     const world: ExploredWorld = new ExploredWorld(chooser(prefix, mostFaults, choices), setting);
     for (const verdict of await world.play()) {

@@ -44,7 +44,8 @@ export type Plant =
   | 'binds after the upload'
   | 'replaces without deleting'
   | 'one token'
-  | 'forgets tokens';
+  | 'forgets tokens'
+  | 'deletes without the file';
 
 export interface Setting {
   readonly isImport?: boolean;
@@ -70,6 +71,7 @@ export type Verdict =
   | 'lost'
   | 'stuck'
   | 'ready video deleted'
+  | 'only copy deleted'
   | 'bytes before bound'
   | 'token used twice'
   | 'record unaccounted for'
@@ -192,7 +194,10 @@ export class ExploredWorld {
 
     const clock = { now: () => this.#now, elapsed: () => this.#now };
     const local: LocalFiles = {
-      check: () => Promise.resolve(this.#isFileThere ? null : failure('vanished')),
+      check: async () => {
+        const isBlind = this.#setting.plant === 'deletes without the file' && own.dying;
+        return this.#isFileThere || isBlind ? null : failure('vanished');
+      },
       hash: () => Promise.resolve({ ok: true, value: 'aa' }),
       checkDisposal: async () => null,
       dispose: () => Promise.resolve({ ok: true, value: null }),
@@ -346,7 +351,9 @@ export class ExploredWorld {
   }
 
   #remove(videoId: string): void {
-    if (this.#records.get(videoId)?.status === 'ready') this.#found.add('ready video deleted');
+    const status = this.#records.get(videoId)?.status;
+    if (status === 'ready') this.#found.add('ready video deleted');
+    if (status === 'processing' && !this.#isFileThere) this.#found.add('only copy deleted');
     this.#records.delete(videoId);
   }
 

@@ -12,7 +12,7 @@ export interface Row {
    * The one way in which a row is written. On disk, and told to those who listen, when it resolves. A change that changes nothing
    * writes nothing.
    *
-   * @param change the facts that differ
+   * @param change the facts that differ, or whole facts made from `facts` with no wait in between: older ones bring old values back
    * @param note a line for the history of the file
    * @returns the facts as they now are
    * @throws {StaleRowError} somebody else wrote the row @throws {LostClaimError} somebody else holds it now
@@ -108,7 +108,7 @@ class HeldRow implements Row {
 
   async write(change: Partial<Facts>, note?: string): Promise<Facts> {
     const before = this.#facts;
-    // The revision is the ledger's: what a caller worked out from older facts must not bring an old one back.
+    // Whole facts may be given too. Their revision is not meant: only the ledger's tells whether somebody else wrote.
     const wanted = { ...before, ...change, rev: before.rev };
     if (isSame(before, wanted)) return before;
     if (this.lost.aborted) throw new LostClaimError(`file ${before.id} is held by another worker`);

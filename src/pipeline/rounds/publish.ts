@@ -12,7 +12,7 @@ export interface PublishWorld {
   readonly clock: Clock;
   readonly events: Events;
   /** The service refused or could not be asked. */
-  failed(feed: string, failure: Failure): void;
+  failed(failure: Failure): void;
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
   readonly timing: () => { readonly quietMs: number; readonly atMostMs: number; readonly retry: RetryPolicy };
 }
@@ -60,7 +60,7 @@ export function createPublish({ store, library, runner, clock, timing, events, f
         await runner.apply(id, { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } });
     }
     events.emit({ type: 'feed', feed, files: ids.length, failure });
-    failed(feed, failure);
+    failed(failure);
   };
 
   const isUnwritten = (id: string, feed: string): boolean =>

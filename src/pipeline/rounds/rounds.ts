@@ -42,7 +42,7 @@ export interface RoundsWorld {
   readonly logger: Logger;
   /** As they now are: a reload may change them. */
   settings(): RoundSettings;
-  /** The service refused or could not be asked. `of` names a file or feed. */
+  /** The service refused or could not be asked. `of` names a file, or 'publish'. */
   failed(of: string, failure: Failure): void;
   /** A round broke. */
   broke(round: string, error: unknown): void;
@@ -72,7 +72,12 @@ export function createRounds(world: RoundsWorld): Rounds {
   const retry = (): RetryPolicy => settings().retry;
   const jobs = createJobs(clock, world.broke);
   const sweep = createSweep(world);
-  const publish = createPublish({ ...world, timing: () => ({ ...settings().publish, retry: retry() }) });
+  const publish = createPublish({
+    ...world,
+    timing: () => ({ ...settings().publish, retry: retry() }),
+    // One name for all feeds: as long as only they are refused, it is no outage.
+    failed: (failure) => world.failed('publish', failure),
+  });
   const putAway = createPutAway({ ...world, retry });
   const amend = createAmend({ ...world, retry });
   let publishAt = 0;

@@ -33,7 +33,7 @@ describe('a row that is held', () => {
     expect([store.row().rev, events.told]).toEqual([0, []]);
   });
 
-  test('keeps what was written meanwhile when a caller writes facts that it worked out before', async () => {
+  test('takes whole facts for its next revision, whatever revision they have', async () => {
     const { store, rows } = open();
     await rows.hold('f_1', async (row) => {
       const older = row.facts;

@@ -45,7 +45,7 @@ function open(rows: readonly Facts[]) {
     },
     clock,
     events: recordingEvents(),
-    failed: (_feed, why) => failures.push(why),
+    failed: (why) => failures.push(why),
     timing: () => ({ ...quiet, retry: { attempts: 3, firstMs: 1_000, maxMs: 1_000 } }),
   });
   return { clock, store, asked, busy, world, failures, run: () => publisher.run(live) };
