@@ -264,7 +264,7 @@ alongside('what goes wrong', () => {
     await using portal = await serve((_request, response) =>
       response.setHeader('content-type', 'text/html').end('<html>'),
     );
-    expectSentence(await elsewhere(`${portal.origin}/v1`)('videos', 'list'), 1, /a web page, as a proxy/);
+    expectSentence(await elsewhere(`${portal.origin}/v1`)('videos', 'list'), 1, /a web page/);
   });
 
   test('wrong usage and a missing configuration have their own exit codes', async () => {

@@ -25,12 +25,11 @@ function expectNoStackTrace({ stdout, stderr }: Ended): void {
   expect(stdout + stderr).not.toMatch(/\n\s+at |node:internal|dropcast crashed/);
 }
 
-alongside('commands with a running daemon', () => {
-  let station: Station;
-  beforeAll(async () => {
-    station = await startStation({
-      settings: 'retry: { attempts: 4, first: 100ms, max: 400ms }',
-      folders: (path) => `
+/** A daemon with a file that is done, one that the service refused, and one that no rule takes. */
+async function startBusyStation(): Promise<Station> {
+  const station = await startStation({
+    settings: 'retry: { attempts: 4, first: 100ms, max: 400ms }',
+    folders: (path) => `
   - path: ${path}/inbox
     settle: 300ms
     rescan: 2s
@@ -41,18 +40,25 @@ alongside('commands with a running daemon', () => {
       - { match: "long/**", channel: ch_main }
   - { path: ${path}/slow, settle: 1h, rules: [{ match: "**", channel: ch_main }] }
 `,
-      isStarted: false,
-    });
-    await mkdir(station.scratch.file('slow'));
-    await station.start();
-    station.faults.api = (request, response, body) =>
-      isCreate(request) && body.includes('"refused"') && refusal(response, 422, 'title_taken');
-    await station.drop('news/morning/clip.mpg');
-    await station.drop('refused.mpg');
-    await station.drop('nobody/takes-this.mpg');
-    await station.reaches('news/morning/clip.mpg', 'done');
-    await station.reaches('refused.mpg', 'failed');
-    await station.reaches('nobody/takes-this.mpg', 'held');
+    isStarted: false,
+  });
+  await mkdir(station.scratch.file('slow'));
+  await station.start();
+  station.faults.api = (request, response, body) =>
+    isCreate(request) && body.includes('"refused"') && refusal(response, 422, 'title_taken');
+  await station.drop('news/morning/clip.mpg');
+  await station.drop('refused.mpg');
+  await station.drop('nobody/takes-this.mpg');
+  await station.reaches('news/morning/clip.mpg', 'done');
+  await station.reaches('refused.mpg', 'failed');
+  await station.reaches('nobody/takes-this.mpg', 'held');
+  return station;
+}
+
+alongside('commands with a running daemon', () => {
+  let station: Station;
+  beforeAll(async () => {
+    station = await startBusyStation();
   });
   afterAll(() => station[Symbol.asyncDispose]());
   const run = (...args: readonly string[]): Promise<Ended> => dropcast([...args, '--config', station.scratch.config]);
@@ -126,26 +132,6 @@ alongside('commands with a running daemon', () => {
     expect(jsonOf(asJson)).toMatchObject({ ok: true, as: 'known', file: { state: 'done' } });
   });
 
-  test('retry says what it did and what it could not', async () => {
-    station.faults.api = null;
-    const done = await run('retry', inbox('news/morning/clip.mpg'), 'f_000000');
-    expect(done.code).toBe(1);
-    expect(done.stderr).toMatch(/clip\.mpg: it is done: nothing to retry/);
-    expect(done.stderr).toMatch(/f_000000: unknown file/);
-    const held = await run('retry', '--json', inbox('nobody/takes-this.mpg'));
-    expect(held.code).toBe(1);
-    expect(jsonOf(held)).toMatchObject({
-      retried: [],
-      refused: [{ why: expect.stringContaining('change the rules') }],
-    });
-    expect((await run('retry', '--state', 'dreaming')).code).toBe(2);
-    const failed = await run('retry', '--state', 'failed', '--json');
-    expect(failed.code).toBe(0);
-    expect(jsonOf(failed)['retried']).toHaveLength(1);
-    await station.reaches('refused.mpg', 'done');
-    expect(jsonOf(await run('retry', '--all', '--json'))['retried']).toHaveLength(0);
-  });
-
   test('wrong usage is exit code 2 with a sentence, and never a stack trace', async () => {
     const ended = await Promise.all([
       run('nonsense'),
@@ -197,33 +183,59 @@ alongside('commands with a running daemon', () => {
     await new Promise((resolve) => child.on('close', resolve));
     expect(output).toBe('0\n');
   });
+});
 
-  test('with the daemon down, reading commands answer from the ledger and say so; status and the others end with 3', async () => {
-    await station.daemon().kill('SIGTERM');
-    const [status, ls, show, explained, asJson, retried, added] = await Promise.all([
-      run('status'),
-      run('ls'),
-      run('show', inbox('refused.mpg')),
-      run('explain', inbox('refused.mpg')),
-      run('status', '--json'),
-      run('retry', '--all'),
-      run('add', inbox('refused.mpg')),
-    ]);
-    for (const one of [status, ls, show, explained, asJson]) {
-      expect(one?.code, one?.stderr).toBe(one === status || one === asJson ? 3 : 0);
-      expect(one?.stderr).toMatch(/^The daemon is not running\. .*ledger.*\n$/);
-    }
-    expect(status?.stdout).toContain('dropcast is not running');
-    expect(status?.stdout).toContain('3 done');
-    expect(ls?.stdout).toContain('refused.mpg');
-    expect(show?.stdout).toMatch(/^state +done/m);
-    expect(explained?.stdout).toContain('State: done');
-    expect(asJson === undefined ? null : jsonOf(asJson)).toMatchObject({ daemon: { running: false, pid: null } });
-    for (const one of [retried, added]) {
-      expect(one).toMatchObject({ code: 3, stdout: '' });
-      expect(one?.stderr).toContain('the daemon is not running: start it with `dropcast run`');
-    }
+test.concurrent('retry says what it did and what it could not', async () => {
+  await using station = await startBusyStation();
+  const run = (...args: readonly string[]): Promise<Ended> => dropcast([...args, '--config', station.scratch.config]);
+  const inbox = (path: string): string => station.scratch.file('inbox', path);
+  station.faults.api = null;
+  const done = await run('retry', inbox('news/morning/clip.mpg'), 'f_000000');
+  expect(done.code).toBe(1);
+  expect(done.stderr).toMatch(/clip\.mpg: .*nothing to retry/);
+  expect(done.stderr).toMatch(/f_000000: unknown file/);
+  const held = await run('retry', '--json', inbox('nobody/takes-this.mpg'));
+  expect(held.code).toBe(1);
+  expect(jsonOf(held)).toMatchObject({
+    retried: [],
+    refused: [{ why: expect.stringContaining('change the rules') }],
   });
+  expect((await run('retry', '--state', 'dreaming')).code).toBe(2);
+  const failed = await run('retry', '--state', 'failed', '--json');
+  expect(failed.code).toBe(0);
+  expect(jsonOf(failed)['retried']).toHaveLength(1);
+  await station.reaches('refused.mpg', 'done');
+  expect(jsonOf(await run('retry', '--all', '--json'))['retried']).toHaveLength(0);
+});
+
+test.concurrent('with the daemon down, reading commands answer from the ledger and say so; status and the others end with 3', async () => {
+  await using station = await startBusyStation();
+  const run = (...args: readonly string[]): Promise<Ended> => dropcast([...args, '--config', station.scratch.config]);
+  const inbox = (path: string): string => station.scratch.file('inbox', path);
+  await station.daemon().kill('SIGTERM');
+  const [status, ls, show, explained, asJson, retried, added] = await Promise.all([
+    run('status'),
+    run('ls'),
+    run('show', inbox('news/morning/clip.mpg')),
+    run('explain', inbox('news/morning/clip.mpg')),
+    run('status', '--json'),
+    run('retry', '--all'),
+    run('add', inbox('refused.mpg')),
+  ]);
+  for (const one of [status, ls, show, explained, asJson]) {
+    expect(one?.code, one?.stderr).toBe(one === status || one === asJson ? 3 : 0);
+    expect(one?.stderr).toMatch(/^The daemon is not running\. .*ledger.*\n$/);
+  }
+  expect(status?.stdout).toContain('dropcast is not running');
+  expect(status?.stdout).toContain('1 done');
+  expect(ls?.stdout).toContain('refused.mpg');
+  expect(show?.stdout).toMatch(/^state +done/m);
+  expect(explained?.stdout).toContain('State: done');
+  expect(asJson === undefined ? null : jsonOf(asJson)).toMatchObject({ daemon: { running: false, pid: null } });
+  for (const one of [retried, added]) {
+    expect(one).toMatchObject({ code: 3, stdout: '' });
+    expect(one?.stderr).toContain('the daemon is not running: start it with `dropcast run`');
+  }
 });
 
 function nodeAndMain(): readonly string[] {
