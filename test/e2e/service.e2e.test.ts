@@ -250,7 +250,7 @@ describe.concurrent('a service that is away or refuses everything', () => {
     const retry = await dropcast(['retry', '--all', '--config', station.scratch.config]);
     expect(retry).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(new RegExp(`everything waited \\(.*${name}`)),
+      stdout: expect.stringMatching(new RegExp(`waiting: .*${name}`)),
     });
     await allDone(`no-${name}`);
   });
