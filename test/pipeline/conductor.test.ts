@@ -436,6 +436,46 @@ describe('a ledger that takes no writes', () => {
   });
 });
 
+describe('a ledger that refuses once', () => {
+  const calls = ['save', 'claim', 'receipt'] as const;
+
+  /** One file from drop to deleted, with one call that fails. @returns how many calls there were */
+  async function live(call: (typeof calls)[number], nth: number): Promise<number> {
+    const store = new MemoryStore([someFacts({ afterReady: { kind: 'delete' } })]);
+    const { save, claim } = store;
+    let count = 0;
+    const pass = (name: (typeof calls)[number]): void => {
+      if (name !== call) return;
+      count += 1;
+      if (count === nth) throw new LedgerUnavailableError('disk full');
+    };
+    store.save = async (facts, note) => {
+      pass('save');
+      return save.call(store, facts, note);
+    };
+    store.claim = async (id) => {
+      pass('claim');
+      return claim.call(store, id);
+    };
+    const { conductor, service, until } = open([], {
+      store,
+      receipts: { append: async () => pass('receipt') },
+    });
+    await until(async () => (await conductor.isIdle()) && store.claimed.size === 0);
+    expect(store.row()).toMatchObject({ end: 'done', disposal: 'deleted', attempts: 0 });
+    const sent = [...service.videos].filter(([, { status }]) => status !== 'pending');
+    expect(sent.map(([id]) => id)).toEqual([store.row().videoId]);
+    expect(service.videos.size - 1).toBe(store.row().suspects.length);
+    return count;
+  }
+
+  test.each(calls)('at any %s: the file is done, sent once, and pays with no attempt', async (call) => {
+    const most = await live(call, 0);
+    expect(most).toBeGreaterThan(2);
+    for (let nth = 1; nth <= most; nth += 1) await live(call, nth);
+  });
+});
+
 describe('whether the loop turns', () => {
   const tenMinutes = 600_000;
 
