@@ -19,7 +19,7 @@ export async function explore(mostFaults: number, setting: Setting, wanted?: Ver
   const ends = new Map<string, number>();
   let prefix: readonly number[] | null = [];
   let schedules = 0;
-  while (prefix !== null && !(wanted !== undefined && violations.has(wanted))) {
+  while (prefix !== null) {
     const choices: Choice[] = [];
     const world: ExploredWorld = new ExploredWorld(chooser(prefix, mostFaults, choices), setting);
     for (const verdict of await world.play()) {
@@ -27,7 +27,8 @@ export async function explore(mostFaults: number, setting: Setting, wanted?: Ver
     }
     ends.set(world.end, (ends.get(world.end) ?? 0) + 1);
     schedules += 1;
-    prefix = nextPrefix(choices);
+    const isEnough = wanted !== undefined && violations.has(wanted);
+    prefix = isEnough ? null : nextPrefix(choices);
   }
   return { schedules, violations, ends };
 }
