@@ -54,5 +54,5 @@ export function mediaParser(root: string): Promise<Uint8Array> {
 
 function librariesOf(modules: readonly string[]): readonly string[] {
   const found = modules.flatMap((id) => /node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(id) ?? []);
-  return [...new Set(found)].filter((path) => !path.includes('@dropcast/')).toSorted();
+  return [...new Set(found)].filter((path) => !/@dropcast\/[^/]+$/.test(path)).toSorted();
 }

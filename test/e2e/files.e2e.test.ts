@@ -245,7 +245,7 @@ alongside('content', () => {
     await station.reaches(at('steady/kept.mpg'), 'done');
     await station.drop(at('steady/kept.mpg'), randomBytes(777));
     await until('the change was noted', async () =>
-      (await station.show(at('steady/kept.mpg'))).history.some(({ note }) => note?.includes('left as it is') === true),
+      (await station.show(at('steady/kept.mpg'))).history.some(({ note }) => note?.includes('ignored') === true),
     );
     expect(station.videos('kept')).toHaveLength(1);
   });

@@ -60,7 +60,7 @@ alongside('signals', () => {
     await using station = await startStation({ settings: 'uploads: { stall_timeout: 1h }' });
     holdFirstUpload(station);
     await station.drop('cut.mpg', randomBytes(beyondBuffers));
-    await station.reaches('cut.mpg', 'uploading');
+    await until('bytes leave', async () => ((await station.file('cut.mpg'))?.sent ?? 0) > 0);
     const { child, ended, output } = station.daemon();
     child.kill('SIGTERM');
     await until('it says so', () => output().includes('Stopping'));

@@ -74,7 +74,7 @@ describe('what somebody else put in the place of the control socket', () => {
     const heard: unknown[] = [];
     const server = createServer((socket) => socket.on('data', (part) => heard.push(part)));
     await new Promise<void>((resolve) => server.listen(path, resolve));
-    expect(await refusal()).toMatchObject({ message: expect.stringContaining('another process listens') });
+    expect(await refusal()).toMatchObject({ message: expect.stringContaining('listens on') });
     await new Promise((resolve) => server.close(resolve));
     expect(heard).toEqual([]);
   });

@@ -193,7 +193,7 @@ describe('an upload', () => {
     using folder = tempFolder();
     const path = folder.file('clip.mp4', content(512 * 1024));
     const bandwidth = createBandwidth(mib);
-    const one = { url: host.origin, path, bandwidth, stallTimeoutMs: 25 };
+    const one = { url: host.origin, path, bandwidth, stallTimeoutMs: 250 };
     await Promise.all([upload(one), upload(one)]);
     expect(host.seen.map(({ isComplete }) => isComplete)).toEqual([true, true]);
   });
