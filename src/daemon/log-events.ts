@@ -11,6 +11,11 @@ const silent = new Set<string>(['queued', 'retrying', 'failed', 'held', 'skipped
 export function logEvents(logger: Logger): (event: DropcastEvent) => void {
   return (event) => {
     switch (event.type) {
+      case 'arrival': {
+        const { path, size, as, heldBecause } = event;
+        if (heldBecause === null) return logger.info('A file came in', { path, as, size });
+        return logger.warn('A file came in and is held', { path, as, size, why: heldBecause });
+      }
       case 'file':
         return logFile(event, logger);
       case 'failure':
@@ -41,7 +46,9 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
 
 /** A row that stays in its state is only written, amended or put away: no news. */
 function logFile({ before, facts }: Extract<DropcastEvent, { type: 'file' }>, logger: Logger): void {
-  const { id, folder, path, videoId } = facts;
+  const { id, folder, path, videoId, disposal, why } = facts;
+  if (disposal === 'refused' && before?.disposal !== 'refused')
+    logger.warn('The local file is kept', { file: id, path: `${folder}/${path}`, why });
   const state = stateOf(facts);
   if (silent.has(state) || (before !== null && stateOf(before) === state)) return;
   const fields = { file: id, state, path: `${folder}/${path}`, ...(videoId !== null && { video: videoId }) };

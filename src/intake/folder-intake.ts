@@ -1,4 +1,4 @@
-import type { Logger } from '../log/logger.ts';
+import type { Events } from '../pipeline/events.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { CompleteFile } from '../watch/ports.ts';
@@ -10,7 +10,7 @@ import type { Accepted, Intake } from './intake.ts';
 export interface FolderIntakeWorld {
   readonly intake: Intake;
   readonly ledger: Pick<IntakeStore, 'atPath'>;
-  readonly logger: Logger;
+  readonly events: Events;
   /** A file could not be taken in: a bug, or the machine is at its limits. */
   readonly broke: (error: unknown) => void;
   /** A file came in or moved on. */
@@ -59,7 +59,7 @@ export class FolderIntake {
       throw error;
     });
     if (accepted === 'busy' || accepted === 'known') return accepted;
-    this.#log(arrival, accepted);
+    this.#tell(arrival, accepted);
     tookIn();
     return accepted;
   }
@@ -80,11 +80,13 @@ export class FolderIntake {
     }
   }
 
-  #log({ folder, path, version, flaw, route }: Arrival, accepted: Accepted): void {
-    const { logger } = this.#world;
-    const why = flaw ?? (route.kind === 'held' ? route.why : null);
-    const fields = { path: `${folder}/${path}`, as: accepted, size: version.size };
-    if (why === null) logger.info('A file came in', fields);
-    else logger.warn('A file came in and is held', { ...fields, why });
+  #tell({ folder, path, version, flaw, route }: Arrival, accepted: Accepted): void {
+    this.#world.events.emit({
+      type: 'arrival',
+      path: `${folder}/${path}`,
+      size: version.size,
+      as: accepted,
+      heldBecause: flaw ?? (route.kind === 'held' ? route.why : null),
+    });
   }
 }

@@ -1,3 +1,4 @@
+import type { Logger } from '../log/logger.ts';
 import { unlessHung } from '../config/file-access.ts';
 import type { FolderConfig } from '../config/config.ts';
 import type { LedgerView } from '../ledger/view.ts';
@@ -21,7 +22,7 @@ export interface FolderStatus {
 
 export interface FolderWorld extends FolderIntakeWorld {
   readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'>;
-  readonly events: Events;
+  readonly logger: Logger;
 }
 
 /** One watched folder: its rules, its watcher, its state. */

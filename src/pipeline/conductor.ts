@@ -4,7 +4,8 @@ import { failureOfMachine, failureOfThrown, isMereWait } from './file/failure.ts
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
 import type { Budget, Clock } from './file/ports.ts';
 import { createBreaker } from './pause.ts';
-import type { Breaker, Pause } from './pause.ts';
+import type { Breaker } from './pause.ts';
+import type { Pause } from './events.ts';
 import { createRetries } from './rounds/retries.ts';
 import type { Retries } from './rounds/retries.ts';
 import { createRounds } from './rounds/rounds.ts';
@@ -193,7 +194,7 @@ class Loop implements Conductor {
     await this.#running;
     await Promise.race([this.#lanes.drained(), aborted(hurry)]);
     await this.#runner.abort();
-    await this.#rounds.settled();
+    await this.#rounds.finished();
   }
 
   change(settings: ConductorSettings): void {

@@ -1,12 +1,33 @@
 import type { Facts } from './file/facts.ts';
 import type { Failure } from './file/failure.ts';
-import type { Pause } from './pause.ts';
+
+/** Why everything waits, and when the service is asked again. Times are epoch milliseconds. */
+export interface Pause {
+  readonly kind: 'offline' | 'suspended';
+  readonly why: string;
+  readonly code: string;
+  readonly since: number;
+  readonly probes: number;
+  readonly nextProbeAt: number;
+}
 
 /**
  * What happened to which file, feed, folder or to the service. It is told once, after it is durable, in the order in which it
  * happened. Log, failure log, page and counters listen; nothing in the pipeline depends on who does.
  */
 export type DropcastEvent =
+  /** The watcher found a complete file, and the intake knows what it is. */
+  | {
+      readonly type: 'arrival';
+      /** Absolute. */
+      readonly path: string;
+      /** Bytes. */
+      readonly size: number;
+      /** What the intake took it for: `new`, `changed`, `renamed` … */
+      readonly as: string;
+      /** Why it is held, or null. */
+      readonly heldBecause: string | null;
+    }
   /** A row was written. `before` is null for a file that came in. */
   | {
       readonly type: 'file';

@@ -1,18 +1,8 @@
-import type { Events } from './events.ts';
+import type { Events, Pause } from './events.ts';
 import { suspensionProbeMs } from './file/backoff.ts';
 import type { Failure } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
 import { isLedgerFailure } from './file/store-errors.ts';
-
-/** Why everything waits, and when the service is asked again. Times are epoch milliseconds. */
-export interface Pause {
-  readonly kind: 'offline' | 'suspended';
-  readonly why: string;
-  readonly code: string;
-  readonly since: number;
-  readonly probes: number;
-  readonly nextProbeAt: number;
-}
 
 /** The circuit breaker around everything that works with the service: it opens when nothing can succeed, and probes until it may close. */
 export interface Breaker {

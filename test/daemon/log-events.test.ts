@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { logEvents } from '../../src/daemon/log-events.ts';
 import type { Logger } from '../../src/log/logger.ts';
+import { recordingLogger } from '../pipeline/silent-logger.ts';
 import { newFacts } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 
@@ -61,4 +62,22 @@ test('a file that is done is no news when its metadata are amended or it is put 
 test('a restart repeats nothing', () => {
   const processing = { ...bound, uploadedAt: now };
   expect(logged([{ ...processing, remoteStatus: 'transcoding' }], processing)).toEqual([]);
+});
+
+test('a local file that is kept against the rule is a warning with its reason, once', () => {
+  const { lines, ...logger } = recordingLogger();
+  const listen = logEvents(logger);
+  const kept: Facts = { ...facts, ...done, disposal: 'refused', why: 'kept: its content is not what was sent' };
+  listen({ type: 'file', before: { ...facts, ...done, disposal: 'pending' }, facts: kept, note: kept.why });
+  listen({ type: 'file', before: kept, facts: { ...kept, amendment: { title: 'Clip' } }, note: null });
+  expect(lines).toMatchObject([{ level: 'warn', fields: { file: 'f_1', why: kept.why } }]);
+});
+
+test.each([
+  [null, 'info'],
+  ['no rule matches', 'warn'],
+])('a file that came in and is held because of %s is told as %s', (heldBecause, level) => {
+  const { lines, ...logger } = recordingLogger();
+  logEvents(logger)({ type: 'arrival', path: '/inbox/clip.mp4', size: 4, as: 'new', heldBecause });
+  expect(lines).toMatchObject([{ level, fields: { path: '/inbox/clip.mp4', as: 'new', size: 4 } }]);
 });

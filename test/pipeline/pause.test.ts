@@ -8,7 +8,8 @@ import {
   closed,
   folderAway,
 } from '../../src/pipeline/pause.ts';
-import type { BreakerState, Pause } from '../../src/pipeline/pause.ts';
+import type { BreakerState } from '../../src/pipeline/pause.ts';
+import type { Pause } from '../../src/pipeline/events.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { failure } from './some-facts.ts';
 

@@ -40,7 +40,8 @@ export class LostClaimError extends Error {
   override readonly name = 'LostClaimError';
 }
 
-/** A ledger with leases must grant several times as long. */
+/** A ledger with leases must grant longer than this many renewals take. */
+const renewalsUntilLost = 3;
 const defaultRenewEveryMs = 5_000;
 
 /**
@@ -94,6 +95,7 @@ class HeldRow implements Row {
   readonly #store: Pick<FileStore, 'save'>;
   readonly #events: Events;
   #facts: Facts;
+  #writing: Promise<unknown> = Promise.resolve();
 
   constructor(facts: Facts, lost: AbortSignal, store: Pick<FileStore, 'save'>, events: Events) {
     this.#facts = facts;
@@ -106,7 +108,14 @@ class HeldRow implements Row {
     return this.#facts;
   }
 
-  async write(change: Partial<Facts>, note?: string): Promise<Facts> {
+  /** One after the other: each builds on the revision of the last. */
+  write(change: Partial<Facts>, note?: string): Promise<Facts> {
+    const written = this.#writing.then(() => this.#write(change, note));
+    this.#writing = written.catch(() => undefined);
+    return written;
+  }
+
+  async #write(change: Partial<Facts>, note: string | undefined): Promise<Facts> {
     const before = this.#facts;
     // Whole facts may be given too. Their revision is not meant: only the ledger's tells whether somebody else wrote.
     const wanted = { ...before, ...change, rev: before.rev };
@@ -118,12 +127,16 @@ class HeldRow implements Row {
   }
 }
 
-/** Renews a claim until its end, and says when that fails. A renewal that throws is tried again: the lease tells. */
+/** Renews a claim until its end. It counts as lost when the ledger says so, or has not answered for several renewals in a row. */
 function keepAlive(claim: Claim, everyMs: number): { readonly lost: AbortSignal; end(): void } {
   const lost = new AbortController();
+  let unanswered = 0;
   const timer = setInterval(() => {
+    unanswered += 1;
+    if (unanswered > renewalsUntilLost) lost.abort();
     claim.renew().then(
       (isOurs) => {
+        unanswered = 0;
         if (!isOurs) lost.abort();
       },
       () => undefined,

@@ -7,7 +7,7 @@ const pauseMs = 30_000;
 export interface Jobs {
   start(name: string, job: () => Promise<void>): void;
   /** Resolves when none runs any more. */
-  settled(): Promise<void>;
+  finished(): Promise<void>;
 }
 
 /** @param broke told of what a job threw */
@@ -25,7 +25,7 @@ export function createJobs(clock: Clock, broke: (name: string, error: unknown) =
         .finally(() => running.delete(name));
       running.set(name, done);
     },
-    settled: async () => {
+    finished: async () => {
       await Promise.all(running.values());
     },
   };

@@ -49,7 +49,6 @@ export function createPutAway(world: PutAwayWorld): PutAway {
     }
     if (failure.kind === 'suspended') log(failure, id);
     if (backoffs.retryAfter(id, failure)) return false;
-    logger.warn('The local file is kept', { file: id, path: row.facts.path, why: failure.message });
     const why = `kept: ${failure.message}`;
     await row.write({ disposal: 'refused', why }, why);
     return true;

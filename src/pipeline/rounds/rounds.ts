@@ -61,7 +61,7 @@ export interface Rounds {
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
   /** Resolves when none runs any more. */
-  settled(): Promise<void>;
+  finished(): Promise<void>;
 }
 
 /** Feeds are looked at so often, and not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
@@ -95,6 +95,6 @@ export function createRounds(world: RoundsWorld): Rounds {
     },
     ring: sweep.ring,
     start: jobs.start,
-    settled: jobs.settled,
+    finished: jobs.finished,
   };
 }

@@ -63,6 +63,7 @@ export function createRunner(world: RunnerWorld): Runner {
     if (state !== 'creating' && state !== 'uploading') return;
     const signal = AbortSignal.any([cut.signal, row.lost]);
     const outcome = await perform(world.steps[state], row, signal);
+    if (row.lost.aborted) logger.warn('The claim of a file was lost to another worker', { file: before.id, state });
     // Cut, it decided nothing. What it learned is in the row, and the next start goes on from there.
     if (signal.aborted) return;
     await conclude(row, state, outcome, world);
@@ -83,7 +84,7 @@ export function createRunner(world: RunnerWorld): Runner {
     } catch (error) {
       if (failureOfMachine(error) !== null) throw error;
       if (isTakenOver(error)) {
-        logger.warn('Another worker has taken the file over', { file: row.facts.id, err: error });
+        logger.warn('Another worker has the file now', { file: row.facts.id, err: error });
         return false;
       }
       await quarantine(row, 'A step could not be finished', error);

@@ -61,6 +61,12 @@ describe('a row that is held', () => {
     expect(await rows.hold('f_2', () => Promise.resolve('mine'))).toBeNull();
   });
 
+  test('takes writes one after the other when they are not awaited', async () => {
+    const { store, rows } = open();
+    await rows.hold('f_1', (row) => Promise.all([row.write({ attempts: 1 }), row.write({ intent: 't1' })]));
+    expect(store.row()).toMatchObject({ attempts: 1, intent: 't1', rev: 2 });
+  });
+
   test('that somebody wrote all the same is not overwritten', async () => {
     const { store, events, rows } = open();
     const write = rows.hold('f_1', async (row: Row) => {
@@ -72,12 +78,15 @@ describe('a row that is held', () => {
   });
 });
 
-test('a claim that was lost lets nothing be written any more', async () => {
+test.each<[string, () => Promise<boolean>]>([
+  ['that the ledger gave to another worker', async () => false],
+  ['whose renewal fails again and again', () => Promise.reject(new Error('no connection'))],
+])('a claim %s is lost, and nothing is written any more', async (_name, renew) => {
   const store = new MemoryStore([someFacts()]);
   const { claim } = store;
   store.claim = async (id) => {
     const granted = await claim.call(store, id);
-    return granted && { ...granted, renew: async () => false };
+    return granted && { ...granted, renew };
   };
   const { hold } = rowsOf(store, recordingEvents(), 1);
   const write = hold('f_1', async (row) => {

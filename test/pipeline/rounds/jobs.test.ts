@@ -16,7 +16,7 @@ describe('a job', () => {
     jobs.start('publish', job);
     expect(runs).toBe(2);
     end.resolve();
-    await jobs.settled();
+    await jobs.finished();
     jobs.start('sweep', job);
     expect(runs).toBe(3);
   });
@@ -28,7 +28,7 @@ describe('a job', () => {
     const job = (): Promise<void> => Promise.reject(new Error('boom'));
     for (let second = 0; second <= 30; second += 1) {
       jobs.start('sweep', job);
-      await jobs.settled();
+      await jobs.finished();
       clock.advance(1_000);
     }
     expect(broke).toEqual(['sweep: Error: boom', 'sweep: Error: boom']);
