@@ -510,3 +510,54 @@ describe('breaking an upload off', () => {
     expect(host.seen[0]?.isComplete).toBe(false);
   });
 });
+
+describe('after an upload has ended, its stall watch is off', () => {
+  test('when a commit is still under way at the abort', async () => {
+    await using host = await startHost(takeAll());
+    using folder = tempFolder();
+    using timers = watchTimers(54_321);
+    const stop = new AbortController();
+    const beforeLastPart = async () => {
+      stop.abort();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    const path = folder.file('clip.mp4', content(2 * mib));
+    const given = { url: host.origin, path, signal: stop.signal, beforeLastPart, stallTimeoutMs: timers.ms };
+    expect(await failed(upload(given), folder.path)).toBeInstanceOf(AbortedError);
+    expect(timers.set).toBeGreaterThan(0);
+    expect(timers.active()).toBe(0);
+  });
+
+  test('when the answer comes while the body waits for bandwidth', async () => {
+    await using host = await startHost((request, response) => {
+      request.once('data', () => response.writeHead(413, { connection: 'close' }).end());
+      request.resume();
+    });
+    using folder = tempFolder();
+    using timers = watchTimers(54_321);
+    const path = folder.file('clip.mp4', content(2 * mib));
+    const given = { url: host.origin, path, bandwidth: createBandwidth(64 * 1024), stallTimeoutMs: timers.ms };
+    expect(await failed(upload(given), folder.path)).toBeInstanceOf(UploadRejectedError);
+    expect(timers.set).toBeGreaterThan(0);
+    expect(timers.active()).toBe(0);
+  });
+});
+
+/** Follows the timers of one length, which nothing else uses. */
+function watchTimers(ms: number): { readonly ms: number; readonly set: number; active(): number } & Disposable {
+  const arm = vi.spyOn(globalThis, 'setTimeout');
+  const clear = vi.spyOn(globalThis, 'clearTimeout');
+  const ofThisLength = () =>
+    arm.mock.calls.flatMap(([, length], index) => (length === ms ? [arm.mock.results[index]?.value as unknown] : []));
+  return {
+    ms,
+    get set() {
+      return ofThisLength().length;
+    },
+    active: () => ofThisLength().filter((timer) => !clear.mock.calls.some(([cleared]) => cleared === timer)).length,
+    [Symbol.dispose]: () => {
+      arm.mockRestore();
+      clear.mockRestore();
+    },
+  };
+}

@@ -139,9 +139,10 @@ async function send(
     if (options.signal.aborted) throw new AbortedError('the upload');
     throw target.refusal() ?? stall.error ?? body.failure ?? error;
   } finally {
-    stall.pause();
     stop.abort();
     await body.settled();
+    // Last: a body that ends its hold starts the watch again.
+    stall.pause();
   }
 }
 
