@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import nock from 'nock';
 import { expect, test } from 'vitest';
 
 import { AbortedError, RateLimitedError } from '@dropcast/client';
-import type { RequestGate } from '@dropcast/client';
+import type { RequestAtGate, RequestGate } from '@dropcast/client';
 import { openDaemonClient } from './daemon-client.ts';
 import { base, mockExchanges } from './nocked.ts';
 import { openClient } from './open-client.ts';
@@ -55,6 +56,23 @@ test('closing the client ends the wait at the gate', async () => {
   await opened[Symbol.asyncDispose]();
   expect(await waiting).toBeInstanceOf(AbortedError);
 });
+
+test.for([
+  { gate: 'rejects with an error of its own', pass: ownError },
+  { gate: 'ignores the signal', pass: () => new Promise<void>(() => {}) },
+])('an aborted call rejects with AbortedError, also when the gate $gate', async ({ pass }) => {
+  const stop = new AbortController();
+  await using opened = open({ pass });
+  const waiting = opened.client.videos.get('v', { signal: stop.signal });
+  setImmediate(() => stop.abort());
+  await expect(waiting).rejects.toThrow(AbortedError);
+  expect(opened.notes).toEqual([]);
+});
+
+/** As timers of Node and many libraries wait. */
+function ownError({ signal }: RequestAtGate): Promise<void> {
+  return sleep(60_000, undefined, { signal });
+}
 
 test('a closed client asks the gate for nothing', async () => {
   const opened = openDaemonClient(base);

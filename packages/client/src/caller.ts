@@ -13,6 +13,7 @@ import type { RetryFacts } from './retry.ts';
 import { requireRetries, requireTimeout } from './settings.ts';
 import type { ClientSettings } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
+import { untilAborted } from './until-aborted.ts';
 import type { RequestOptions } from './video-client.ts';
 
 export interface CallerParts {
@@ -123,7 +124,11 @@ export class Caller {
     const { hooks, gate } = this.#parts;
     const note: RequestNote = { operation: request.operation, method: request.method, path: request.path, attempt };
     throwIfAborted(signal, request.operation);
-    await gate?.pass({ ...note, signal, ...(priority !== undefined && { priority }) });
+    if (gate !== undefined) {
+      const passing = gate.pass({ ...note, signal, ...(priority !== undefined && { priority }) });
+      // A gate may ignore the signal, or reject with an error of its own when it fires.
+      await untilAborted(passing, signal, request.operation);
+    }
     throwIfAborted(signal, request.operation);
     hooks.request(note);
     const onEnd = (ending: Ending) => hooks.response({ ...note, ...ending });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 
 import type { BodyReader } from './body-reader.ts';
 import { codeOf, FileChangedError, FileUnreadableError } from '../errors.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../until-aborted.ts';
 import type { StreamSource } from '../video-client.ts';
 
 type Chunks = AsyncIterator<unknown, unknown>;

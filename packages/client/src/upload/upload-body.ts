@@ -4,7 +4,7 @@ import type { Bandwidth } from './bandwidth.ts';
 import { partBytes } from './body-reader.ts';
 import type { BodyReader } from './body-reader.ts';
 import { throwIfAborted } from '../errors.ts';
-import { untilAborted } from './until-aborted.ts';
+import { untilAborted } from '../until-aborted.ts';
 
 export interface UploadBodyOptions {
   readonly reader: BodyReader;

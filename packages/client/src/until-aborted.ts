@@ -1,4 +1,4 @@
-import { AbortedError } from '../errors.ts';
+import { AbortedError } from './errors.ts';
 
 /**
  * Waits for the work, or until the signal fires; the work itself continues.
