@@ -34,9 +34,12 @@ export const layouts: readonly Layout[] = [
   },
 ];
 
-/** Links to other pages of the repository, and pictures, would lead nowhere. */
+/** Links to other pages of the repository, and pictures, would lead nowhere. Code like `client[key](id)` only looks like one. */
 function withoutLinks(text: string): string {
   return text
     .replaceAll(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, '')
-    .replaceAll(/\[([^\]]*)\]\((?!https:|#)[^)]*\)/g, '$1');
+    .replaceAll(
+      /^```[^]*?^```$|`[^`\n]*`|\[([^\]]*)\]\((?!https:|#)[^)]*\)/gm,
+      (found, label?: string) => label ?? found,
+    );
 }
