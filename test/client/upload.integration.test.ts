@@ -1,8 +1,10 @@
 import { appendFileSync, renameSync, symlinkSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
+import { readOpenFile } from '@dropcast/client';
 import {
   AbortedError,
   AddressDeadError,
@@ -582,5 +584,49 @@ describe('a program that keeps its own books', () => {
     expect(hash).toBe(sha256(bytes));
     expect(calls).toEqual([hash, 'disposed']);
     expect(service.puts()).toMatchObject([{ bytes: bytes.length, headers: { 'content-type': 'video/x-matroska' } }]);
+  });
+
+  test.for([
+    { became: 'longer', bytes: content(3 * mib + 1) },
+    { became: 'shorter', bytes: content(2 * mib) },
+  ])('sends nothing of an open file that became $became since its size was asked', async ({ bytes }) => {
+    await using service = await startTinyService({ puts: [takeAll()] });
+    await using opened = openClient(service.baseUrl);
+    using folder = tempFolder();
+    const path = folder.file('clip.mp4', bytes);
+    const source = {
+      name: 'clip.mp4',
+      sizeBytes: 3 * mib,
+      openReader: async () => readOpenFile(await open(path), path),
+    };
+    const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
+    expect(await failure(opened.client.videos.send(source, created, own))).toMatchObject({ code: 'file_changed' });
+    expect(service.puts()).toEqual([]);
+  });
+
+  test('never sends what was in memory before, when its source fills less than it was asked for', async () => {
+    const received: Buffer[] = [];
+    await using service = await startTinyService({
+      puts: [
+        (request, response) => {
+          request.on('data', (chunk: Buffer) => received.push(chunk));
+          request.on('end', () => response.end());
+          request.resume();
+        },
+      ],
+    });
+    await using opened = openClient(service.baseUrl);
+    const openReader = async () => ({
+      read: async () => {},
+      confirm: async () => {},
+      [Symbol.asyncDispose]: async () => {},
+    });
+    const allocate = vi.spyOn(Buffer, 'allocUnsafeSlow').mockImplementation((size) => Buffer.alloc(size, 'secret'));
+    try {
+      await opened.client.videos.upload({ name: 'clip.mp4', sizeBytes: 5000, openReader }, fields);
+    } finally {
+      allocate.mockRestore();
+    }
+    expect(Buffer.concat(received).equals(Buffer.alloc(5000))).toBe(true);
   });
 });

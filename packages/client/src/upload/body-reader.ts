@@ -8,6 +8,8 @@ export const partBytes = 1024 * 1024;
  * the reader. A server that refuses `Expect: 100-continue` makes them start again at 0.
  */
 export interface BodyReader extends AsyncDisposable {
+  /** How many bytes there are, if the reader knows. When the source said another number, nothing is sent. */
+  readonly sizeBytes?: number;
   /**
    * Fills the whole buffer with the bytes from `position`.
    *

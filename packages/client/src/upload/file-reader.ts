@@ -10,6 +10,8 @@ import type { BodyReader } from './body-reader.ts';
 export interface FileReader extends BodyReader {
   /** Of the descriptor, when the reader was made. */
   readonly stats: BigIntStats;
+  /** Of the whole file, when the reader was made. */
+  readonly sizeBytes: number;
   /**
    * SHA-256 of the whole file, hex.
    * @throws {AbortedError} the signal fired
@@ -50,6 +52,10 @@ class OpenFile implements FileReader {
     this.stats = stats;
   }
 
+  get sizeBytes(): number {
+    return Number(this.stats.size);
+  }
+
   async read(position: number, into: Buffer): Promise<void> {
     let filled = 0;
     while (filled < into.length) {
@@ -63,7 +69,7 @@ class OpenFile implements FileReader {
   }
 
   async hash(signal: AbortSignal): Promise<string> {
-    const size = Number(this.stats.size);
+    const size = this.sizeBytes;
     const hash = createHash('sha256');
     const buffer = Buffer.allocUnsafeSlow(Math.min(partBytes, size));
     for (let position = 0; position < size; position += partBytes) {

@@ -3,6 +3,7 @@ import { getVideo } from '../wire/requests.ts';
 import { secretsOfAddress } from '../transport/scrub.ts';
 import type { CreatedVideo, Video } from '../wire/wire.ts';
 import { afterFailedPut } from './after-failed-put.ts';
+import type { BodyReader } from './body-reader.ts';
 import type { Caller } from '../caller.ts';
 import { failedVideo } from '../wait-until-ready.ts';
 import { longestTimerMs, requireWithin } from '../settings.ts';
@@ -71,6 +72,7 @@ class Sending {
     const { url, options } = this.#to;
     const { name, sizeBytes } = this.#source;
     await using reader = await this.#source.openReader();
+    requireSize(reader, this.#source);
     const { sha256 } = await this.#caller.put(
       { reader, sizeBytes },
       {
@@ -117,6 +119,14 @@ class Sending {
   #uploaded(sha256: string): UploadedVideo {
     return { id: this.#to.id, sizeBytes: this.#source.sizeBytes, sha256 };
   }
+}
+
+/** Without it the first bytes of a file that grew would arrive as a complete video. */
+function requireSize(reader: BodyReader, { name, sizeBytes }: SeekableSource): void {
+  if (reader.sizeBytes === undefined || reader.sizeBytes === sizeBytes) return;
+  throw new FileChangedError(`${JSON.stringify(name)} has ${reader.sizeBytes} bytes instead of ${sizeBytes}`, {
+    code: 'file_changed',
+  });
 }
 
 function requireAddress({ id, uploadUrl }: Pick<CreatedVideo, 'id' | 'uploadUrl'>): string {

@@ -96,7 +96,8 @@ export class UploadBody implements AsyncIterable<Buffer> {
     if (sizeBytes === 0) return;
     await untilAborted(this.#start.promise, signal, 'the upload');
     // One buffer for all parts: the next is read when the kernel has taken all of this one.
-    const buffer = Buffer.allocUnsafeSlow(Math.min(partBytes, sizeBytes));
+    // Zeroed: a reader that fills less than it was asked for must not send what was in memory before.
+    const buffer = Buffer.alloc(Math.min(partBytes, sizeBytes));
     const lastAt = sizeBytes - buffer.length;
     for (let at = 0; at < lastAt; at += buffer.length) {
       const part = buffer.subarray(0, lastAt - at);
