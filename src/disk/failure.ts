@@ -1,6 +1,6 @@
 import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError } from '@dropcast/client';
 import type { InstalledService } from '../config/installed-service.ts';
-import { failureOfMachine, failureOfThrown, stopped } from '../pipeline/file/failure.ts';
+import { failureOfMachine, stopped } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import { errnoOf } from './errno.ts';
 import { NotInFolderError } from './held-directory.ts';
@@ -15,7 +15,7 @@ export function toDiskFailure(error: unknown, service: InstalledService | null):
   if (error instanceof NotInFolderError) return { kind: 'permanent', code: 'outside_folder', message: error.message };
   const ofFile = failureOfFile(error);
   if (ofFile !== null) return ofFile;
-  if (!isSystemError(error)) return failureOfThrown(error);
+  if (!isSystemError(error)) return failureOfMachine(error) ?? bug(error);
   const { code } = error;
   if (code === 'EROFS') return { kind: 'suspended', code, message: readOnly(service) };
   if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'vanished', code, message: 'the file is gone' };
@@ -35,6 +35,12 @@ export function failureOfFile(error: unknown): Failure | null {
 
 function isSystemError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && 'syscall' in error && errnoOf(error) !== undefined;
+}
+
+function bug(error: unknown): Failure {
+  if (!(error instanceof Error))
+    return { kind: 'bug', code: 'unknown', message: 'something other than an error was thrown' };
+  return { kind: 'bug', code: errnoOf(error) ?? error.name, message: error.message };
 }
 
 /** A bad spot of a disk is one file's problem, and the others continue; a share that went stale comes back. */

@@ -1,4 +1,4 @@
-import { failureOfThrown, stopped } from '../pipeline/file/failure.ts';
+import { failureOfMachine, stopped } from '../pipeline/file/failure.ts';
 import type { Failure, FailureKind } from '../pipeline/file/failure.ts';
 import {
   AbortedError,
@@ -77,8 +77,10 @@ const unreachable = new Set(['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'ENOTFOU
 
 /** Something that is not from the service: this machine at its limits, its network, or a bug. */
 function localFailure(error: unknown): Failure {
-  const failure = failureOfThrown(error);
-  if (failure.kind !== 'bug' || !(error instanceof Error)) return failure;
+  const ofMachine = failureOfMachine(error);
+  if (ofMachine !== null) return ofMachine;
+  if (!(error instanceof Error))
+    return { kind: 'bug', code: 'unknown', message: 'something other than an error was thrown' };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   // A bug may quote an address: the client's own errors are scrubbed, and so is this one.
   const { message } = new ServiceError(error.message);

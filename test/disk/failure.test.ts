@@ -54,6 +54,13 @@ describe('a file of a watched folder', () => {
   test('what no system call threw is told as ever', () => {
     expect(toDiskFailure(new errors.FileVanishedError('m', { code: 'ENOENT' }), null).kind).toBe('vanished');
     expect(toDiskFailure(new errors.AbortedError('m'), null)).toBe(stopped);
-    expect(toDiskFailure(Object.assign(new TypeError('m'), { code: 'ERR_INVALID_ARG_TYPE' }), null).kind).toBe('bug');
+  });
+
+  test.each([
+    [Object.assign(new TypeError('m'), { code: 'ERR_INVALID_ARG_TYPE' }), 'ERR_INVALID_ARG_TYPE', 'm'],
+    [new Error('the directory is full of such names'), 'Error', 'the directory is full of such names'],
+    ['text', 'unknown', 'something other than an error was thrown'],
+  ])('%s is a bug with the code %s', (error, code, message) => {
+    expect(toDiskFailure(error, null)).toEqual({ kind: 'bug', code, message });
   });
 });
