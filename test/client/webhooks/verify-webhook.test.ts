@@ -169,3 +169,10 @@ describe('a webhook', () => {
     for (const hidden of [secret, secret.slice(6), sign(ready)]) expect(text).not.toContain(hidden);
   });
 });
+
+test.each([{ toleranceMs: NaN }, { nowMs: NaN }])(
+  'no age is checked against %j: it is a mistake of the caller',
+  (given) => {
+    expect(() => verifyWebhook({ ...received(ready), ...given })).toThrow(TypeError);
+  },
+);

@@ -28,10 +28,12 @@ const defaultToleranceMs = 300_000;
  *
  * @throws {WebhookSignatureError} do not trust it; `code` is `missing_header`, `bad_timestamp`, `too_old`, `too_new`,
  *   `wrong_signature` or `unreadable_event`
- * @throws {TypeError} `secret` does not have that form
+ * @throws {TypeError} `secret` does not have that form, or a time is not a number
  */
 export function verifyWebhook(webhook: ReceivedWebhook): WebhookEvent {
   const { body, headers, toleranceMs = defaultToleranceMs, nowMs = Date.now() } = webhook;
+  // Every comparison with NaN is false: nothing would ever be too old.
+  if (Number.isNaN(toleranceMs) || Number.isNaN(nowMs)) throw new TypeError('toleranceMs and nowMs must be numbers');
   const key = keyOf(webhook.secret);
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
