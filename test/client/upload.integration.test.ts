@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 
 import { readOpenFile } from '@dropcast/client';
+import type { BodyReader } from '@dropcast/client';
 import {
   AbortedError,
   AddressDeadError,
@@ -628,5 +629,25 @@ describe('a program that keeps its own books', () => {
       allocate.mockRestore();
     }
     expect(Buffer.concat(received).equals(Buffer.alloc(5000))).toBe(true);
+  });
+
+  test('is not waited for when it opens a source after the call was aborted; what it opens then is disposed of', async () => {
+    await using service = await startTinyService();
+    await using opened = openClient(service.baseUrl);
+    const stop = new AbortController();
+    const opening = Promise.withResolvers<BodyReader>();
+    const disposed = Promise.withResolvers<void>();
+    const source = { name: 'clip.mp4', sizeBytes: 3, openReader: () => opening.promise };
+    const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
+    const sent = opened.client.videos.send(source, created, { signal: stop.signal });
+    setImmediate(() => stop.abort());
+    expect(await failure(sent)).toBeInstanceOf(AbortedError);
+    opening.resolve({
+      read: async () => {},
+      confirm: async () => {},
+      [Symbol.asyncDispose]: async () => disposed.resolve(),
+    });
+    await disposed.promise;
+    expect(service.puts()).toEqual([]);
   });
 });

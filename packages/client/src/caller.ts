@@ -125,9 +125,13 @@ export class Caller {
     const note: RequestNote = { operation: request.operation, method: request.method, path: request.path, attempt };
     throwIfAborted(signal, request.operation);
     if (gate !== undefined) {
-      const passing = gate.pass({ ...note, signal, ...(priority !== undefined && { priority }) });
+      const atGate = { ...note, signal, ...(priority !== undefined && { priority }) };
       // A gate may ignore the signal, or reject with an error of its own when it fires.
-      await untilAborted(passing, signal, request.operation);
+      await untilAborted(
+        Promise.try(() => gate.pass(atGate)),
+        signal,
+        request.operation,
+      );
     }
     throwIfAborted(signal, request.operation);
     hooks.request(note);

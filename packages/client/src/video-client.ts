@@ -17,7 +17,8 @@ export type { AnalyticsOverview, ChannelChanges, Period, VideoAnalytics, VideoCh
 /**
  * The whole API of the video service, typed (api-spec section 4). Made by `createVideoClient`.
  *
- * Every method rejects with a subclass of `ServiceError`, or with a `TypeError` for an option out of its range. Leaving the scope of
+ * Every method rejects with a subclass of `ServiceError`, with a `TypeError` for an option out of its range, or with what a function
+ * of yours (`requestGate`, `beforeLastPart`, `onProgress`, a source) throws. Leaving the scope of
  * an `await using`, or calling `[Symbol.asyncDispose]()`, aborts what is under way and waits until it has ended.
  */
 export interface VideoClient extends AsyncDisposable {
@@ -163,7 +164,10 @@ export interface SeekableSource {
   readonly name: string;
   /** Whole bytes, 0 or more. */
   readonly sizeBytes: number;
-  /** Called once per attempt; the reader is disposed of when the attempt has ended. For open files see `readOpenFile`. */
+  /**
+   * Called once per attempt; the reader is disposed of when the attempt has ended. Opens the same bytes each time, `sizeBytes` of them.
+   * For open files see `readOpenFile`.
+   */
   openReader(): Promise<BodyReader>;
 }
 
@@ -173,7 +177,8 @@ export interface SendCallOptions extends RequestOptions {
   readonly onProgress?: (sentBytes: number, totalBytes: number) => void;
   /**
    * Awaited when everything was read and confirmed, before the last part of it (up to 1 MiB) leaves: write down durably here what was
-   * sent. What it throws ends the upload, and the service never gets a complete file.
+   * sent. Called again, with the same hash, when the file is sent again. What it throws ends the upload, and the service never gets a
+   * complete file.
    *
    * @param sha256 of the whole body, hex
    */
@@ -181,6 +186,7 @@ export interface SendCallOptions extends RequestOptions {
   /**
    * Whether to ask for the status after a failed PUT, to recognise a file that did arrive and to know whether it may be sent again.
    * `false`: one PUT and nothing else; its error is thrown, and the caller must ask before the file is sent again. Default true.
+   * In either case a server that answers 417 to `Expect: 100-continue` gets the same PUT without it (RFC 9110 section 10.1.1).
    */
   readonly askAfterFailure?: boolean;
   /** Longest time without a byte that moves, in milliseconds, 1 to 2,147,483,647. Default 60,000. */

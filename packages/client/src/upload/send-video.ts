@@ -5,6 +5,7 @@ import type { CreatedVideo, Video } from '../wire/wire.ts';
 import { afterFailedPut } from './after-failed-put.ts';
 import type { BodyReader } from './body-reader.ts';
 import type { Caller } from '../caller.ts';
+import { untilAborted } from '../until-aborted.ts';
 import { failedVideo } from '../wait-until-ready.ts';
 import { longestTimerMs, requireWithin } from '../settings.ts';
 import type { SeekableSource, SendCallOptions, UploadedVideo } from '../video-client.ts';
@@ -71,7 +72,7 @@ class Sending {
   async #put(attempt: number): Promise<string> {
     const { url, options } = this.#to;
     const { name, sizeBytes } = this.#source;
-    await using reader = await this.#source.openReader();
+    await using reader = await this.#open();
     requireSize(reader, this.#source);
     const { sha256 } = await this.#caller.put(
       { reader, sizeBytes },
@@ -91,6 +92,17 @@ class Sending {
       attempt,
     );
     return sha256;
+  }
+
+  /** A source that hangs while it opens must not keep an aborted call; what it opens later is not needed any more. */
+  async #open(): Promise<BodyReader> {
+    const opening = Promise.try(() => this.#source.openReader());
+    try {
+      return await untilAborted(opening, this.#signal, 'the upload');
+    } catch (error) {
+      void opening.then((late) => late[Symbol.asyncDispose]()).catch(() => {});
+      throw error;
+    }
   }
 
   /** After two bodies of different content for one address nobody could say which one arrived. */
