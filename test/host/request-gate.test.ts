@@ -1,0 +1,149 @@
+import nock from 'nock';
+import { afterAll, expect, test } from 'vitest';
+import { AbortedError } from '@dropcast/client';
+import { failureOfFile } from '../../src/disk/failure.ts';
+import { uploadSource } from '../../src/disk/accepted-file.ts';
+import type { Gate } from '../../src/host/gate.ts';
+import { budgetOf, clientGateOf } from '../../src/host/request-gate.ts';
+import { createVideoHost } from '../../src/host/video-host.ts';
+import type { VideoHost, VideoLibrary } from '../../src/pipeline/file/ports.ts';
+import { openDaemonClient } from '../client/daemon-client.ts';
+import { base, mockExchanges } from '../client/nocked.ts';
+import { someFacts } from '../pipeline/some-facts.ts';
+
+const { signal } = new AbortController();
+const page = { data: [], meta: { page: 1, per_page: 100, total: 0 } };
+const video = { data: { id: 'vid_1', status: 'pending' } };
+
+mockExchanges();
+afterAll(() => nock.enableNetConnect());
+
+/** A gate that lets everything through and remembers what for. */
+function countingGate() {
+  const taken: string[] = [];
+  const throttled: (number | undefined)[] = [];
+  const gate: Pick<Gate, 'take' | 'throttled'> = {
+    take: async (priority) => void taken.push(priority),
+    throttled: (ms) => void throttled.push(ms),
+  };
+  return { gate: gate as Gate, taken, throttled };
+}
+
+function open(gate: Gate) {
+  const opened = openDaemonClient(base, { requestGate: clientGateOf(gate) });
+  const host = createVideoHost({
+    client: () => opened.client,
+    sourceOf: uploadSource,
+    failureOfFile,
+    stallTimeoutMs: () => 5000,
+    howToRenewKey: () => 'a new key',
+  });
+  return { host, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+}
+
+interface Call {
+  readonly call: string;
+  readonly of: (host: VideoHost & VideoLibrary) => Promise<unknown>;
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly path: string;
+  readonly answer?: object;
+  readonly taken: readonly string[];
+}
+
+const calls: readonly Call[] = [
+  // Paid for by the pipeline, before its intent is written.
+  {
+    call: 'create',
+    of: (host) => host.create(someFacts(), 'token', signal),
+    method: 'post',
+    path: '/videos',
+    answer: { id: 'vid_1', upload_url: 'https://upload.example.com/u', status: 'pending' },
+    taken: [],
+  },
+  {
+    call: 'status',
+    of: (host) => host.status('v', signal),
+    method: 'get',
+    path: '/videos/v',
+    answer: video,
+    taken: ['finish'],
+  },
+  { call: 'remove', of: (host) => host.remove('v', signal), method: 'delete', path: '/videos/v', taken: ['finish'] },
+  {
+    call: 'amend',
+    of: (host) => host.amend('v', { title: 'T' }, signal),
+    method: 'patch',
+    path: '/videos/v',
+    taken: ['finish'],
+  },
+  {
+    call: 'publish',
+    of: (host) => host.publish('f', signal),
+    method: 'post',
+    path: '/feeds/f/publish',
+    taken: ['finish'],
+  },
+  { call: 'list', of: (host) => host.list(1, signal), method: 'get', path: '/videos', answer: page, taken: ['poll'] },
+  {
+    call: 'get',
+    of: (host) => host.get('v', signal),
+    method: 'get',
+    path: '/videos/v',
+    answer: video,
+    taken: ['poll'],
+  },
+];
+
+test.for(calls)('$call passes the gate as $taken', async ({ of, method, path, answer, taken }) => {
+  const counting = countingGate();
+  await using opened = open(counting.gate);
+  nock(base)
+    [method](path)
+    .query(true)
+    .reply(200, answer ?? {});
+  expect(await of(opened.host)).toMatchObject({ ok: true });
+  expect(counting.taken).toEqual(taken);
+  expect(counting.throttled).toEqual([]);
+});
+
+test.for(calls)(
+  '$call that is answered 429 moves the gate once and is not repeated',
+  async ({ of, method, path, taken }) => {
+    const counting = countingGate();
+    await using opened = open(counting.gate);
+    nock(base)[method](path).query(true).reply(429, {}, { 'retry-after': '7' });
+    expect(await of(opened.host)).toMatchObject({ ok: false, failure: { kind: 'throttled', retryAfterMs: 7000 } });
+    expect(counting.taken).toEqual(taken);
+    expect(counting.throttled).toEqual([7000]);
+  },
+);
+
+test.for(calls)('$call that is answered 503 is not repeated', async ({ of, method, path, taken }) => {
+  const counting = countingGate();
+  await using opened = open(counting.gate);
+  nock(base)[method](path).query(true).reply(503);
+  expect(await of(opened.host)).toMatchObject({ ok: false, failure: { kind: 'transient', inDoubt: true } });
+  expect(counting.taken).toEqual(taken);
+});
+
+test('the list request after a create request that found nothing passes as a poll', async () => {
+  const counting = countingGate();
+  await using opened = open(counting.gate);
+  nock(base).post('/videos').reply(404, {}).get('/videos').query(true).reply(200, page);
+  expect(await opened.host.create(someFacts(), 'token', signal)).toMatchObject({ ok: false });
+  expect(counting.taken).toEqual(['poll']);
+});
+
+test.for([undefined, 'low', 'Finish'])('the priority %j is the least urgent', async (priority) => {
+  const { gate, taken } = countingGate();
+  const request = { operation: 'o', method: 'GET', path: '/', attempt: 1, signal };
+  await clientGateOf(gate).pass({ ...request, ...(priority !== undefined && { priority }) });
+  expect(taken).toEqual(['poll']);
+});
+
+test('a budget that is closed grants nothing; one that cannot be written says why', async () => {
+  const refusing = (error: Error) => ({ ...countingGate().gate, take: () => Promise.reject(error) }) as Gate;
+  expect(await budgetOf(countingGate().gate).take('create', signal)).toBe(true);
+  expect(await budgetOf(refusing(new AbortedError('waiting'))).take('create', signal)).toBe(false);
+  await expect(budgetOf(refusing(new Error('disk full'))).take('create', signal)).rejects.toThrow('disk full');
+});
