@@ -43,8 +43,6 @@ export function connectToService(
       baseUrl: config.service.baseUrl,
       apiKey: config.service.apiKey.reveal(),
       sendKeyTo: config.service.sendKeyTo,
-      // The machine decides what is tried again, with the answer in the ledger.
-      maxRetries: 0,
       requestGate: clientGateOf(gate),
       bandwidth,
       onResponse: (note) => logger.debug('A request ended', { ...note }),

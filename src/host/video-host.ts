@@ -1,5 +1,5 @@
 import { UnauthorizedError } from '@dropcast/client';
-import type { NewVideo, SeekableSource, Video, VideoClient } from '@dropcast/client';
+import type { CreateOptions, NewVideo, RequestOptions, SeekableSource, Video, VideoClient } from '@dropcast/client';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import type {
@@ -14,7 +14,7 @@ import { toFailure } from './failure.ts';
 
 /** What the adapter needs beside the client. */
 export interface VideoHostParts {
-  /** The client to use now: a reload may replace it. It must not repeat requests by itself (`maxRetries: 0`). */
+  /** The client to use now: a reload may replace it. */
   client(): VideoClient;
   /** The body of an accepted file. */
   sourceOf(facts: Facts): SeekableSource;
@@ -83,14 +83,15 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
   };
 }
 
-function asks(priority: RequestPriority, signal: AbortSignal): { priority: RequestPriority; signal: AbortSignal } {
-  return { priority, signal };
+/** The machine decides what is tried again, with the answer in the ledger: the client repeats nothing, whatever its own options say. */
+function asks(priority: RequestPriority, signal: AbortSignal): RequestOptions {
+  return { priority, signal, maxRetries: 0 };
 }
 
 async function createRecord(
   { videos }: VideoClient,
   { id, plan, sourceUrl }: Facts,
-  options: { readonly signal: AbortSignal; readonly idempotencyKey: string },
+  options: CreateOptions,
 ): Promise<CreatedRecord> {
   if (plan === null) throw new Error(`file ${id} has no plan`);
   const fields: NewVideo = {

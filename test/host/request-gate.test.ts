@@ -30,7 +30,7 @@ function countingGate() {
 }
 
 function open(gate: Gate) {
-  const opened = openDaemonClient(base, { requestGate: clientGateOf(gate) });
+  const opened = openDaemonClient(base, { requestGate: clientGateOf(gate), maxRetries: 2 });
   const host = createVideoHost({
     client: () => opened.client,
     sourceOf: uploadSource,
