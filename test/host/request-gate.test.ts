@@ -44,7 +44,7 @@ function open(gate: Gate) {
 interface Call {
   readonly call: string;
   readonly of: (host: VideoHost & VideoLibrary) => Promise<unknown>;
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly answer?: object;
   readonly taken: readonly string[];
@@ -55,7 +55,7 @@ const calls: readonly Call[] = [
   {
     call: 'create',
     of: (host) => host.create(someFacts(), 'token', signal),
-    method: 'post',
+    method: 'POST',
     path: '/videos',
     answer: { id: 'vid_1', upload_url: 'https://upload.example.com/u', status: 'pending' },
     taken: [],
@@ -63,31 +63,31 @@ const calls: readonly Call[] = [
   {
     call: 'status',
     of: (host) => host.status('v', signal),
-    method: 'get',
+    method: 'GET',
     path: '/videos/v',
     answer: video,
     taken: ['finish'],
   },
-  { call: 'remove', of: (host) => host.remove('v', signal), method: 'delete', path: '/videos/v', taken: ['finish'] },
+  { call: 'remove', of: (host) => host.remove('v', signal), method: 'DELETE', path: '/videos/v', taken: ['finish'] },
   {
     call: 'amend',
     of: (host) => host.amend('v', { title: 'T' }, signal),
-    method: 'patch',
+    method: 'PATCH',
     path: '/videos/v',
     taken: ['finish'],
   },
   {
     call: 'publish',
     of: (host) => host.publish('f', signal),
-    method: 'post',
+    method: 'POST',
     path: '/feeds/f/publish',
     taken: ['finish'],
   },
-  { call: 'list', of: (host) => host.list(1, signal), method: 'get', path: '/videos', answer: page, taken: ['poll'] },
+  { call: 'list', of: (host) => host.list(1, signal), method: 'GET', path: '/videos', answer: page, taken: ['poll'] },
   {
     call: 'get',
     of: (host) => host.get('v', signal),
-    method: 'get',
+    method: 'GET',
     path: '/videos/v',
     answer: video,
     taken: ['poll'],
@@ -98,7 +98,7 @@ test.for(calls)('$call passes the gate as $taken', async ({ of, method, path, an
   const counting = countingGate();
   await using opened = open(counting.gate);
   nock(base)
-    [method](path)
+    .intercept(path, method)
     .query(true)
     .reply(200, answer ?? {});
   expect(await of(opened.host)).toMatchObject({ ok: true });
@@ -111,7 +111,7 @@ test.for(calls)(
   async ({ of, method, path, taken }) => {
     const counting = countingGate();
     await using opened = open(counting.gate);
-    nock(base)[method](path).query(true).reply(429, {}, { 'retry-after': '7' });
+    nock(base).intercept(path, method).query(true).reply(429, {}, { 'retry-after': '7' });
     expect(await of(opened.host)).toMatchObject({ ok: false, failure: { kind: 'throttled', retryAfterMs: 7000 } });
     expect(counting.taken).toEqual(taken);
     expect(counting.throttled).toEqual([7000]);
@@ -121,7 +121,7 @@ test.for(calls)(
 test.for(calls)('$call that is answered 503 is not repeated', async ({ of, method, path, taken }) => {
   const counting = countingGate();
   await using opened = open(counting.gate);
-  nock(base)[method](path).query(true).reply(503);
+  nock(base).intercept(path, method).query(true).reply(503);
   expect(await of(opened.host)).toMatchObject({ ok: false, failure: { kind: 'transient', inDoubt: true } });
   expect(counting.taken).toEqual(taken);
 });
@@ -142,7 +142,12 @@ test.for([undefined, 'low', 'Finish'])('the priority %j is the least urgent', as
 });
 
 test('a budget that is closed grants nothing; one that cannot be written says why', async () => {
-  const refusing = (error: Error) => ({ ...countingGate().gate, take: () => Promise.reject(error) }) as Gate;
+  const refusing = (error: Error): Gate => {
+    const take = async (): Promise<void> => {
+      throw error;
+    };
+    return { ...countingGate().gate, take };
+  };
   expect(await budgetOf(countingGate().gate).take('create', signal)).toBe(true);
   expect(await budgetOf(refusing(new AbortedError('waiting'))).take('create', signal)).toBe(false);
   await expect(budgetOf(refusing(new Error('disk full'))).take('create', signal)).rejects.toThrow('disk full');
