@@ -39,7 +39,12 @@ const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderCo
   ...other,
 });
 
-async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]) {
+interface Ledger {
+  /** May reject. */
+  readonly onKnown?: () => Promise<void>;
+}
+
+async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[], { onKnown }: Ledger = {}) {
   const scratch = await scratchDirectory();
   await mkdir(scratch.file('news'));
   const store = new MemoryStore();
@@ -66,7 +71,10 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     config: { folders: make(scratch) },
     intake,
     ledger: {
-      known: async () => [],
+      known: async () => {
+        await onKnown?.();
+        return [];
+      },
       atPath: (folder, path) => store.atPath(folder, path),
       unrouted: () => store.unrouted(),
     },
@@ -151,6 +159,33 @@ describe('another configuration', () => {
     expect(events.told.filter(({ type }) => type === 'folder').slice(before)).toMatchObject([
       { folder: scratch.path, state: 'watching' },
     ]);
+  });
+
+  test('leaves no moment in which a missing file of a folder counts as gone', async () => {
+    await using there = await open(({ path }) => [folderConfig(path)]);
+    const { scratch, folders } = there;
+    await folders.start();
+    const changing = folders.change({ folders: [folderConfig(scratch.path, { settleMs: 30 })] });
+    expect(await folders.whyAway(scratch.path)).toBe('it is not being watched');
+    await changing;
+    expect(await folders.whyAway(scratch.path)).toBeNull();
+  });
+
+  test('that cannot be applied because the ledger fails is applied by the next reload', async () => {
+    let isBroken = false;
+    const onKnown = async (): Promise<void> => {
+      if (isBroken) throw new Error('the ledger cannot be read');
+    };
+    await using there = await open(({ file }) => [folderConfig(file('news'))], { onKnown });
+    const { scratch, folders, states } = there;
+    await folders.start();
+    await writeFile(scratch.file('a.mp4'), 'content');
+    const after = { folders: [folderConfig(scratch.path)] };
+    isBroken = true;
+    await expect(folders.change(after)).rejects.toThrow('the ledger');
+    isBroken = false;
+    await folders.change(after);
+    await eventually('the file is taken in', () => expect(states()).toEqual(['a.mp4 held']));
   });
 
   test('that comes with the end opens nothing', async () => {
