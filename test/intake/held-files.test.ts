@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { HeldFiles } from '../../src/intake/held-files.ts';
+import type { Accepted } from '../../src/intake/intake.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { failure, someFacts } from '../pipeline/some-facts.ts';
 
@@ -18,7 +19,7 @@ const rows = [
   held('flawed', 'flawed'),
 ];
 
-function open(reroute: (facts: Facts) => Promise<unknown>) {
+function open(reroute: (facts: Facts) => Promise<Accepted | undefined>) {
   const errors: string[] = [];
   const ignore = (): void => undefined;
   const logger = { error: (message: string) => void errors.push(message), warn: ignore, info: ignore, debug: ignore };
@@ -28,7 +29,7 @@ function open(reroute: (facts: Facts) => Promise<unknown>) {
 
 test('all are routed again when asked, and at each interval those that a sidecar may hold', async () => {
   const asked: string[] = [];
-  const { held: files } = open(({ id }) => Promise.resolve(void asked.push(id)));
+  const { held: files } = open(async ({ id }) => void asked.push(id));
   await files.rerouteAll();
   expect(asked.splice(0)).toEqual(['without code', 'no rule', 'sidecar', 'flawed']);
   files.start();
@@ -40,6 +41,26 @@ test('all are routed again when asked, and at each interval those that a sidecar
   expect(asked).toEqual(['without code', 'sidecar']);
   await files[Symbol.asyncDispose]();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test.each([
+  ['fails', () => Promise.reject(new Error('the disk is full'))],
+  ['meets a row that somebody else holds', () => Promise.resolve('busy' as const)],
+])('routing all again is repeated by the next check if it %s', async (_what, first) => {
+  const asked: string[] = [];
+  const { held: files } = open(async ({ id }) => {
+    asked.push(id);
+    return asked.length === 1 ? first() : undefined;
+  });
+  await files.rerouteAll().catch(() => undefined);
+  asked.splice(0, asked.length, 'before');
+  files.start();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked.splice(0)).toEqual(['before', 'without code', 'no rule', 'sidecar', 'flawed']);
+  asked.push('before');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toEqual(['before', 'without code', 'sidecar']);
+  await files[Symbol.asyncDispose]();
 });
 
 test('a check that fails is logged, and the next one comes', async () => {
