@@ -233,6 +233,8 @@ describe('an arrival', () => {
     expect(await intake.accept(arrival({ path: 'other.mp4' }))).toBe('renamed');
     expect(rowsOf(store)).toEqual(['other.mp4 queued', 'other.mp4 superseded']);
     expect(await intake.accept(arrival({ path: 'other.mp4' }))).toBe('known');
+    await intake.gone('/inbox', 'other.mp4');
+    expect(rowsOf(store)).toEqual(['other.mp4 vanished', 'other.mp4 superseded']);
   });
 
   test('of a renamed file goes where the rules send its new name, as long as nothing was sent', async () => {
