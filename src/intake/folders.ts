@@ -59,7 +59,10 @@ class FolderSet implements Folders {
     this.#held = new HeldFiles({
       store: options.ledger,
       logger: options.logger,
-      reroute: async (facts) => this.#watched.get(facts.folder)?.intake.reroute(facts),
+      reroute: async (facts) => {
+        const accepted = await this.#watched.get(facts.folder)?.intake.reroute(facts);
+        return accepted !== null && accepted !== 'busy';
+      },
       intervalMs: () => Math.min(...this.#folders.map(({ rescanMs }) => rescanMs), longestCheckMs),
     });
   }
@@ -114,7 +117,8 @@ class FolderSet implements Folders {
 
   async reroute(facts: Facts): Promise<Accepted> {
     const folder = this.#watched.get(facts.folder);
-    return folder === undefined || facts.videoId !== null ? 'known' : folder.intake.reroute(facts);
+    if (folder === undefined || facts.videoId !== null) return 'known';
+    return (await folder.intake.reroute(facts)) ?? 'known';
   }
 
   async rescan(): Promise<void> {

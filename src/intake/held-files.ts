@@ -1,14 +1,13 @@
 import type { Logger } from '../log/logger.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
-import type { Accepted } from './intake.ts';
 import { mayBeHeldBySidecar } from './reroute.ts';
 
 export interface HeldFilesOptions {
   readonly store: Pick<IntakeStore, 'unrouted'>;
   readonly logger: Logger;
-  /** Asks the rules and the sidecar of one file again. `busy`: has to come again. */
-  readonly reroute: (facts: Facts) => Promise<Accepted | undefined>;
+  /** Asks the rules and the sidecar of one file again. False: that was not possible now. */
+  readonly reroute: (facts: Facts) => Promise<boolean>;
   /** From the end of one check of the sidecars to the next, in milliseconds, at most 2^31 - 1. */
   readonly intervalMs: () => number;
 }
@@ -31,8 +30,8 @@ export class HeldFiles implements AsyncDisposable {
   }
 
   /**
-   * Routes all of them again: the configuration may be another one. If that fails, or somebody else holds one of them, the next regular
-   * check repeats it. Ends early when it is closed.
+   * Routes all of them again: the configuration may be another one. If that fails, or is not possible for one of
+   * them, the next regular check repeats it. Ends early when it is closed.
    */
   async rerouteAll(): Promise<void> {
     this.#wanted += 1;
@@ -59,11 +58,11 @@ export class HeldFiles implements AsyncDisposable {
     const wanted = this.#wanted;
     const isAll = this.#finished < wanted;
     const rows = await this.#options.store.unrouted();
-    let isAnyBusy = false;
+    let areAllRouted = true;
     for (const facts of isAll ? rows : rows.filter(mayBeHeldBySidecar)) {
       if (this.#isClosed) return;
-      if ((await this.#options.reroute(facts)) === 'busy') isAnyBusy = true;
+      if (!(await this.#options.reroute(facts))) areAllRouted = false;
     }
-    if (!isAnyBusy) this.#finished = Math.max(this.#finished, wanted);
+    if (areAllRouted) this.#finished = Math.max(this.#finished, wanted);
   }
 }

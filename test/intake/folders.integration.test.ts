@@ -71,9 +71,9 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     config: { folders: make(scratch) },
     intake,
     ledger: {
-      known: async () => {
+      known: async (folder) => {
         await onKnown?.();
-        return [];
+        return store.rows.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
       },
       atPath: (folder, path) => store.atPath(folder, path),
       unrouted: () => store.unrouted(),
@@ -159,6 +159,24 @@ describe('another configuration', () => {
     expect(events.told.filter(({ type }) => type === 'folder').slice(before)).toMatchObject([
       { folder: scratch.path, state: 'watching' },
     ]);
+  });
+
+  test('routes what no rule took once its folder is back', async () => {
+    await using there = await open(({ file }) => [folderConfig(file('news'), { rescanMs: 50 })]);
+    const { scratch, store, folders, states } = there;
+    await writeFile(scratch.file('news/a.mp4'), 'content');
+    await folders.start();
+    await eventually('it is held', () => expect(states()).toEqual(['a.mp4 held']));
+    await rename(scratch.file('news'), scratch.file('away'));
+    const [rule] = folderConfig(scratch.path).rules;
+    const rules = rule === undefined ? [] : [{ ...rule, match: '**' }];
+    await folders.change({ folders: [folderConfig(scratch.file('news'), { rules, rescanMs: 50 })] });
+    await eventually('the folder is away', () => expect(folders.away()).toBe(1));
+    await eventually('all that the change began is over', () => expect(folders.isSettling()).toBe(false));
+    await rename(scratch.file('away'), scratch.file('news'));
+    await folders.rescan();
+    await eventually('it is queued', () => expect(states()).toEqual(['a.mp4 queued']));
+    expect(store.rows).toHaveLength(1);
   });
 
   test('leaves no moment in which a missing file of a folder counts as gone', async () => {

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { HeldFiles } from '../../src/intake/held-files.ts';
-import type { Accepted } from '../../src/intake/intake.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { failure, someFacts } from '../pipeline/some-facts.ts';
 
@@ -19,7 +18,7 @@ const rows = [
   held('flawed', 'flawed'),
 ];
 
-function open(reroute: (facts: Facts) => Promise<Accepted | undefined>) {
+function open(reroute: (facts: Facts) => Promise<boolean>) {
   const errors: string[] = [];
   const ignore = (): void => undefined;
   const logger = { error: (message: string) => void errors.push(message), warn: ignore, info: ignore, debug: ignore };
@@ -29,7 +28,7 @@ function open(reroute: (facts: Facts) => Promise<Accepted | undefined>) {
 
 test('all are routed again when asked, and at each interval those that a sidecar may hold', async () => {
   const asked: string[] = [];
-  const { held: files } = open(async ({ id }) => void asked.push(id));
+  const { held: files } = open(async ({ id }) => asked.push(id) > 0);
   await files.rerouteAll();
   expect(asked.splice(0)).toEqual(['without code', 'no rule', 'sidecar', 'flawed']);
   files.start();
@@ -45,12 +44,12 @@ test('all are routed again when asked, and at each interval those that a sidecar
 
 test.each([
   ['fails', () => Promise.reject(new Error('the disk is full'))],
-  ['meets a row that somebody else holds', () => Promise.resolve('busy' as const)],
+  ['is not possible for one of them', () => Promise.resolve(false)],
 ])('routing all again is repeated by the next check if it %s', async (_what, first) => {
   const asked: string[] = [];
   const { held: files } = open(async ({ id }) => {
     asked.push(id);
-    return asked.length === 1 ? first() : undefined;
+    return asked.length === 1 ? first() : true;
   });
   await files.rerouteAll().catch(() => undefined);
   asked.splice(0, asked.length, 'before');
@@ -81,6 +80,7 @@ test('closed in the middle of a check, it ends after the file at hand, and sets 
   const { held: files } = open(async ({ id }) => {
     asked.push(id);
     await released;
+    return true;
   });
   files.start();
   await vi.advanceTimersByTimeAsync(60_000);
