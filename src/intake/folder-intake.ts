@@ -64,10 +64,10 @@ export class FolderIntake {
     return accepted;
   }
 
-  /** Asks the rules and the sidecar again where a known file goes. */
-  async reroute(facts: Facts): Promise<Accepted> {
+  /** Asks the rules and the sidecar again where a known file goes. Null when it is not there, perhaps with its whole folder. */
+  async reroute(facts: Facts): Promise<Accepted | null> {
     const route = await routeOf(this.#router, facts);
-    if (route === null) return 'known';
+    if (route === null) return null;
     const accepted = await this.#world.intake.reroute(facts, route);
     if (accepted === 'rerouted') this.#world.tookIn();
     return accepted;

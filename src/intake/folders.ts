@@ -59,7 +59,10 @@ class FolderSet implements Folders {
     this.#held = new HeldFiles({
       store: options.ledger,
       logger: options.logger,
-      reroute: async (facts) => this.#watched.get(facts.folder)?.intake.reroute(facts),
+      reroute: async (facts) => {
+        const accepted = await this.#watched.get(facts.folder)?.intake.reroute(facts);
+        return accepted !== null && accepted !== 'busy';
+      },
       intervalMs: () => Math.min(...this.#folders.map(({ rescanMs }) => rescanMs), longestCheckMs),
     });
   }
@@ -73,13 +76,12 @@ class FolderSet implements Folders {
     if (this.#isClosed) return;
     const kept = unchanged(this.#folders, folders);
     this.#folders = folders;
-    for (const [path, folder] of this.#watched) {
-      if (kept.has(path)) continue;
-      this.#watched.delete(path);
-      await folder[Symbol.asyncDispose]();
-      // Closed meanwhile: nobody would close what is opened from here on.
-      if (this.#isClosed) return;
-    }
+    const ended = this.#all().filter(({ path }) => !kept.has(path));
+    // They stay listed until others replace them: until then a missing file proves nothing, and whoever closes waits for them too.
+    await Promise.all(ended.map((folder) => folder[Symbol.asyncDispose]()));
+    // Closed meanwhile: nobody would close what is opened from here on.
+    if (this.#isClosed) return;
+    for (const { path } of ended) this.#watched.delete(path);
     await this.#open(folders.filter(({ path }) => !this.#watched.has(path)));
   }
 
@@ -115,7 +117,8 @@ class FolderSet implements Folders {
 
   async reroute(facts: Facts): Promise<Accepted> {
     const folder = this.#watched.get(facts.folder);
-    return folder === undefined || facts.videoId !== null ? 'known' : folder.intake.reroute(facts);
+    if (folder === undefined || facts.videoId !== null) return 'known';
+    return (await folder.intake.reroute(facts)) ?? 'known';
   }
 
   async rescan(): Promise<void> {
@@ -132,10 +135,21 @@ class FolderSet implements Folders {
   async #open(folders: readonly FolderConfig[]): Promise<void> {
     const opened = folders.map((folder) => new WatchedFolder(folder, nestedIn(folder, this.#folders), this.#world));
     for (const folder of opened) this.#watched.set(folder.path, folder);
-    await Promise.all(opened.map((folder) => folder.begin()));
+    await this.#begin(opened);
     if (this.#isClosed) return;
     this.#runInBackground('Routing held files again', () => this.#held.rerouteAll());
     for (const folder of opened) this.#runInBackground('The first scan', () => folder.firstScan());
+  }
+
+  /** Keeps none of the folders if one cannot begin: kept, they would never be scanned, and the next reload would take them for watched. */
+  async #begin(opened: readonly WatchedFolder[]): Promise<void> {
+    try {
+      await Promise.all(opened.map((folder) => folder.begin()));
+    } catch (error) {
+      for (const { path } of opened) this.#watched.delete(path);
+      await Promise.all(opened.map((folder) => folder[Symbol.asyncDispose]()));
+      throw error;
+    }
   }
 
   #runInBackground(what: string, work: () => Promise<void>): void {

@@ -6,8 +6,8 @@ import { mayBeHeldBySidecar } from './reroute.ts';
 export interface HeldFilesOptions {
   readonly store: Pick<IntakeStore, 'unrouted'>;
   readonly logger: Logger;
-  /** Asks the rules and the sidecar of one file again. */
-  readonly reroute: (facts: Facts) => Promise<unknown>;
+  /** Asks the rules and the sidecar of one file again. False: that was not possible now. */
+  readonly reroute: (facts: Facts) => Promise<boolean>;
   /** From the end of one check of the sidecars to the next, in milliseconds, at most 2^31 - 1. */
   readonly intervalMs: () => number;
 }
@@ -20,22 +20,29 @@ export class HeldFiles implements AsyncDisposable {
   readonly #options: HeldFilesOptions;
   #timer: NodeJS.Timeout | null = null;
   #check: Promise<void> = Promise.resolve();
+  /** How often all were to be routed again, and up to which of these times all were. */
+  #wanted = 0;
+  #finished = 0;
   #isClosed = false;
 
   constructor(options: HeldFilesOptions) {
     this.#options = options;
   }
 
-  /** Routes all of them again: the configuration may be another one. Ends early when it is closed. */
+  /**
+   * Routes all of them again: the configuration may be another one. If that fails, or is not possible for one of
+   * them, the next regular check repeats it. Ends early when it is closed.
+   */
   async rerouteAll(): Promise<void> {
-    await this.#reroute(() => true);
+    this.#wanted += 1;
+    await this.#reroute();
   }
 
   /** Begins the regular check. */
   start(): void {
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
-      this.#check = this.#reroute(mayBeHeldBySidecar)
+      this.#check = this.#reroute()
         .catch((error: unknown) => this.#options.logger.error('Checking sidecars again failed', { err: error }))
         .finally(() => this.start());
     }, this.#options.intervalMs()).unref();
@@ -47,10 +54,15 @@ export class HeldFiles implements AsyncDisposable {
     await this.#check;
   }
 
-  async #reroute(isWanted: (facts: Facts) => boolean): Promise<void> {
-    for (const facts of (await this.#options.store.unrouted()).filter(isWanted)) {
+  async #reroute(): Promise<void> {
+    const wanted = this.#wanted;
+    const isAll = this.#finished < wanted;
+    const rows = await this.#options.store.unrouted();
+    let areAllRouted = true;
+    for (const facts of isAll ? rows : rows.filter(mayBeHeldBySidecar)) {
       if (this.#isClosed) return;
-      await this.#options.reroute(facts);
+      if (!(await this.#options.reroute(facts))) areAllRouted = false;
     }
+    if (areAllRouted) this.#finished = Math.max(this.#finished, wanted);
   }
 }

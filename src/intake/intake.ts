@@ -108,14 +108,22 @@ async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: 
 
 /** Another version at the same place. */
 async function changed(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
-  const { version } = arrival;
   if (facts.uploadedAt !== null && arrival.onChange === 'ignore')
-    return (await patch(facts, () => ({ version }), 'changed on disk; ignored', world)) === null ? 'busy' : 'ignored';
+    return (await keep(facts, arrival, 'changed on disk; ignored', world)) ? 'ignored' : 'busy';
   if (await isTouched(facts, arrival, world))
-    return (await patch(facts, () => ({ version }), 'touched, same content', world)) === null ? 'busy' : 'touched';
+    return (await keep(facts, arrival, 'touched, same content', world)) ? 'touched' : 'busy';
   if ((await world.runner.apply(facts.id, { type: 'FILE_CHANGED' })) === 'busy') return 'busy';
   await add(arrival, world);
   return 'changed';
+}
+
+/**
+ * Lets a row stand for another version of its file. False when somebody else holds the row, or when it no longer stands for the file:
+ * hashing takes minutes, and a step may have found the change meanwhile.
+ */
+async function keep(facts: Facts, { version }: Arrival, note: string, world: IntakeWorld): Promise<boolean> {
+  const now = await patch(facts, (current) => (isOnDisk(current) ? { version } : {}), note, world);
+  return now !== null && isOnDisk(now);
 }
 
 /** A new time of change alone is no new content: the hash tells. */

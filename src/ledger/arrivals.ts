@@ -8,11 +8,15 @@ import type { LedgerTables } from './schema.ts';
 /** Behind a `+`, which keeps SQLite off the index: thousands of files may share a size, as the parts of a recording do. */
 const unindexedSize = sql<number>`+size`;
 
+/** A file moved over another may have the older row of the two. */
+const hasLeftItsPath = sql<number>`state in ('superseded', 'vanished')`;
+
 /** Rows as the intake needs them: by path, by version, and new ones. */
 export function createArrivals(db: Kysely<LedgerTables>): IntakeStore {
   return {
     insert: batched((batch) => insertAll(db, batch)),
-    atPath: (folder, path) => newestFacts(filesIn(db).where('folder', '=', folder).where('path', '=', path)),
+    atPath: (folder, path) =>
+      newestFacts(filesIn(db).where('folder', '=', folder).where('path', '=', path).orderBy(hasLeftItsPath)),
     atLocation: (version) =>
       newestFacts(
         filesIn(db)

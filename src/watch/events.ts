@@ -95,7 +95,7 @@ class Events implements AsyncDisposable {
     // The root is back.
     if (path === this.#options.root && this.#isCaughtUp) this.#report('add', path);
     this.#queue.push(path);
-    this.#feeding ??= this.#feed().finally(() => (this.#feeding = null));
+    this.#feeding ??= this.#feed();
   }
 
   async #feed(): Promise<void> {
@@ -104,6 +104,8 @@ class Events implements AsyncDisposable {
       await this.#pause(FEED_PAUSE_MS);
       if (this.#queue.length === 0 && !this.#isCaughtUp) await this.#pause(QUIET_MS);
     }
+    // At once, so that no directory given from here on is left in the queue.
+    this.#feeding = null;
     if (this.#isCaughtUp || this.#isClosed) return;
     this.#isCaughtUp = true;
     this.#options.onCaughtUp();

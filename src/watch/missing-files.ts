@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
+import { SLOW_RECHECK_MS } from './completeness.ts';
 import type { Inventory } from './inventory.ts';
 import { lookAt } from './path-entry.ts';
 import type { Settler } from './settler.ts';
@@ -78,12 +79,19 @@ export class MissingFiles implements AsyncDisposable {
     if (key === undefined) return;
     try {
       await gone(path);
+      // It may have come back meanwhile.
+      settler.hint(path);
     } catch (error) {
-      logger.warn('missing file not noted; reporting it again', { folder, path, err: error });
+      logger.warn('missing file not noted; reporting it again', {
+        folder,
+        path,
+        retryInMs: SLOW_RECHECK_MS,
+        err: error,
+      });
       inventory.taken.set(path, key);
+      // Not at once: the sink may be busy with the file for hours.
+      settler.hint(path, SLOW_RECHECK_MS);
     }
-    // It may have come back meanwhile.
-    settler.hint(path);
   }
 }
 

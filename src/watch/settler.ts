@@ -62,9 +62,9 @@ export class Settler implements AsyncDisposable {
     this.#files.seen(path, kind, version);
   }
 
-  /** Something may have happened to the path: look soon. */
-  hint(path: string): void {
-    this.#files.hint(path);
+  /** Something may have happened to the path: look in `inMs` ms at the latest. */
+  hint(path: string, inMs = 0): void {
+    this.#files.hint(path, inMs);
   }
 
   /** The path certainly does not exist any more, or the file there must be offered again. */
@@ -120,7 +120,7 @@ export class Settler implements AsyncDisposable {
       return;
     }
     if (entry.is !== 'unclear') this.#files.drop(path);
-    else if (file !== undefined) this.#files.wait(file, wait(SLOW_RECHECK_MS, file.why));
+    else if (file?.busy === false) this.#files.wait(file, wait(SLOW_RECHECK_MS, file.why));
     notAFile(path, entry);
   }
 

@@ -52,12 +52,17 @@ export class SettlingFiles {
     if (isChanged || !this.#deadlines.has(path)) this.#deadlines.set(path, file.sinceMs + this.requiredMs(file));
   }
 
-  /** Something may have happened to the path: look soon, but not more often than every 100 ms. */
-  hint(path: string): void {
-    if (this.#options.signal.aborted) return;
+  /** Something may have happened to the path: look in `inMs` ms at the latest, but not more often than every 100 ms. */
+  hint(path: string, inMs = 0): void {
+    const { signal, clock } = this.#options;
+    if (signal.aborted) return;
     const file = this.#inventory.waiting.get(path);
     if (file?.busy === true) file.disturbed = true;
-    else this.#deadlines.hasten(path, (file?.lookedAtMs ?? -Infinity) + LOOK_INTERVAL_MS);
+    else
+      this.#deadlines.hasten(
+        path,
+        Math.max(clock.elapsed() + inMs, (file?.lookedAtMs ?? -Infinity) + LOOK_INTERVAL_MS),
+      );
   }
 
   /** Look at the file again, after that time. */

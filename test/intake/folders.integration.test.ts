@@ -39,7 +39,12 @@ const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderCo
   ...other,
 });
 
-async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]) {
+interface Ledger {
+  /** May reject. */
+  readonly onKnown?: () => Promise<void>;
+}
+
+async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[], { onKnown }: Ledger = {}) {
   const scratch = await scratchDirectory();
   await mkdir(scratch.file('news'));
   const store = new MemoryStore();
@@ -66,7 +71,10 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     config: { folders: make(scratch) },
     intake,
     ledger: {
-      known: async () => [],
+      known: async (folder) => {
+        await onKnown?.();
+        return store.rows.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
+      },
       atPath: (folder, path) => store.atPath(folder, path),
       unrouted: () => store.unrouted(),
     },
@@ -151,6 +159,51 @@ describe('another configuration', () => {
     expect(events.told.filter(({ type }) => type === 'folder').slice(before)).toMatchObject([
       { folder: scratch.path, state: 'watching' },
     ]);
+  });
+
+  test('routes what no rule took once its folder is back', async () => {
+    await using there = await open(({ file }) => [folderConfig(file('news'), { rescanMs: 50 })]);
+    const { scratch, store, folders, states } = there;
+    await writeFile(scratch.file('news/a.mp4'), 'content');
+    await folders.start();
+    await eventually('it is held', () => expect(states()).toEqual(['a.mp4 held']));
+    await rename(scratch.file('news'), scratch.file('away'));
+    const [rule] = folderConfig(scratch.path).rules;
+    const rules = rule === undefined ? [] : [{ ...rule, match: '**' }];
+    await folders.change({ folders: [folderConfig(scratch.file('news'), { rules, rescanMs: 50 })] });
+    await eventually('the folder is away', () => expect(folders.away()).toBe(1));
+    await eventually('all that the change began is over', () => expect(folders.isSettling()).toBe(false));
+    await rename(scratch.file('away'), scratch.file('news'));
+    await folders.rescan();
+    await eventually('it is queued', () => expect(states()).toEqual(['a.mp4 queued']));
+    expect(store.rows).toHaveLength(1);
+  });
+
+  test('leaves no moment in which a missing file of a folder counts as gone', async () => {
+    await using there = await open(({ path }) => [folderConfig(path)]);
+    const { scratch, folders } = there;
+    await folders.start();
+    const changing = folders.change({ folders: [folderConfig(scratch.path, { settleMs: 30 })] });
+    expect(await folders.whyAway(scratch.path)).toBe('it is not being watched');
+    await changing;
+    expect(await folders.whyAway(scratch.path)).toBeNull();
+  });
+
+  test('that cannot be applied because the ledger fails is applied by the next reload', async () => {
+    let isBroken = false;
+    const onKnown = async (): Promise<void> => {
+      if (isBroken) throw new Error('the ledger cannot be read');
+    };
+    await using there = await open(({ file }) => [folderConfig(file('news'))], { onKnown });
+    const { scratch, folders, states } = there;
+    await folders.start();
+    await writeFile(scratch.file('a.mp4'), 'content');
+    const after = { folders: [folderConfig(scratch.path)] };
+    isBroken = true;
+    await expect(folders.change(after)).rejects.toThrow('the ledger');
+    isBroken = false;
+    await folders.change(after);
+    await eventually('the file is taken in', () => expect(states()).toEqual(['a.mp4 held']));
   });
 
   test('that comes with the end opens nothing', async () => {

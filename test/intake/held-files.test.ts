@@ -18,7 +18,7 @@ const rows = [
   held('flawed', 'flawed'),
 ];
 
-function open(reroute: (facts: Facts) => Promise<unknown>) {
+function open(reroute: (facts: Facts) => Promise<boolean>) {
   const errors: string[] = [];
   const ignore = (): void => undefined;
   const logger = { error: (message: string) => void errors.push(message), warn: ignore, info: ignore, debug: ignore };
@@ -28,7 +28,7 @@ function open(reroute: (facts: Facts) => Promise<unknown>) {
 
 test('all are routed again when asked, and at each interval those that a sidecar may hold', async () => {
   const asked: string[] = [];
-  const { held: files } = open(({ id }) => Promise.resolve(void asked.push(id)));
+  const { held: files } = open(async ({ id }) => asked.push(id) > 0);
   await files.rerouteAll();
   expect(asked.splice(0)).toEqual(['without code', 'no rule', 'sidecar', 'flawed']);
   files.start();
@@ -40,6 +40,26 @@ test('all are routed again when asked, and at each interval those that a sidecar
   expect(asked).toEqual(['without code', 'sidecar']);
   await files[Symbol.asyncDispose]();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test.each([
+  ['fails', () => Promise.reject(new Error('the disk is full'))],
+  ['is not possible for one of them', () => Promise.resolve(false)],
+])('routing all again is repeated by the next check if it %s', async (_what, first) => {
+  const asked: string[] = [];
+  const { held: files } = open(async ({ id }) => {
+    asked.push(id);
+    return asked.length === 1 ? first() : true;
+  });
+  await files.rerouteAll().catch(() => undefined);
+  asked.splice(0, asked.length, 'before');
+  files.start();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked.splice(0)).toEqual(['before', 'without code', 'no rule', 'sidecar', 'flawed']);
+  asked.push('before');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toEqual(['before', 'without code', 'sidecar']);
+  await files[Symbol.asyncDispose]();
 });
 
 test('a check that fails is logged, and the next one comes', async () => {
@@ -60,6 +80,7 @@ test('closed in the middle of a check, it ends after the file at hand, and sets 
   const { held: files } = open(async ({ id }) => {
     asked.push(id);
     await released;
+    return true;
   });
   files.start();
   await vi.advanceTimersByTimeAsync(60_000);

@@ -44,9 +44,11 @@ interface Disk {
   readonly sha256?: string;
   /** Rows that a step works on. */
   readonly busy?: readonly string[];
+  /** Happens while the content is hashed. */
+  readonly onHash?: (store: MemoryStore) => Promise<unknown>;
 }
 
-function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', busy = [] }: Disk = {}) {
+function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', busy = [], onHash }: Disk = {}) {
   const store = new MemoryStore(rows);
   for (const id of busy) store.claimed.add(id);
   const clock = new TestClock();
@@ -56,7 +58,12 @@ function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', bus
     store,
     rows: heldRows(store),
     clock,
-    local: { hash: () => Promise.resolve({ ok: true, value: sha256 }) },
+    local: {
+      hash: async () => {
+        await onHash?.(store);
+        return { ok: true, value: sha256 };
+      },
+    },
     runner: {
       apply: async (id, event) => {
         if (busy.includes(id)) return 'busy';
@@ -211,12 +218,23 @@ describe('an arrival', () => {
     expect(rowsOf(store)).toEqual(['clip.mp4 queued']);
   });
 
+  test('of a touched file that a step finds changed while it is hashed comes again, and is new', async () => {
+    const sent = someFacts({ ...created, sha256: 'aa' });
+    const onHash = (store: MemoryStore): Promise<unknown> => store.save({ ...store.row(), end: 'superseded' });
+    const { store, intake } = open([sent], { sha256: 'aa', onHash });
+    expect(await intake.accept(arrival({ version: newer }))).toBe('busy');
+    expect(await intake.accept(arrival({ version: newer }))).toBe('new');
+    expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
+  });
+
   test('of a file moved over another supersedes that one', async () => {
     const over = someFacts({ id: 'f_2', version: { ...longer, ino: '200' }, path: 'other.mp4', end: 'failed' });
     const { store, intake } = open([queued, over], { paths: ['other.mp4'] });
     expect(await intake.accept(arrival({ path: 'other.mp4' }))).toBe('renamed');
     expect(rowsOf(store)).toEqual(['other.mp4 queued', 'other.mp4 superseded']);
     expect(await intake.accept(arrival({ path: 'other.mp4' }))).toBe('known');
+    await intake.gone('/inbox', 'other.mp4');
+    expect(rowsOf(store)).toEqual(['other.mp4 vanished', 'other.mp4 superseded']);
   });
 
   test('of a renamed file goes where the rules send its new name, as long as nothing was sent', async () => {

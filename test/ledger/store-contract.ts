@@ -233,6 +233,19 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       );
     });
 
+    test.each(['superseded', 'vanished'] as const)(
+      'of a path, one that is %s only if there is no other',
+      async (end) => {
+        await withRows(
+          [named('a', { path: 'x' }), named('b', { path: 'x', end }), named('c', { path: 'y', end })],
+          async (store) => {
+            expect((await store.atPath('/inbox', 'x'))?.id).toBe('a');
+            expect((await store.atPath('/inbox', 'y'))?.id).toBe('c');
+          },
+        );
+      },
+    );
+
     test('of the same bytes on disk, whatever the device and the inode change; superseded ones are none', async () => {
       await withRows([named('a'), named('b'), named('c', { end: 'superseded' })], async (store) => {
         expect((await store.atLocation({ ...someVersion, dev: '9', ctimeNs: '9' }))?.id).toBe('b');

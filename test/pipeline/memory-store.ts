@@ -123,7 +123,9 @@ export class MemoryStore implements Stores {
   }
 
   atPath(folder: string, path: string): Promise<Facts | null> {
-    return Promise.resolve(this.rows.findLast((facts) => facts.folder === folder && facts.path === path) ?? null);
+    const rows = this.rows.filter((facts) => facts.folder === folder && facts.path === path);
+    const present = rows.filter((facts) => !['superseded', 'vanished'].includes(stateOf(facts)));
+    return Promise.resolve(present.at(-1) ?? rows.at(-1) ?? null);
   }
 
   atLocation(version: FileVersion): Promise<Facts | null> {

@@ -15,3 +15,20 @@ test('a stall is told once, with its length; regular ticks are not', () => {
   stop();
   expect(clock.timers).toBe(0);
 });
+
+test('all who want to know of stalls share one timer, which ends with the last of them', () => {
+  const clock = new FakeClock();
+  let lateBy = 0;
+  const blockable = { elapsed: () => clock.elapsed() + lateBy, after: clock.after.bind(clock) };
+  const told: string[] = [];
+  const stops = ['a', 'b', 'c'].map((name) => watchForStalls(blockable, () => told.push(name)));
+  expect(clock.timers).toBe(1);
+  stops[0]?.();
+  lateBy = 8000;
+  clock.advance(1000);
+  expect(told).toEqual(['b', 'c']);
+  for (const stop of stops) stop();
+  expect(clock.timers).toBe(0);
+  watchForStalls(blockable, () => told.push('d'))();
+  expect(clock.timers).toBe(0);
+});

@@ -221,6 +221,36 @@ describe('a hint', () => {
     });
   });
 
+  test('of a missing file that the sink cannot note now leads to another report, but only half a minute later', async () => {
+    let isBusy = true;
+    const onGone = async (): Promise<void> => {
+      if (isBusy) throw new Error('busy');
+    };
+    await using there = await inboxWithFile({ onGone });
+    const { inbox, root, clock, events } = there;
+    await unlink(join(root, 'a.mp4'));
+    events.last().onEvent('unlink', join(root, 'a.mp4'));
+    const passes = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second += 1) {
+        clock.advance(1000);
+        await turns();
+      }
+    };
+    await eventually('it is reported', async () => {
+      clock.advance(500);
+      expect(inbox.gone).toEqual(['a.mp4']);
+    });
+    await passes(20);
+    expect(inbox.gone).toEqual(['a.mp4']);
+    expect(inbox.watcher.counts()).toMatchObject({ seen: 1, offered: 1 });
+    isBusy = false;
+    await eventually('it is reported again', async () => {
+      clock.advance(1000);
+      expect(inbox.gone).toEqual(['a.mp4', 'a.mp4']);
+    });
+    await eventually('it is forgotten', () => expect(inbox.watcher.counts().seen).toBe(0));
+  });
+
   test('of a file that became a link leads to a refusal, and the file that was is gone', async () => {
     await using there = await inboxWithFile();
     const { inbox, root, clock, events } = there;

@@ -19,6 +19,8 @@ export interface Setup {
   readonly clock?: MonotonicClock;
   /** What the sink does with a file before it is noted; may reject. */
   readonly onComplete?: (file: CompleteFile) => Promise<void>;
+  /** What the sink does with a file that is gone, after it is noted; may reject. */
+  readonly onGone?: (path: string) => Promise<void>;
 }
 
 /** Runs `factor` times as fast as time. */
@@ -81,7 +83,10 @@ export class WatchedDirectory implements AsyncDisposable {
         await setup.onComplete?.(file);
         this.completed.push(file);
       },
-      gone: (_: string, path: string) => Promise.resolve(void this.gone.push(path)),
+      gone: async (_: string, path: string) => {
+        this.gone.push(path);
+        await setup.onGone?.(path);
+      },
       root: (_: string, state: RootState) => void this.states.push(state),
     };
     const known = {

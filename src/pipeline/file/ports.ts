@@ -122,7 +122,7 @@ export interface AmendStore {
 
 /** Rows as the intake needs them. */
 export interface IntakeStore {
-  /** The newest row of a path. */
+  /** The newest row of a path; one that was superseded or vanished only if there is no other. */
   atPath(folder: string, path: string): Promise<Facts | null>;
   /** The newest row of the same version, wherever it lies; superseded ones are left out. */
   atLocation(version: FileVersion): Promise<Facts | null>;
