@@ -18,11 +18,12 @@ import {
   VideoFailedError,
 } from '../../packages/client/src/errors.ts';
 import type { StreamSource } from '../../packages/client/src/video-client.ts';
-import { startHost, takeAll, tempFolder } from './upload-host.ts';
+import { startHost, takeAll } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
 import { content, sha256 } from './bytes.ts';
 import { failure, openClient } from './open-client.ts';
 import { losesAnswer, resets, startTinyService, uploadPath } from './tiny-service.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const mib = 1024 * 1024;
 const fields = { title: 'T' };
@@ -48,9 +49,9 @@ describe('an upload', () => {
   test('of a file creates the video and sends all of it, with progress', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const bytes = content(3 * mib + 5);
-    const path = folder.file('clip.mp4', bytes);
+    const path = await folder.write('clip.mp4', bytes);
     const told: [number, number][] = [];
     const uploaded = await opened.client.videos.upload(path, fields, {
       onCreated: ({ id }) => {
@@ -74,8 +75,8 @@ describe('an upload', () => {
   test('of a file may name a link', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
-    symlinkSync(folder.file('real.bin', 'abc'), join(folder.path, 'link.mp4'));
+    await using folder = await scratchDirectory();
+    symlinkSync(await folder.write('real.bin', 'abc'), join(folder.path, 'link.mp4'));
     await opened.client.videos.upload(join(folder.path, 'link.mp4'), fields);
     expect(service.puts()[0]).toMatchObject({ bytes: 3, headers: { 'content-type': 'video/mp4' } });
   });
@@ -183,7 +184,7 @@ describe('before anything is asked', () => {
   ])('%s is refused', async (_, source, Kind) => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     expect(await failure(opened.client.videos.upload(source(folder.path), fields))).toBeInstanceOf(Kind);
     for (const wrong of [{ stallTimeoutMs: 0 }, { answerTimeoutMs: 0 }, { timeoutMs: 0 }, { maxRetries: -1 }]) {
       const work = opened.client.videos.upload(
@@ -492,13 +493,13 @@ describe('a source', () => {
   test('that is a file which is written to or replaced meanwhile is not sent', async () => {
     await using service = await startTinyService({ puts: [resets, takeAll()] });
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(2 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(2 * mib));
     const grows = { onCreated: () => appendFileSync(path, 'x') };
     expect(await failure(opened.client.videos.upload(path, fields, grows))).toBeInstanceOf(FileChangedError);
     expect(service.puts()).toEqual([]);
 
-    const other = folder.file('other.mp4', content(2 * mib));
+    const other = await folder.write('other.mp4', content(2 * mib));
     let isReplaced = false;
     const replaced = {
       onProgress: () => {
@@ -542,9 +543,9 @@ describe('a program that keeps its own books', () => {
   test('gets the failure of the one PUT at once, and no other request is made', async () => {
     await using service = await startTinyService({ puts: [losesAnswer, takeAll()] });
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
-    const sent = opened.client.videos.send(folder.file('clip.mp4', content(10)), created, own);
+    const sent = opened.client.videos.send(await folder.write('clip.mp4', content(10)), created, own);
     expect(await failure(sent)).toMatchObject({ name: 'ConnectionError', sent: true });
     expect(service.host.seen.map(({ method }) => method)).toEqual(['PUT']);
     expect(opened.sleeps).toEqual([]);
@@ -553,8 +554,8 @@ describe('a program that keeps its own books', () => {
   test('writes the hash down before the last part leaves; if it cannot, no complete file arrives', async () => {
     await using service = await startTinyService({ puts: [takeAll()] });
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(3 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(3 * mib));
     const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
     const hashes: string[] = [];
     const beforeLastPart = async (hash: string): Promise<void> => {

@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resolveApiKey } from '../../src/config/secrets.ts';
 import { TaggedValue } from '../../src/config/raw-tree.ts';
 import { resolveWebhookSecret } from '../../src/config/secrets.ts';
-import { canBeRefused, problemsAsNobody } from './as-nobody.ts';
+import { problemsAsNobody } from './as-nobody.ts';
 import { scratch, type Scratch } from './scratch.ts';
+import { needs } from '../support/needs.ts';
 
 let here: Scratch;
 beforeEach(async () => {
@@ -89,7 +90,7 @@ describe('outside of systemd', () => {
     expect((await resolveApiKey(tag, source)).findings).toMatchObject([{ severity: 'warning' }]);
   });
 
-  it.runIf(canBeRefused)('says that it takes root when it is for root alone', async () => {
+  it('says that it takes root when it is for root alone', needs('readable clone'), async () => {
     await here.write('api_key', 's3cret', 0o600);
     const text =
       'service: { base_url: https://x.example, api_key: !credential api_key }\nfolders: [{ path: inbox, rules: [{ match: "**", channel: c }] }]\n';

@@ -5,6 +5,7 @@ import { inspectState } from '../../src/daemon/inspect-state.ts';
 import { requireOwnState, strayFiles } from '../../src/daemon/state-owner.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { needs } from '../support/needs.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Not root, and with a name in passwd(5) only by chance. */
@@ -40,12 +41,12 @@ test('whoever is not root is stopped by permissions alone, and one that is not t
   await requireOwnState({ stateDir: scratch.path, file: '/srv/dropcast.yaml' });
 });
 
-test.runIf(isRoot)('root works in its own', async () => {
+test('root works in its own', needs('root'), async () => {
   await using scratch = await directoryOf(0);
   await requireOwnState({ stateDir: scratch.path, file: '/srv/dropcast.yaml' });
 });
 
-test.runIf(isRoot)('a check by root names the files that a run as root has left, and the command', async () => {
+test('a check by root names the files that a run as root has left, and the command', needs('root'), async () => {
   await using scratch = await directoryOf(other);
   await mkdir(join(scratch.path, 'backups'));
   await mkdir(join(scratch.path, 'lost'));

@@ -6,9 +6,10 @@ import { installedService } from '../../src/config/installed-service.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
-import { canMount, smallDisk } from '../ledger/small-disk.ts';
+import { smallDisk } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { needs } from '../support/needs.ts';
 
 const files = createLocalFiles(async () => null);
 
@@ -42,8 +43,9 @@ describe('moving after ready', () => {
     expect(await readdir(folder.path)).toEqual(['done']);
   });
 
-  test.runIf(canMount())(
+  test(
     'waits with the way out while the folder is read-only, as one made anew is for a service',
+    needs('mount'),
     async () => {
       await using folder = await smallDisk('1m');
       await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
@@ -62,7 +64,7 @@ describe('moving after ready', () => {
     },
   );
 
-  test.runIf(canMount())('waits as well while only the directory that it goes to is read-only', async () => {
+  test('waits as well while only the directory that it goes to is read-only', needs('mount'), async () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'move', to: 'done/2026/{folder}' } });

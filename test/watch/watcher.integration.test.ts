@@ -26,6 +26,7 @@ import type { CompleteFile } from '../../src/watch/ports.ts';
 import { eventually } from '../support/until.ts';
 import { FakeClock } from './fake-clock.ts';
 import { WatchedDirectory, deaf, manualEvents } from './watched-directory.ts';
+import { needs } from '../support/needs.ts';
 
 const until = async (condition: () => void | Promise<void>): Promise<void> =>
   eventually('the expectation of this line', condition, { withinMs: 20_000 });
@@ -238,7 +239,7 @@ describe('a file that is not finished', () => {
     await passUntil(clock, () => expect(inbox.completed).toMatchObject([{ version: { size: 64 } }]));
   });
 
-  test.runIf(process.platform === 'linux')('waits while another process has it open for writing', async () => {
+  test('waits while another process has it open for writing', needs('/proc'), async () => {
     // The clock of the looks at /proc, which all watchers of a process share.
     await using inbox = await WatchedDirectory.create({ clock: monotonicClock });
     await inbox.watcher.start();
@@ -316,7 +317,7 @@ describe('a file that is not finished', () => {
     await until(() => expect(inbox.completed).toMatchObject([{ flaw: null }]));
   });
 
-  test.skipIf(process.getuid?.() === 0)('waits while it cannot be read', async () => {
+  test('waits while it cannot be read', needs('not root'), async () => {
     await using inbox = await WatchedDirectory.create();
     await writeFile(inbox.at('clip.mp4'), 'content', { mode: 0o000 });
     await inbox.watcher.start();
@@ -671,7 +672,7 @@ describe('a folder that goes away', () => {
     expect(inbox.states).toEqual([{ state: 'frozen', why: 'it is not a directory' }]);
   });
 
-  test.runIf(canMount())('by a mount over it freezes; without the mount everything is as before', async () => {
+  test('by a mount over it freezes; without the mount everything is as before', needs('mount'), async () => {
     await using inbox = await WatchedDirectory.create();
     await writeFile(inbox.at('a.mp4'), 'content');
     await inbox.watcher.start();
@@ -690,7 +691,7 @@ describe('a folder that goes away', () => {
     expect([inbox.paths, inbox.gone]).toEqual([['a.mp4'], []]);
   });
 
-  test.runIf(canMount())('by an unmount is watched again after the next mount, by events too', async () => {
+  test('by an unmount is watched again after the next mount, by events too', needs('mount'), async () => {
     await using base = await WatchedDirectory.create();
     const [disk, root] = [base.at('disk'), base.at('inbox')];
     await Promise.all([mkdir(disk), mkdir(root)]);
@@ -718,7 +719,7 @@ describe('a folder that goes away', () => {
     }
   });
 
-  test.runIf(canMount())('before it had any file is accepted when it is mounted, by events too', async () => {
+  test('before it had any file is accepted when it is mounted, by events too', needs('mount'), async () => {
     let opened = 0;
     const counting: OpenEvents = (options) => {
       const onCaughtUp = (): void => {
@@ -795,6 +796,3 @@ test('closed in the middle of looking at many files, it looks no more', async ()
 });
 
 /** A namespace of its own is not needed: root may mount, others skip the test. */
-function canMount(): boolean {
-  return process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('mountpoint', ['/']).status === 0;
-}

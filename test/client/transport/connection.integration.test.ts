@@ -1,37 +1,18 @@
-import { once } from 'node:events';
-import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 
 import { AbortedError, ConnectionError, RequestTimeoutError } from '../../../packages/client/src/errors.ts';
 import { selfSigned } from '../certificate.ts';
 import { openDaemonClient } from '../daemon-client.ts';
-import { listening, startHost } from '../upload-host.ts';
-import type { Seen } from '../upload-host.ts';
+import { startHost } from '../upload-host.ts';
+import { listen, startServer, type RunningServer } from '../../support/server.ts';
 
 const request = { title: 'T', channelId: 'ch_1', tags: [] };
 const once1 = { idempotencyKey: 'token-1' };
 
 /** A server of bare sockets. */
-async function startSocketServer(handler: (socket: Socket) => void) {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    handler(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
+const startSocketServer = (handler: (socket: Socket) => void): Promise<RunningServer> => listen(createServer(handler));
 
 describe('a create request that nobody answers', () => {
   test('was not sent when nobody listens', async () => {
@@ -63,16 +44,13 @@ describe('a create request that nobody answers', () => {
   });
 
   test('was not sent when the certificate is not trusted: the server saw no request', async () => {
-    const seen: Seen[] = [];
-    const server = createHttpsServer(selfSigned, () =>
-      seen.push({ method: '', url: '', headers: {}, bytes: 0, isComplete: false }),
-    );
-    await using host = await listening(server, seen, 'https');
+    let requests = 0;
+    await using host = await startServer(() => (requests += 1), { tls: selfSigned });
     await using opened = openDaemonClient(host.origin);
     const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: 'ConnectionError', sent: false, code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     await vi.waitFor(() => expect(host.sockets.size).toBe(0));
-    expect(seen).toEqual([]);
+    expect(requests).toBe(0);
   });
 
   test.each<[string, (socket: Socket) => void]>([

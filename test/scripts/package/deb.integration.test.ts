@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
 import { packageContents, packagedConfig } from '../../../scripts/package/contents.ts';
 import { sha256Of, writeDeb } from '../../../scripts/package/deb.ts';
 import { writeTree } from '../../../scripts/package/packaged-file.ts';
@@ -17,9 +17,13 @@ const root = join(import.meta.dirname, '../../..');
 const node = { version: '26.0.0', licence: 'Copyright Node.js contributors' };
 const AT = 1_700_000_000;
 
+let directory: ScratchDirectory;
 let folder: string;
-beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'dropcast-deb-'))));
-afterEach(() => rm(folder, { recursive: true, force: true }));
+beforeEach(async () => {
+  directory = await scratchDirectory();
+  folder = directory.path;
+});
+afterEach(() => directory[Symbol.asyncDispose]());
 
 test(
   'the same sources give the same bytes, whatever umask, time zone and folder they are built in',
