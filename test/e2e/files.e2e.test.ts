@@ -256,6 +256,7 @@ alongside('content', () => {
     const writer = await open(path, 'a');
     for (let n = 0; n < 8; n += 1) {
       await writer.write(randomBytes(1_000));
+      // A moment in which it is not to be taken.
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(await station.file('growing.mpg')).toBeNull();
     }

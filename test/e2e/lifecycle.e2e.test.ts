@@ -41,6 +41,7 @@ alongside('signals', () => {
     child.kill('SIGTERM');
     await until('it says so', () => output().includes('Stopping'));
     await station.drop('too-late.mpg');
+    // A moment in which it could end, or take the new file, and must not.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     expect(child.exitCode).toBeNull();
     release();
@@ -232,7 +233,6 @@ test('in a directory that was removed it says so', needs('/proc'), async () => {
 alongside('limits and surroundings', () => {
   test('the bandwidth limit holds over all uploads together', async () => {
     await using station = await startStation({ settings: 'uploads: { concurrency: 4, bandwidth: 2MB/s }' });
-    const startedAt = performance.now();
     for (const n of [1, 2, 3, 4]) await station.drop(`limited-${n}.mpg`, randomBytes(2_000_000));
     for (const n of [1, 2, 3, 4]) await station.reaches(`limited-${n}.mpg`, 'done');
     const { files } = await station.files();
@@ -240,7 +240,6 @@ alongside('limits and surroundings', () => {
     const ended = Math.max(...files.map(({ times }) => times.uploaded ?? 0));
     const rate = 8_000_000 / ((ended - began) / 1_000);
     expect(rate).toBeLessThan(2_600_000);
-    expect(performance.now() - startedAt).toBeGreaterThan(3_000);
   });
 
   test('a state directory that cannot be written is a sentence, not a stack trace', async () => {

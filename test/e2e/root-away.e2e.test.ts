@@ -65,7 +65,7 @@ test('what a broken sidecar holds stays held while the folder is away, and when 
   await rename(inbox, away);
   const folder = async () => (await station.status()).folders[0];
   await until('it is missed', async () => (await folder())?.state === 'frozen');
-  // Held files are looked at again as often as the folder is.
+  // Held files are looked at again as often as the folder is: a moment in which nothing is to happen.
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   expect((await station.file('clip.mpg'))?.state).toBe('held');
   await rename(away, inbox);

@@ -85,6 +85,7 @@ alongside('a service whose answers to a create request are useless', () => {
 
   test('a slow one is waited for: nothing is asked twice', async () => {
     station.faults.api = async (request, _, body) => {
+      // A moment in which nothing is to be asked.
       if (isCreate(request) && body.includes('"slow"')) await new Promise((resolve) => setTimeout(resolve, 2_000));
       return false;
     };
@@ -204,6 +205,7 @@ describe.concurrent('a service that is away or refuses everything', () => {
     expect((await station.status()).waiting?.why).toContain('500');
     const before = stormy;
     const waitedFrom = performance.now();
+    // A moment in which little is to happen, however long it takes.
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const seconds = (performance.now() - waitedFrom) / 1_000;
     // One a second at most, and those that were on their way; without a pause six files make some 70.
@@ -224,6 +226,7 @@ describe.concurrent('a service that is away or refuses everything', () => {
     await dropSome('key');
     await waits('suspended');
     expect((await station.status()).waiting).toMatchObject({ why: expect.stringContaining('401') });
+    // A moment in which almost nothing is to be asked.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(station.host.requests.length - before, 'requests with the bad key').toBeLessThanOrEqual(4);
     await noneFailed();

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { folderAway } from '../../src/pipeline/pause.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
@@ -13,6 +13,7 @@ import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from './some-facts.ts';
 import { TestClock } from './test-clock.ts';
+import { eventually } from '../support/until.ts';
 
 const settings: ConductorSettings = {
   uploads: 2,
@@ -523,7 +524,7 @@ describe('whether the loop turns', () => {
       return save(facts, note);
     };
     ({ conductor } = open(waiting, { store, clock }));
-    await vi.waitFor(() => expect(ages.length).toBeGreaterThanOrEqual(500));
+    await eventually('every row was saved', () => expect(ages.length).toBeGreaterThanOrEqual(500));
     expect(Math.max(...ages.slice(0, 500))).toBeLessThanOrEqual(2_000);
   });
 });

@@ -2,6 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
 import { WatchedDirectory } from '../watch/watched-directory.ts';
+import { eventually } from '../support/until.ts';
 
 const count = 1_000;
 
@@ -17,7 +18,9 @@ test.each(['before the start', 'while it runs'])(
     await inbox.watcher.start();
     if (when === 'while it runs') await flood();
     await writeFile(inbox.at('film.mp4'), 'the film');
-    await expect.poll(() => inbox.watcher.counts(), { timeout: 20_000 }).toMatchObject({ refused: count, offered: 1 });
+    await eventually('all of it is counted', () => {
+      expect(inbox.watcher.counts()).toMatchObject({ refused: count, offered: 1 });
+    });
     await inbox.watcher.rescan();
     const lines = inbox.log.filter(({ message }) => message.startsWith('refused'));
     // Twenty and a number for each scan that came in between.

@@ -9,6 +9,7 @@ import { NotifyError, openNotifier } from '../../src/systemd/notifier.ts';
 import { recordingLogger, silentLogger } from '../pipeline/silent-logger.ts';
 import { openNotifySocket } from './notify-socket.ts';
 import { needs } from '../support/needs.ts';
+import { until } from '../support/until.ts';
 
 const pid = process.pid;
 /** There is no program in it. */
@@ -117,7 +118,8 @@ describe('what cannot be sent', () => {
     using notifier = openNotifier({ env, pid, logger });
     notifier?.send({ READY: '1' });
     notifier?.send({ READY: '1' });
-    await expect.poll(() => logger.lines.length).toBe(1);
+    await until('it is logged', () => logger.lines.length > 0);
+    expect(logger.lines).toHaveLength(1);
     expect(notifier?.backend).toBe('binary');
     // Whatever lies where it was started is not run.
     const here = { ...env, PATH: relative(process.cwd(), directory.path) };

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { deleteVideo } from '../../../src/cli/api/delete-video.ts';
 import { fakeSession, fakeShell, printedJson } from './fake-shell.ts';
+import { until } from '../../support/until.ts';
 
 const video = { id: 'vid_1', title: 'News\u{1B}[2J\nof today', status: 'ready' };
 
@@ -42,7 +43,7 @@ describe('on a terminal', () => {
     const shell = fakeShell({ isTerminal: true });
     const session = fakeSession(shell, { videos: { get: () => Promise.resolve(video) } });
     const done = deleteVideo(session, 'vid_1', {});
-    await vi.waitFor(() => expect(shell.err.text).toContain('[y/N]'));
+    await until('it asks', () => shell.err.text.includes('[y/N]'));
     shell.stop();
     await expect(done).rejects.toMatchObject({ message: 'nothing was deleted' });
   });

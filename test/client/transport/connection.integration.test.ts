@@ -1,12 +1,13 @@
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { AbortedError, ConnectionError, RequestTimeoutError } from '../../../packages/client/src/errors.ts';
 import { selfSigned } from '../certificate.ts';
 import { openDaemonClient } from '../daemon-client.ts';
 import { startHost } from '../upload-host.ts';
 import { listen, startServer, type RunningServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const request = { title: 'T', channelId: 'ch_1', tags: [] };
 const once1 = { idempotencyKey: 'token-1' };
@@ -49,7 +50,7 @@ describe('a create request that nobody answers', () => {
     await using opened = openDaemonClient(host.origin);
     const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: 'ConnectionError', sent: false, code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    await until('the connection is closed', () => host.sockets.size === 0);
     expect(requests).toBe(0);
   });
 
@@ -93,7 +94,7 @@ describe('connections', () => {
     await using opened = openDaemonClient(host.origin);
     for (let i = 0; i < 3; i++) await opened.client.videos.create(request, once1);
     expect(ports.size).toBe(3);
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    await until('the connection is closed', () => host.sockets.size === 0);
   });
 
   test('are cut when the caller or the client stops', async () => {
@@ -102,11 +103,11 @@ describe('connections', () => {
     const stop = new AbortController();
     const first = opened.client.feeds.list({ signal: stop.signal }).catch((reason: unknown) => reason);
     const second = opened.client.feeds.list().catch((reason: unknown) => reason);
-    await vi.waitFor(() => expect(host.seen).toHaveLength(2));
+    await until('both requests are there', () => host.seen.length === 2);
     stop.abort();
     expect(await first).toBeInstanceOf(AbortedError);
     await opened[Symbol.asyncDispose]();
     expect(await second).toBeInstanceOf(AbortedError);
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    await until('the connection is closed', () => host.sockets.size === 0);
   });
 });

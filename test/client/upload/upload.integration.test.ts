@@ -43,6 +43,7 @@ import { selfSigned } from '../certificate.ts';
 import { listen, startServer } from '../../support/server.ts';
 import { startHost, takeAll } from '../upload-host.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { until } from '../../support/until.ts';
 
 const mib = 1024 * 1024;
 const token = 'tok_5f0c1be2aa77';
@@ -150,7 +151,7 @@ describe('an upload', () => {
     await using folder = await scratchDirectory();
     const path = await folder.write('clip.mp4', content(3 * mib));
     const beforeLastPart = async () => {
-      await vi.waitFor(() => expect(host.seen[0]?.bytes).toBe(2 * mib));
+      await until('all but the last part is there', () => host.seen[0]?.bytes === 2 * mib);
       throw new Error('ledger is full');
     };
     const error = await failed(upload({ url: host.origin, path, beforeLastPart }), folder.path);
@@ -280,6 +281,7 @@ describe('an answer of the upload address', () => {
     await using host = await startHost((request, response) => {
       request.once('data', () => {
         response.writeHead(403, { 'content-type': 'application/json' }).write('{"error":{"code":"expired",');
+        // A moment in which nothing more is to be sent.
         setTimeout(() => response.end('"message":"too late"}}'), 600);
       });
       request.resume();
@@ -381,6 +383,7 @@ describe('a stall', () => {
   test('is none while the other side works on a whole body, up to the time for that', async () => {
     await using host = await startHost((request, response) => {
       request.resume();
+      // Longer than the stall timeout, in which nothing happens.
       request.on('end', () => setTimeout(() => response.writeHead(200).end(), 700));
     });
     await using folder = await scratchDirectory();
@@ -395,6 +398,7 @@ describe('a stall', () => {
     await using host = await startHost(takeAll());
     await using folder = await scratchDirectory();
     const path = await folder.write('clip.mp4', content(mib));
+    // Longer than the stall timeout, in which nothing happens.
     const beforeLastPart = () => new Promise<void>((resolve) => setTimeout(resolve, 400));
     await upload({ url: host.origin, path, stallTimeoutMs: 100, beforeLastPart });
   });
@@ -415,7 +419,7 @@ describe('a file that changes while it is sent', () => {
     const work = upload({ url: host.origin, path, onProgress, beforeLastPart });
     const result = await work.catch((error: Error) => error);
     expect(openIn(folder.path)).toEqual([]);
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    await until('the connection is closed', () => host.sockets.size === 0);
     return { result, seen: host.seen[0], commits: beforeLastPart.mock.calls.length };
   }
 
@@ -489,7 +493,7 @@ describe('breaking an upload off', () => {
     const work = upload({ url: host.origin, path, signal: stop.signal, onProgress });
     if (notes === 0) stop.abort();
     expect(await failed(work, folder.path)).toBeInstanceOf(AbortedError);
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    await until('the connection is closed', () => host.sockets.size === 0);
   });
 
   test('waits for a commit under way, so that none comes after the error', async () => {
@@ -500,6 +504,7 @@ describe('breaking an upload off', () => {
     let isCommitted = false;
     const beforeLastPart = async () => {
       stop.abort();
+      // A moment in which the upload could end, and must not.
       await new Promise((resolve) => setTimeout(resolve, 100));
       isCommitted = true;
     };
