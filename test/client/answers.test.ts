@@ -55,7 +55,7 @@ describe('an answer other than 2xx', () => {
       status,
       code: 'some_code',
       requestId: 'req_1',
-      message: `the service answered ${status} some_code: some words`,
+      message: expect.stringContaining(`${status} some_code: some words`),
     });
   });
 
@@ -63,16 +63,15 @@ describe('an answer other than 2xx', () => {
     expect(await answered(503, '<h1>Maintenance</h1>', { 'retry-after': '120' })).toMatchObject({
       retryAfterMs: 120_000,
       code: 'service_unavailable',
-      message: 'the service answered 503 service_unavailable: Maintenance',
+      message: expect.stringContaining('503 service_unavailable: Maintenance'),
     });
   });
 
   test.each([301, 302, 303, 307, 308])('%i is never followed and names only where it leads', async (status) => {
     const error = await answered(status, '', { location: 'https://evil.example.com/steal?x=abcdefghijk' });
     expect(error).toBeInstanceOf(RedirectError);
-    expect(error.message).toBe(
-      `the service answered ${status}, a redirect to https://evil.example.com, which is never followed`,
-    );
+    expect(error.message).toContain(`${status}, a redirect to https://evil.example.com,`);
+    expect(error.message).not.toContain('steal');
   });
 
   test('a message with our key in it is shown without', async () => {

@@ -53,11 +53,11 @@ describe('waiting for a video', () => {
       code: 'video_failed',
       videoId: 'v',
       reason: 'no codec [31m',
-      message: 'the video "v" failed: no codec [31m',
+      message: expect.stringMatching(/"v".*: no codec \[31m$/),
     });
     answer({ status: 'failed' });
     const silent = await failure(opened.client.videos.waitUntilReady('v'));
-    expect(silent).toMatchObject({ message: 'the video "v" failed', reason: undefined });
+    expect(silent).toMatchObject({ message: expect.stringMatching(/"v" failed$/), reason: undefined });
   });
 
   test('gives up when the time is over, and says what it heard last', async () => {
@@ -69,7 +69,7 @@ describe('waiting for a video', () => {
       code: 'wait_timeout',
       videoId: 'v',
       lastStatus: 'processing',
-      message: 'the video "v" was not ready within 8000 ms: it is "processing"',
+      message: expect.stringMatching(/"v".*8000 ms.*"processing"/),
     });
     expect(opened.sleeps).toEqual([5000, 3000]);
   });

@@ -568,7 +568,7 @@ alongside('a file that looks unfinished', () => {
     const { station, at } = world();
     await station.drop('empty.mp4', '');
     await copyFile(truncatedSample, at('inbox/truncated.mp4'));
-    expect((await station.reaches('empty.mp4', 'held')).why).toBe('the file is empty');
+    expect((await station.reaches('empty.mp4', 'held')).why).toContain('empty');
     const { why } = await station.reaches('truncated.mp4', 'held');
     expect(why).toMatch(/bytes|missing|incomplete|short/);
     expect(station.videos('empty')).toHaveLength(0);

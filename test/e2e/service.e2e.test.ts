@@ -144,7 +144,7 @@ alongside('a service that refuses a create request', () => {
     await station.drop('usual.mpg');
     expect(await station.reaches('huge.mpg', 'failed')).toMatchObject({
       code: 'too_large',
-      why: 'the service answered 413 too_large: too_large, says the test',
+      why: expect.stringContaining('413 too_large: too_large, says the test'),
     });
     await station.reaches('usual.mpg', 'done');
     expect(await station.failures('huge.mpg')).toMatchObject([
@@ -328,7 +328,7 @@ alongside('a service with its own ideas of a video', () => {
     await station.drop('broken.mpg');
     expect(await station.reaches('broken.mpg', 'failed')).toMatchObject({
       code: 'processing_failed',
-      why: 'the service could not process the video: no moov atom',
+      why: expect.stringMatching(/: no moov atom$/),
       remote_status: 'failed',
     });
     expect(await station.failures('broken.mpg')).toMatchObject([
@@ -375,7 +375,7 @@ alongside('a service with its own ideas of a video', () => {
     await station.drop('nofeed/fed.mpg');
     expect(await station.reaches('nofeed/fed.mpg', 'failed')).toMatchObject({
       code: 'feed_not_found',
-      why: 'the service knows no feed feed_missing',
+      why: expect.stringContaining('feed_missing'),
       remote_status: 'ready',
     });
     expect(await station.failures('nofeed/fed.mpg')).toMatchObject([

@@ -97,7 +97,7 @@ test('an upload that is refused fails its file alone, and `retry` sends to the s
   await station.drop('refused.mpg', randomBytes(large));
   expect(await station.reaches('refused.mpg', 'failed')).toMatchObject({
     code: 'too_large',
-    why: 'the upload address answered 413 too_large: too_large, says the test',
+    why: expect.stringContaining('upload address answered 413 too_large'),
   });
   expect(await station.failures('refused.mpg')).toMatchObject([{ class: 'permanent', status: 413, next: 'failed' }]);
   await station.retry('refused.mpg');

@@ -174,15 +174,15 @@ test('the state of a folder is told on every change, and counted', async () => {
   expect(folders.status()).toMatchObject([{ state: 'watching', why: null }]);
   await rename(scratch.file('news'), scratch.file('away'));
   await folders.rescan();
-  expect(folders.status()).toMatchObject([{ state: 'frozen', why: 'it does not exist' }]);
+  expect(folders.status()).toMatchObject([{ state: 'frozen', why: expect.stringContaining('not exist') }]);
   expect(folders.away()).toBe(1);
-  expect(await folders.whyAway(scratch.file('news'))).toBe('it does not exist');
+  expect(await folders.whyAway(scratch.file('news'))).toContain('not exist');
   await rename(scratch.file('away'), scratch.file('news'));
   await folders.rescan();
   const folder = scratch.file('news');
   expect(events.told).toEqual([
     { type: 'folder', folder, state: 'watching', why: null },
-    { type: 'folder', folder, state: 'frozen', why: 'it does not exist' },
+    { type: 'folder', folder, state: 'frozen', why: expect.stringContaining('not exist') },
     { type: 'folder', folder, state: 'watching', why: null },
   ]);
 });

@@ -396,7 +396,7 @@ describe('a ledger that takes no writes', () => {
     conductor.broke('intake', new Error('a mistake of ours'));
     expect(conductor.pause()).toBeNull();
     conductor.broke('intake', full());
-    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: 'the disk of the state directory is full' });
+    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: expect.stringMatching(/state directory.*full/) });
   });
 
   test('pauses everything instead of asking the service again and again', async () => {
@@ -405,7 +405,7 @@ describe('a ledger that takes no writes', () => {
     let isFull = true;
     store.save = (facts, note) => (isFull ? Promise.reject(full()) : save.call(store, facts, note));
     await until(() => conductor.pause() !== null);
-    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: 'the disk of the state directory is full' });
+    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: expect.stringMatching(/state directory.*full/) });
     await until(() => clock.elapsed() > 3_600_000, 1_000);
     expect(service.count('create')).toBe(0);
     expect(service.asked.length).toBeLessThan(30);
@@ -425,7 +425,7 @@ describe('a ledger that takes no writes', () => {
     let isFull = true;
     store.save = (row, note) => (isFull ? Promise.reject(full()) : save.call(store, row, note));
     await until(() => conductor.pause() !== null);
-    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: 'the disk of the state directory is full' });
+    expect(conductor.pause()).toMatchObject({ kind: 'suspended', why: expect.stringMatching(/state directory.*full/) });
     expect(service.count(request)).toBe(1);
     await until(() => clock.elapsed() > 3_600_000, 1_000);
     // Twelve probes of five minutes, and after each one look.

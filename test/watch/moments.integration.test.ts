@@ -79,7 +79,7 @@ describe('the folder goes away', () => {
   test('while a scan walks through it: it freezes, and nothing is gone', async () => {
     await using there = await walked((root, away) => renameSync(root, away));
     const { inbox, root, away } = there;
-    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: 'it does not exist' });
+    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: expect.stringContaining('not exist') });
     expect(inbox.gone).toEqual([]);
     await rename(away, root);
     await inbox.watcher.rescan();
@@ -152,7 +152,7 @@ describe('the folder goes away', () => {
     await rename(root, away);
     await inbox.watcher.rescan();
     events.last().onError('EACCES', join(root, 'deep'));
-    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: 'it does not exist' });
+    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: expect.stringContaining('not exist') });
     const before = events.opened.length;
     await rename(away, root);
     await inbox.watcher.rescan();

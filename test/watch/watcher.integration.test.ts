@@ -245,7 +245,7 @@ describe('a file that is not finished', () => {
     await inbox.watcher.start();
     const held = spawn('sh', ['-c', 'exec 3>>held.mp4; echo content >&3; read line'], { cwd: inbox.path });
     await until(() =>
-      expect(inbox.watcher.settling()).toMatchObject([{ why: `open for writing by process ${held.pid} (sh)` }]),
+      expect(inbox.watcher.settling()).toMatchObject([{ why: expect.stringContaining(`${held.pid} (sh)`) }]),
     );
     expect(inbox.completed).toEqual([]);
     held.stdin.end();
@@ -321,7 +321,7 @@ describe('a file that is not finished', () => {
     await using inbox = await WatchedDirectory.create();
     await writeFile(inbox.at('clip.mp4'), 'content', { mode: 0o000 });
     await inbox.watcher.start();
-    await until(() => expect(inbox.watcher.settling()[0]?.why).toBe('it cannot be read (EACCES)'));
+    await until(() => expect(inbox.watcher.settling()[0]?.why).toContain('EACCES'));
     await chmod(inbox.at('clip.mp4'), 0o600);
     await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
   });
@@ -497,7 +497,7 @@ describe('what is never offered', () => {
     expect(inbox.watcher.counts()).toEqual({ seen: 9, settling: 0, offered: 1, ignored: 0, refused: 8 });
     const refusals = inbox.log.filter((line) => line.message === 'refused').map((line) => line.fields);
     expect(refusals).toHaveLength(8);
-    expect(refusals).toContainEqual({ folder: inbox.path, path: 'pipe.mp4', why: 'it is a named pipe' });
+    expect(refusals).toContainEqual({ folder: inbox.path, path: 'pipe.mp4', why: expect.stringContaining('pipe') });
   });
 
   test('temporary names, foreign files and nested watched folders', async () => {
@@ -527,7 +527,7 @@ describe('what is never offered', () => {
       {
         level: 'warn',
         message: 'refused',
-        fields: { folder: inbox.path, path: 'caf\\xe9.mp4', why: 'its name is not valid UTF-8' },
+        fields: { folder: inbox.path, path: 'caf\\xe9.mp4', why: expect.stringContaining('UTF-8') },
       },
     ]);
   });
@@ -560,7 +560,7 @@ describe('a folder that goes away', () => {
     await until(() => expect(inbox.paths).toEqual(['a.mp4']));
     await rename(root, base.at('away'));
     await inbox.watcher.rescan();
-    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: 'it does not exist' });
+    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: expect.stringContaining('not exist') });
     expect(inbox.gone).toEqual([]);
     await rename(base.at('away'), root);
     await until(() => expect(inbox.states.at(-1)).toEqual({ state: 'watching' }));
@@ -616,7 +616,7 @@ describe('a folder that goes away', () => {
     const root = base.at('later');
     await using inbox = await WatchedDirectory.create({ folder: { path: root, rescanMs: 300 } });
     await inbox.watcher.start();
-    expect(inbox.states).toEqual([{ state: 'frozen', why: 'it does not exist' }]);
+    expect(inbox.states).toEqual([{ state: 'frozen', why: expect.stringContaining('not exist') }]);
     await mkdir(root);
     await writeFile(join(root, 'clip.mp4'), 'content');
     await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
@@ -632,13 +632,13 @@ describe('a folder that goes away', () => {
     await until(() => expect(inbox.paths).toEqual(['a.mp4']));
     expect(await inbox.watcher.whyAway('gone.mp4')).toBeNull();
     await rename(root, base.at('away'));
-    expect(await inbox.watcher.whyAway('a.mp4')).toBe('it does not exist');
-    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: 'it does not exist' });
+    expect(await inbox.watcher.whyAway('a.mp4')).toContain('not exist');
+    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: expect.stringContaining('not exist') });
     // The scan that this set going is over, and the next by itself is far away.
     await inbox.watcher.rescan();
     await rename(base.at('away'), root);
     // What was not found while it was away is not believed to be gone the moment it is back.
-    expect(await inbox.watcher.whyAway('a.mp4')).toBe('it does not exist');
+    expect(await inbox.watcher.whyAway('a.mp4')).toContain('not exist');
     await until(() => expect(inbox.states.at(-1)).toEqual({ state: 'watching' }));
     expect(await inbox.watcher.whyAway()).toBeNull();
     expect([inbox.paths, inbox.gone]).toEqual([['a.mp4'], []]);
@@ -661,7 +661,7 @@ describe('a folder that goes away', () => {
     await using inbox = await WatchedDirectory.create({ openEvents: deaf });
     await inbox.watcher.start();
     await inbox.watcher[Symbol.asyncDispose]();
-    expect(await inbox.watcher.whyAway('a.mp4')).toBe('it is not being watched');
+    expect(await inbox.watcher.whyAway('a.mp4')).toContain('not being watched');
   });
 
   test('because it is a file now freezes', async () => {
@@ -669,7 +669,7 @@ describe('a folder that goes away', () => {
     await writeFile(base.at('inbox'), '');
     await using inbox = await WatchedDirectory.create({ folder: { path: base.at('inbox') } });
     await inbox.watcher.start();
-    expect(inbox.states).toEqual([{ state: 'frozen', why: 'it is not a directory' }]);
+    expect(inbox.states).toEqual([{ state: 'frozen', why: expect.stringContaining('directory') }]);
   });
 
   test('by a mount over it freezes; without the mount everything is as before', needs('mount'), async () => {

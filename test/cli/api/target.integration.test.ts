@@ -92,7 +92,7 @@ test('$DROPCAST_BASE_URL is taken when no option says it, before every configura
   expect((await findTarget(shell({ ...env, DROPCAST_BASE_URL: '' }), {})).baseUrl).toBe('https://video.example.com/v1');
   await expect(findTarget(shell({ ...env, DROPCAST_BASE_URL: 'geheim' }), {})).rejects.toMatchObject({
     exitCode: 2,
-    message: '$DROPCAST_BASE_URL: not a web address; write it like https://video.example.com/v1',
+    message: expect.stringMatching(/^\$DROPCAST_BASE_URL: .*https:/),
   });
 });
 

@@ -224,13 +224,13 @@ describe('what an event leaves in the row', () => {
   });
 
   test('an old failure is not the reason why a file is gone', () => {
-    expect(next(rows.retrying, { type: 'FILE_GONE' }, policy).why).toBe('the file is no longer there');
-    expect(next(rows.retrying, { type: 'FILE_CHANGED' }, policy).why).toBe('the file has new content');
+    expect(next(rows.retrying, { type: 'FILE_GONE' }, policy).why).toContain('no longer there');
+    expect(next(rows.retrying, { type: 'FILE_CHANGED' }, policy).why).toContain('new content');
   });
 
   test('the service says why it failed', () => {
     const after = next(rows.processing, { type: 'REMOTE_STATUS', status: 'failed', message: 'no track' }, policy);
-    expect(after).toMatchObject({ why: 'the service could not process the video: no track', endedAt: 50 });
+    expect(after).toMatchObject({ why: expect.stringMatching(/: no track$/), endedAt: 50 });
   });
 
   test.each([

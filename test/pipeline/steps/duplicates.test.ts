@@ -33,7 +33,7 @@ describe('a file of the same size', () => {
   test('that was uploaded with the same content is a duplicate, without being read', async () => {
     expect(await look([someFacts({ ...ready, sha256: 'same' })], {})).toMatchObject({
       kind: 'duplicate',
-      message: 'duplicate of clip.mp4 (f_1, video vid_1)',
+      message: expect.stringMatching(/clip\.mp4 .*f_1.*vid_1/),
     });
   });
 

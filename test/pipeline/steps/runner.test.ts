@@ -260,7 +260,7 @@ describe('an event', () => {
   test('is applied, ignored, or not known', async () => {
     const { runner, store, logger } = open([someFacts(uploaded)]);
     expect(await runner.apply('f_1', { type: 'REMOTE_STATUS', status: 'ready' })).toBe('applied');
-    expect(store.history.at(-1)?.note).toBe('the service says ready');
+    expect(store.history.at(-1)?.note).toContain('ready');
     expect(await runner.apply('f_1', { type: 'GIVE_UP' })).toBe('ignored');
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { event: 'GIVE_UP' } }]);
     expect(await runner.apply('f_2', { type: 'RETRY' })).toBe('ignored');
