@@ -98,7 +98,7 @@ describe('a success that cannot be read', () => {
     expect(error).toMatchObject({ status: 200, code: 'unreadable_answer', message: expect.stringMatching(message) });
   });
 
-  test('a web page is no success for a deletion either', async () => {
+  test('a web page is not a successful deletion either', async () => {
     await using opened = openDaemonClient(base);
     nock(base).delete('/videos/v').reply(200, '<html>Log in</html>', { 'content-type': 'text/html' });
     await expect(opened.client.videos.delete('v')).rejects.toThrow(UnreadableAnswerError);

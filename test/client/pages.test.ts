@@ -26,7 +26,7 @@ async function idsOf(videos: AsyncIterable<{ readonly id: string }>): Promise<st
 }
 
 describe('the list of videos', () => {
-  test('goes on until a page is empty, whatever total says', async () => {
+  test('continues until a page is empty, whatever total says', async () => {
     await using opened = openClient(base);
     serve([['a', 'b'], ['c'], []], { page: 1, per_page: 100, total: 1 });
     expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c']);

@@ -138,7 +138,7 @@ describe('against the sandbox', () => {
     expect(await client.videos.waitUntilReady(imported.id, patient)).toMatchObject({ status: 'ready' });
   });
 
-  test('a file that is no video fails, with the reason; one that takes long is waited for as long as was said', async () => {
+  test('a file that is not a video fails with the reason; a slow one is awaited up to the time limit', async () => {
     await using running = await runSandbox();
     await using client = clientOf(running);
     const bad = { name: 'bad.mp4', sizeBytes: 4, open: () => createReadStream(clip, { end: 3 }) };
@@ -187,7 +187,7 @@ describe('against the sandbox', () => {
     expect(await failure(wary.feeds.list())).toMatchObject({ name: 'ConnectionError', sent: false });
   });
 
-  test('its webhooks are believed', async () => {
+  test('its webhooks are verified', async () => {
     await using running = await runSandbox();
     await using client = clientOf(running);
     const events: WebhookEvent[] = [];

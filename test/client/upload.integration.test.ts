@@ -144,7 +144,7 @@ describe('an upload', () => {
     expect(error).toMatchObject({ name: 'UploadRejectedError', code: 'no_upload_address' });
   });
 
-  test('is told to the hooks without its address', async () => {
+  test('is passed to the hooks without its address', async () => {
     const named: Handler = (request, response) => {
       request.resume();
       request.on('end', () => response.writeHead(201, { 'x-request-id': 'req_9' }).end());
@@ -323,7 +323,7 @@ describe('a PUT that failed', () => {
     expect(service.asked()).toEqual([create, 'PUT', look, 'PUT', look]);
   });
 
-  test('with 417, because of its Expect, is sent anew without', async () => {
+  test('with 417, because of its Expect, is sent again without it', async () => {
     const onExpect: Handler = (request, response) => {
       request.once('data', () => response.writeHead(417, { connection: 'close' }).end());
       request.resume();
@@ -390,7 +390,7 @@ describe('a PUT that failed', () => {
 });
 
 describe('a source', () => {
-  test('that stands still is broken off like a line that does', async () => {
+  test('that stalls is cut like a stalled connection', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
     const given = streamOf(async function* () {

@@ -35,7 +35,7 @@ describe('waiting for a video', () => {
     expect(opened.sleeps).toEqual([5000, 5000, 5000, 5000]);
   });
 
-  test('asks as often as it is told to', async () => {
+  test('asks as often as configured', async () => {
     await using opened = openClient(base);
     answer({ status: 'processing' }, { status: 'ready' });
     await opened.client.videos.waitUntilReady('v', { intervalMs: 1000 });

@@ -339,7 +339,7 @@ describe('finding the configuration', () => {
     await expect(fromEnv).rejects.toThrow('/no/such.yaml (from $DROPCAST_CONFIG)');
   });
 
-  it('goes on to the next place where the current directory is closed', needs('readable clone'), async () => {
+  it('tries the next place where the current directory is closed', needs('readable clone'), async () => {
     const closed = join(here.path, 'closed');
     await mkdir(closed);
     await here.write('closed/dropcast.yaml', '');

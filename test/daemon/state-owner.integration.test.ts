@@ -34,7 +34,7 @@ test('root starts nothing in the state directory of another user, and learns wha
   expect(String(await refused(scratch.path, '/srv/dropcast.yaml'))).toMatch(/there: run it as \S+/);
 });
 
-test('whoever is not root is stopped by permissions alone, and one that is not there is nobody’s', async () => {
+test('other users are stopped by permissions alone, and a missing directory belongs to nobody', async () => {
   await using scratch = await directoryOf(other);
   await requireOwnState({ stateDir: join(scratch.path, 'missing'), file: '/srv/dropcast.yaml' });
   vi.mocked(process.geteuid!).mockReturnValue(1);

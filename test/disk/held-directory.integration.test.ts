@@ -40,7 +40,7 @@ describe.each([
   );
 
   test.each(['done', 'done/2026/11'])(
-    'is never one behind a link: %s is refused, and nothing is made or taken away there',
+    'is never one behind a link: %s is refused, and nothing is created or removed there',
     holds ? needs('/proc') : needs(),
     async (directory) => {
       await using there = await scratch();

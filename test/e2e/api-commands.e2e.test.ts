@@ -190,7 +190,7 @@ alongside('every command once', () => {
     expect(stdout).toMatch(/^period +2026-03-01 to 2026-03-31\nviews +\d.*\nunique viewers +\d/);
   });
 
-  test('videos delete wants a yes: without a terminal --yes', async () => {
+  test('videos delete requires confirmation: --yes without a terminal', async () => {
     const id = await newVideo({ title: 'clip' });
     expectSentence(await run('videos', 'delete', id), 2, 'pass --yes');
     expect(await ask('GET', `/videos/${id}`)).toContain(id);
@@ -204,7 +204,7 @@ alongside('what goes wrong', () => {
     return (...args) => dropcast([...args, '--base-url', baseUrl], { DROPCAST_API_KEY: key });
   };
 
-  test('an unknown id is told in the words of the service', async () => {
+  test('an unknown id is reported in the words of the service', async () => {
     const commands = [
       ['feeds', 'publish', 'feed_none'],
       ['analytics', 'video', 'vid_none', '--from', '7d'],
@@ -224,7 +224,7 @@ alongside('what goes wrong', () => {
     expect(ended.stderr).not.toContain('sk_wrong_key_12345');
   });
 
-  test('a service that is away', async () => {
+  test('an unreachable service', async () => {
     await using gone = await startServer(() => undefined);
     await gone[Symbol.asyncDispose]();
     expectSentence(
@@ -245,7 +245,7 @@ alongside('what goes wrong', () => {
     );
   });
 
-  test('a certificate of its own: refused with the way out, and taken with --ca', async () => {
+  test('a self-signed certificate: refused with advice, and accepted with --ca', async () => {
     await using secure = (await startSandboxProcess('--tls')).process;
     const {
       base_url: baseUrl = '',
@@ -261,7 +261,7 @@ alongside('what goes wrong', () => {
     expect(await ask('feeds', 'list', '--ca', ca)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('an answer that is no JSON', async () => {
+  test('an answer that is not JSON', async () => {
     await using portal = await startServer((_request, response) =>
       response.setHeader('content-type', 'text/html').end('<html>'),
     );
@@ -291,7 +291,7 @@ alongside('what goes wrong', () => {
 });
 
 alongside('on the shell', () => {
-  test('a reader that goes away ends nothing badly', async () => {
+  test('a reader that closes early causes no error', async () => {
     for (const reader of ['head -1', 'true']) {
       const ended = await inShell(`"$NODE" src/main.ts channels list -c "$CONFIG" | ${reader}; exit \${PIPESTATUS[0]}`);
       expect(ended, reader).toMatchObject({ code: 0, stderr: '' });

@@ -250,7 +250,7 @@ alongside('content', () => {
     expect(station.videos('kept')).toHaveLength(1);
   });
 
-  test('a file that grows is not taken before it stands still', async () => {
+  test('a growing file is not taken before it stops growing', async () => {
     const { station } = world();
     const path = await station.drop('growing.mpg', randomBytes(1_000));
     const writer = await open(path, 'a');
@@ -387,7 +387,7 @@ alongside('links and sidecars', () => {
     expect((await station.reaches('empty-link.url', 'held')).why).toContain('no address');
   });
 
-  test('a sidecar beside the file sets title and channel and adds tags', async () => {
+  test('a sidecar next to the file sets title and channel and adds tags', async () => {
     const { station } = world();
     await station.drop('shows/beside.yaml', 'title: From the sidecar\ntags: [extra]\nchannel: ch_news\n');
     await station.drop('shows/beside.mpg');
@@ -409,7 +409,7 @@ alongside('links and sidecars', () => {
     ).toHaveLength(1);
   });
 
-  test('a broken one holds its file with line and column; mended, it goes on', async () => {
+  test('a broken one holds its file with line and column; once mended, the file continues', async () => {
     const { station } = world();
     await station.drop('mended.yaml', 'title: [oops\n');
     await station.drop('mended.mpg');
@@ -419,7 +419,7 @@ alongside('links and sidecars', () => {
     expectUploadedOnce(station, 'Mended');
   });
 
-  test('a broken one that is taken away before it has settled itself lets its file go on', async () => {
+  test('a broken one that is removed before it has settled releases its file', async () => {
     const { station, at } = world();
     await station.drop('fleeting-sidecar.mpg');
     await station.drop('fleeting-sidecar.yaml', 'titel: typo\n');
@@ -433,7 +433,7 @@ alongside('links and sidecars', () => {
     expectUploadedOnce(station, 'fleeting-sidecar');
   });
 
-  test('two at once hold the file with both names; with one taken away it goes on', async () => {
+  test('two at once hold the file with both names; with one removed it continues', async () => {
     const { station, at } = world();
     await station.drop('two.yaml', 'title: One\n');
     await station.drop('two.json', '{"title":"Two"}');
@@ -504,11 +504,11 @@ alongside('folders', () => {
 alongside('after it is ready', () => {
   const world = inWorld();
 
-  test('delete takes away what was sent', async () => {
+  test('delete removes what was sent', async () => {
     const { station, at } = world();
     await station.drop(at('deleting/gone.mpg'));
     await station.reaches(at('deleting/gone.mpg'), 'done');
-    await until('it is away', async () => (await readdir(at('deleting'))).length === 0);
+    await until('it is deleted', async () => !(await readdir(at('deleting'))).includes('gone.mpg'));
     await until('it is noted', async () => (await station.file(at('deleting/gone.mpg')))?.local === 'deleted');
     await station.drop(at('deleting/gone.mpg'));
     await until('the same name is a new file', () => station.videos('gone').length === 2);

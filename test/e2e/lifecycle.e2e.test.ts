@@ -158,7 +158,7 @@ alongside('once', () => {
     expect(stderr).not.toContain('revoked-key');
   });
 
-  test('a service that stays away: it ends with 1 and the reason after the time of --wait', async () => {
+  test('a service that stays unreachable: exit code 1 and the reason once --wait is over', async () => {
     await using station = await startStation({ isStarted: false });
     const away = { baseUrl: 'http://127.0.0.1:1/v1', key: 'k' };
     await writeFile(station.scratch.config, configText(station.scratch.path, away));
@@ -185,7 +185,7 @@ alongside('once', () => {
     });
   });
 
-  test('a service that is away: it says so while it waits, and a signal ends it with 1', async () => {
+  test('an unreachable service: it reports the wait, and a signal ends it with 1', async () => {
     await using station = await start();
     await writeFile(
       station.scratch.config,
@@ -220,7 +220,7 @@ test('an answer that cannot be written is a failure', needs('/dev/full'), async 
   expect(await said).toMatch(/^cannot write the output: .*ENOSPC.*\n$/);
 });
 
-test('in a directory that was removed it says so', needs('/proc'), async () => {
+test('in a directory that was removed it reports that', needs('/proc'), async () => {
   await using scratch = await makeScratch(() => '');
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const line = `mkdir gone && cd gone && rmdir ../gone && '${root}/node_modules/.bin/node' '${root}/src/main.ts' --version`;
@@ -251,7 +251,7 @@ alongside('limits and surroundings', () => {
     expect(ended.stderr).not.toMatch(/\n\s+at /);
   });
 
-  test('a ledger that is no database is refused with a sentence that says what to do', async () => {
+  test('a ledger that is not a database is refused with advice', async () => {
     await using station = await startStation({ isStarted: false });
     await mkdir(station.scratch.file('state'));
     await writeFile(station.scratch.file('state', 'ledger.db'), randomBytes(8_192));
@@ -317,7 +317,7 @@ alongside('limits and surroundings', () => {
   });
 });
 
-test.concurrent('a daemon whose stdout is closed goes on', async () => {
+test.concurrent('a daemon whose stdout is closed keeps running', async () => {
   await using station = await startStation({ isStarted: false });
   const daemon = startDropcast(['run', '--config', station.scratch.config]);
   await using _ = daemon;

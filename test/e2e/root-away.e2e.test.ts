@@ -15,7 +15,7 @@ const folders = (path: string): string => `
     rules: [{ match: "**", channel: ch_main }]
 `;
 
-test('files wait while their folder is away, and go on by themselves when it is back', async () => {
+test('files wait while their folder is missing, and continue when it is back', async () => {
   await using station = await startStation({
     settings: 'uploads: { concurrency: 1, stall_timeout: 20s }',
     folders,
@@ -79,7 +79,7 @@ test('what a broken sidecar holds stays held while the folder is away, and when 
   expectUploadedOnce(station, 'Mended');
 });
 
-test('a file that goes and comes back is judged anew, by the rules and its sidecar', async () => {
+test('a file that leaves and comes back is judged again, by the rules and its sidecar', async () => {
   await using station = await startStation({
     folders: (path) => folders(path).replace('match: "**"', 'match: "{in,out}/**"'),
   });

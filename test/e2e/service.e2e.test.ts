@@ -194,7 +194,7 @@ async function startWaiting() {
   };
 }
 
-describe.concurrent('a service that is away or refuses everything', () => {
+describe.concurrent('a service that is unreachable or refuses everything', () => {
   test('a storm of 500 stops everything, fails no file, and passes', async () => {
     await using waiting = await startWaiting();
     const { station, waits, dropSome, allDone, noneFailed } = waiting;
@@ -311,7 +311,7 @@ test.concurrent('a service that is down at the start: everything waits, and goes
   expect(uploaded.toSorted()).toEqual(['early 1', 'early-too 1']);
 });
 
-alongside('a service with its own ideas of a video', () => {
+alongside('a service that decides otherwise about a video', () => {
   let station: Station;
   beforeAll(async () => {
     station = await startStation();

@@ -27,7 +27,7 @@ function expectRefused(ended: Ended, ...facts: readonly string[]): void {
 }
 
 alongside('a ledger that is lost', () => {
-  test('is not begun anew; with a copy put back nothing is uploaded twice, not even what came after the copy', async () => {
+  test('is not recreated; with a copy restored nothing is uploaded twice, not even what came after the copy', async () => {
     await using station = await startStation();
     const { scratch } = station;
     const run = (...args: readonly string[]): Promise<Ended> => dropcast([...args, '--config', scratch.config]);
@@ -175,7 +175,7 @@ alongside('a state directory that cannot be written', () => {
   const nobody = 65_534;
 
   test(
-    'root starts nothing for another user, and what such a run has left is named with its owner',
+    'root starts nothing for another user, and files from such a run are listed with their owner',
     needs('root', 'readable clone'),
     async () => {
       await using scratch = await makeIdle();

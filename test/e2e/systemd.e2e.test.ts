@@ -123,7 +123,7 @@ alongside('dropcast reload', () => {
     expect(reloads()).toBe(before);
   });
 
-  test('takes a good one over, and says what of it takes a restart', async () => {
+  test('applies a good one, and lists what needs a restart', async () => {
     const before = reloads();
     await rewrite('ch_main', 'ch_news');
     await writeFile(station.scratch.config, (await readFile(station.scratch.config, 'utf8')).replace('debug', 'info'));

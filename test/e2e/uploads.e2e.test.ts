@@ -166,7 +166,7 @@ test.for<{ name: string; failure: object; act: Act }>([
   expect(others).toEqual([]);
 });
 
-test('an upload address that dies: after a minute and a second look the video is deleted and made anew, once', async () => {
+test('an upload address that dies: after a minute and a second look the video is deleted and recreated, once', async () => {
   for (const { title, status } of dead) {
     await patient.reaches(`${title}.mpg`, 'done');
     expectUploadedOnce(patient, title);

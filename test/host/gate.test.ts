@@ -126,7 +126,7 @@ describe('the gate', () => {
     await expect(gate.take('create')).resolves.toBeUndefined();
   });
 
-  test('a waiter leaves when its signal says so, and the next one is served', async () => {
+  test('an aborted waiter leaves the queue, and the next one is served', async () => {
     const { gate } = openGate({ limit: 1 });
     await gate.take('finish');
     const stop = new AbortController();

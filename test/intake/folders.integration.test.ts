@@ -166,7 +166,7 @@ describe('another configuration', () => {
   });
 });
 
-test('the state of a folder is told on every change, and counted', async () => {
+test('the state of a folder is reported on every change, and counted', async () => {
   await using there = await open(({ file }) => [folderConfig(file('news'))]);
   const { scratch, folders, events } = there;
   await folders.start();

@@ -165,7 +165,7 @@ describe('a copy that is put back', () => {
     expect(await ledger.history('unchanged')).toHaveLength(1);
   });
 
-  test('goes on with the last video of a file, and with its deletion', async () => {
+  test('continues with the last video of a file, and with its deletion', async () => {
     const second = { ...uploaded, uploadUrl: 'u:second' };
     await using scratch = await restored(
       [named('replaced', created), named('dying', created)],

@@ -106,7 +106,7 @@ test.each(FORMATS.flatMap((format) => LEVELS.map((level) => [format, level] as c
   },
 );
 
-test('stacks are told at debug level only', async () => {
+test('stacks are logged at debug level only', async () => {
   for (const [level, told] of [
     ['info', false],
     ['debug', true],
@@ -184,7 +184,7 @@ test('a destroyed stream does not keep close waiting', async () => {
   expect(stream.text).toBe('');
 });
 
-test('a reader that stands still costs bounded memory, and what was dropped is counted', async () => {
+test('a stalled reader costs bounded memory, and dropped lines are counted', async () => {
   const gate = Promise.withResolvers<void>();
   let text = '';
   const write = async (chunk: Buffer) => {

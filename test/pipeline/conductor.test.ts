@@ -158,7 +158,7 @@ describe('from drop to done', () => {
     expect(service.asked).toEqual(['amend']);
   });
 
-  test('an upload under way is told with its progress', async () => {
+  test('an upload under way is shown with its progress', async () => {
     const { conductor, service, until } = open(files(1));
     const gate = Promise.withResolvers<void>();
     service.uploadGate = gate.promise;
@@ -170,7 +170,7 @@ describe('from drop to done', () => {
   });
 });
 
-describe('a service that is away', () => {
+describe('an unreachable service', () => {
   test('stops everything, is probed alone, and costs no file an attempt', async () => {
     const { conductor, store, service, logger, until } = open(files(20));
     service.failing.set('all', failure('offline'));
@@ -213,7 +213,7 @@ describe('a service that is away', () => {
   });
 
   // The API answers every probe, so each cycle of pause and release would cost requests for nothing.
-  test('an upload host that is away uses few requests', async () => {
+  test('an unreachable upload host uses few requests', async () => {
     const { conductor, service, clock, until } = open(files(4));
     service.failing.set('send', failure('offline'));
     await until(() => clock.elapsed() > 3_600_000, 1_000);
@@ -328,7 +328,7 @@ describe('the end', () => {
     running.length = 0;
   });
 
-  test('one who waits for the budget is let go', async () => {
+  test('a waiter for the budget is released', async () => {
     const { conductor, store, until, held } = open(files(1), {
       budget: {
         take: (_lane, signal) =>

@@ -129,7 +129,7 @@ describe('a pause', () => {
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   });
 
-  test('begins anew after a success', () => {
+  test('starts over after a success', () => {
     const released = afterRelease(pauseOf(after([['a', failure('offline')]])));
     expect(afterSuccess(released)).toEqual(closed);
   });

@@ -118,7 +118,7 @@ describe('a description', () => {
     expect(renderDescription('From {dir}\r\n\n{date}\u0007\n', context)).toBe('From a b\n\n1970-01-01');
   });
 
-  test('with nothing in it is none', () => {
+  test('without content is null', () => {
     expect(renderDescription(' {dir}\n', { path: 'a.mp4', modifiedMs: 0 })).toBeNull();
   });
 

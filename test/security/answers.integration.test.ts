@@ -50,7 +50,7 @@ describe('an answer of the service', () => {
       'ConnectionError',
     ],
     ['is two answers', (socket) => socket.end(`${head}x: 1\rset-cookie: a=b\r\n\r\n{}`), 'ConnectionError'],
-    ['is no HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), 'ConnectionError'],
+    ['is not HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), 'ConnectionError'],
   ])('that %s is an error in time', async (_, answer, name) => {
     expect(await listingFeeds(answer)).toMatchObject({ name });
   });
@@ -113,7 +113,7 @@ describe('an answer of the upload address', () => {
     ['it is always about to come', '', 'HTTP/1.1 102 Processing\r\n\r\n', 'no_answer'],
     // It began too early, so that the body is held back and no byte moves any more.
     ['its body comes byte by byte', 'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'x', 'upload_stalled'],
-  ])('is not waited for for ever when %s', async (_, beginning, piece, code) => {
+  ])('is not awaited for ever when %s', async (_, beginning, piece, code) => {
     await using server = await startRaw((socket) => drip(socket, `HTTP/1.1 100 Continue\r\n\r\n${beginning}`, piece));
     await using opened = openDaemonClient('http://127.0.0.1:1');
     await using folder = await scratchDirectory();

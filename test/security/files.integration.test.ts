@@ -179,7 +179,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     expect((await readdir(there.others)).toSorted()).toEqual(['api_key', 'clip.mp4', 'clip.yaml']);
   });
 
-  test('while one is at work in it: that goes on in the directory that it was', async () => {
+  test('during work in it: the work stays in the directory that it was', async () => {
     await using there = await folderAndOthers();
     await inDirectory({ folder: there.folder, directory: 'show' }, async (held) => {
       await there.swap();
@@ -247,7 +247,7 @@ describe('a sidecar', () => {
 
 describe('a hard link to a file', () => {
   // To make one needs write permission for the file (proc_sys_fs(5), protected_hardlinks): who can make it could copy the file.
-  test('is a file like any other, and only its own name is taken away', async () => {
+  test('is a file like any other, and only its own name is removed', async () => {
     await using there = await folderAndOthers();
     await link(there.clip, join(there.others, 'original.mp4'));
     expect(await checkBytes(there.folder, 'show/clip.mp4', await there.version(), true)).toEqual({ is: 'sound' });

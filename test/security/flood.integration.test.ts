@@ -8,7 +8,7 @@ const count = 1_000;
 
 /** Anybody who may write in a folder can make as many names as they like, before the start and while it runs. */
 test.each(['before the start', 'while it runs'])(
-  'a flood of links made %s is told in a few lines, all of it is counted, and a video beside them goes on',
+  'a flood of links made %s takes a few log lines, every link is counted, and a video among them is offered',
   async (when) => {
     await using inbox = await WatchedDirectory.create({ folder: { settleMs: 50 } });
     const flood = async (): Promise<void> => {

@@ -33,7 +33,7 @@ function open({ turnedAt }: Pick<ReturnType<typeof startLoop>, 'turnedAt'>) {
   return { watchdog: keepAlive({ notifier, logger, intervalMs: 60_000, turnedAt }), sent, logger };
 }
 
-test('a loop that turns is told of every quarter of the interval', () => {
+test('a running loop is reported every quarter of the interval', () => {
   const { sent, logger } = open(startLoop());
   vi.advanceTimersByTime(60 * 60_000);
   expect(sent).toHaveLength(241);

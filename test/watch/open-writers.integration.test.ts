@@ -54,7 +54,7 @@ describe('a file that another process has open', needs('/proc'), () => {
   });
 });
 
-test('our own process is no writer', async () => {
+test('our own process is not a writer', async () => {
   await using file = await someFile();
   await using handle = await open(file.path, 'r+');
   expect(handle.fd).toBeGreaterThan(0);

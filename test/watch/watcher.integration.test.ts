@@ -271,7 +271,7 @@ describe('a file that is not finished', () => {
     expect(inbox.completed).toHaveLength(1);
   });
 
-  test('is forgotten when it vanishes, and nobody is told', async () => {
+  test('is forgotten silently when it vanishes', async () => {
     await using inbox = await WatchedDirectory.create();
     await inbox.watcher.start();
     await writeFile(inbox.at('clip.mp4'), 'content');
@@ -416,7 +416,7 @@ describe('nothing is lost', () => {
     await until(() => expect(inbox.gone).toEqual(['a/clip.mp4']));
   });
 
-  test('when the watcher hits the watch limit: it says so once and scans more often', async () => {
+  test('at the watch limit it warns once and scans more often', async () => {
     const events = manualEvents();
     const clock = new FakeClock();
     await using inbox = await WatchedDirectory.create({ openEvents: events.open, clock });

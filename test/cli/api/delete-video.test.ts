@@ -21,7 +21,7 @@ async function answer(typed: string | null) {
 }
 
 describe('on a terminal', () => {
-  test('the question shows the title made safe, and that there is no way back', async () => {
+  test('the question shows the title made safe, and warns that deletion is final', async () => {
     const { shell } = await answer('y\n');
     expect(shell.err.text).toContain(String.raw`vid_1 "News\x1b[2J\nof today" (ready)`);
     expect(shell.err.text).toMatch(/cannot be undone\. \[y\/N\] $/);

@@ -64,7 +64,7 @@ test('where nothing is at an address without a version, the version is what is m
   expect(sentence(nothing)).toBe('404');
 });
 
-test('what is no id is a mistake of whoever typed it', () => {
+test('a malformed id is a usage error', () => {
   const failed = new RejectedError('".." is not an id', { code: 'invalid_id' });
   expect(explain(failed, { shell: fakeShell(), target })).toMatchObject({ exitCode: 2 });
 });

@@ -34,7 +34,7 @@ test('the configuration of the daemon says where the service is, whether or not 
   expect((await findTarget(shell({ KEY: key, DROPCAST_CONFIG: file }), {})).baseUrl).toBe(target.baseUrl);
 });
 
-test('a wrong configuration is told line by line, with exit code 78', async () => {
+test('a wrong configuration is reported line by line, with exit code 78', async () => {
   const file = await config('bad.yaml', 'base_url: "http://video.example.com/v1", api_key: !env KEY, colour: red');
   await expect(findTarget(shell(), { config: file })).rejects.toMatchObject({
     exitCode: 78,

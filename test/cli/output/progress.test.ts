@@ -156,7 +156,7 @@ describe('elsewhere', () => {
     expect(terminal.screen.map((line) => /^total: (\d+)\/12 done, /.exec(line)?.[1])).toEqual(['10', '20', '25']);
   });
 
-  test('a wait for the budget is told', () => {
+  test('a wait for the budget is reported', () => {
     const { progress, terminal } = open(false, new Terminal(1_000));
     const requests = { used: 1_000, limit: 1_000, waitingUntil: performance.now() + 180_000 };
     progress.update(view([], { requests }));

@@ -234,7 +234,7 @@ describe('an answer of the upload address', () => {
     },
   );
 
-  test('is not waited for without end: a server that does not know 100 Continue gets the body all the same', async () => {
+  test('is not awaited for ever: a server that does not know 100 Continue gets the body all the same', async () => {
     // A bare socket: it says nothing until it has the whole body.
     const silent = createServer((socket) => {
       let bytes = 0;
@@ -369,7 +369,7 @@ describe('a stall', () => {
     expect(error).toMatchObject({ code: 'upload_stalled' });
   });
 
-  test('is none while bytes move, however long the whole takes', async () => {
+  test('is not detected while bytes move, however long the whole takes', async () => {
     await using host = await startHost((request, response) => {
       const sip = setInterval(() => request.read(512 * 1024), 20);
       request.on('end', () => (clearInterval(sip), response.writeHead(200).end()));
@@ -380,7 +380,7 @@ describe('a stall', () => {
     expect(host.seen[0]).toMatchObject({ bytes: 12 * mib, isComplete: true });
   });
 
-  test('is none while the other side works on a whole body, up to the time for that', async () => {
+  test('is not detected while the other side works on a whole body, up to the time for that', async () => {
     await using host = await startHost((request, response) => {
       request.resume();
       // Longer than the stall timeout, in which nothing happens.
@@ -394,7 +394,7 @@ describe('a stall', () => {
     expect(error).toMatchObject({ name: 'UploadStalledError', code: 'no_answer' });
   });
 
-  test('is none while we commit', async () => {
+  test('is not detected while we commit', async () => {
     await using host = await startHost(takeAll());
     await using folder = await scratchDirectory();
     const path = await folder.write('clip.mp4', content(mib));

@@ -26,7 +26,7 @@ test('a file that is in the directory already, under whatever name of it, stays 
   expect(await readdir(done)).toEqual(['clip.mp4']);
 });
 
-test('the name of a crashed move is taken away, as the file has another', async () => {
+test('the leftover name of a crashed move is removed, as the file has another', async () => {
   await using folder = await scratch();
   const done = join(folder.path, 'done');
   await link(join(done, 'clip.mp4'), join(folder.path, 'clip.mp4'));
@@ -34,7 +34,7 @@ test('the name of a crashed move is taken away, as the file has another', async 
   expect([await readdir(folder.path), await readdir(done)]).toEqual([['done'], ['clip.mp4']]);
 });
 
-test('the only name of a file is never taken away, though it is seen in two directories', needs('mount'), async () => {
+test('the only name of a file is never removed, though it is seen in two directories', needs('mount'), async () => {
   await using folder = await scratch();
   const [clip, twin] = [join(folder.path, 'clip.mp4'), join(folder.path, 'done/clip.mp4')];
   await writeFile(clip, 'the only one');

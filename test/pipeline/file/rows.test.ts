@@ -13,7 +13,7 @@ function open(rows: readonly Facts[] = [someFacts()]) {
 }
 
 describe('a row that is held', () => {
-  test('is written and told of once for each change, and the next write builds on it', async () => {
+  test('is written and reported once per change, and the next write builds on it', async () => {
     const { store, events, rows } = open();
     await rows.hold('f_1', async (row) => {
       await row.write({ intent: 't1' }, 'first');

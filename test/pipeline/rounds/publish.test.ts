@@ -108,7 +108,7 @@ describe('the publisher', () => {
     expect(store.states()).toEqual(['done', 'processing']);
   });
 
-  test('does not publish again for a file that was busy when it was to be told', async () => {
+  test('does not publish again for a file that was busy at the time', async () => {
     const { run, clock, asked, busy, store } = open([readyFile(1), readyFile(2)]);
     clock.advance(10_000);
     busy.add('f_2');

@@ -120,7 +120,7 @@ describe('a finished file', () => {
     expect([readings, disposed]).toEqual([1, ['f_1']]);
   });
 
-  test('waits for as long as the disk takes no writes, which is said once for all files', async () => {
+  test('waits while the disk takes no writes, and logs it once for all files', async () => {
     const rows = [finished, { ...finished, id: 'f_2' }];
     const { dispose, store, local, clock, logger, disposed } = open(rows);
     const { dispose: puttingAway } = local;

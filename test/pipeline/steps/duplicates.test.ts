@@ -37,7 +37,7 @@ describe('a file of the same size', () => {
     });
   });
 
-  test('with other content is none', async () => {
+  test('with other content is not a duplicate', async () => {
     expect(await look([someFacts({ ...ready, sha256: 'other' })], {})).toBeNull();
   });
 

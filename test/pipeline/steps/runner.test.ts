@@ -266,7 +266,7 @@ describe('an event', () => {
     expect(await runner.apply('f_2', { type: 'RETRY' })).toBe('ignored');
   });
 
-  test('that ends a file badly is told as a failure, once', async () => {
+  test('that ends a file badly is reported as a failure, once', async () => {
     const { runner, failed, store } = open([someFacts(uploaded)]);
     await runner.apply('f_1', { type: 'GIVE_UP' });
     await runner.apply('f_1', { type: 'FILE_CHANGED' });
@@ -275,7 +275,7 @@ describe('an event', () => {
   });
 });
 
-test('a failure is told once, also by a ledger that reads each row anew', async () => {
+test('a failure is reported once, also by a ledger that rereads each row', async () => {
   const { runner, store, failed } = open([someFacts({ ...created, notBefore: 1, lastFailure: failure('transient') })]);
   const { save } = store;
   store.save = async (facts, note) => structuredClone(await save.call(store, facts, note));

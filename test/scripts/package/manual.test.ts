@@ -32,7 +32,7 @@ test('dropcast(8) tells the words that an option takes, and what it is without i
   expect(page).toContain('Default: 2m.');
 });
 
-test('what all commands of a group take is told once', () => {
+test('options that all commands of a group take are listed once', () => {
   const page = shown(programManual(program, 0));
   expect(page.match(/--base-url url/g)).toHaveLength(1);
   expect(page.match(/Each request counts against the hourly limit/g)).toHaveLength(1);

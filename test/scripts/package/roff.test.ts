@@ -12,7 +12,7 @@ test('what stands in backticks is bold, and what the reader replaces is italic',
   expect(styled('--config <path>')).toBe('\\fB\\-\\-config \\fR\\fIpath\\fR');
 });
 
-test('a line that is wrapped before a dot is no request either', () => {
+test('a line wrapped before a dot is not a request either', () => {
   expect(plain(`${'a '.repeat(38)}b .conf ${'c '.repeat(30)}`)).toContain('\n\\&.conf');
 });
 
