@@ -59,7 +59,7 @@ describe('an answer other than 2xx', () => {
     });
   });
 
-  test('a 503 that asks for time is heard', async () => {
+  test('a 503 with Retry-After is honoured', async () => {
     expect(await answered(503, '<h1>Maintenance</h1>', { 'retry-after': '120' })).toMatchObject({
       retryAfterMs: 120_000,
       code: 'service_unavailable',

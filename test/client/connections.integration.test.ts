@@ -94,7 +94,7 @@ describe('on a real connection', () => {
 });
 
 describe('over TLS', () => {
-  test('a certificate is trusted if the client was told of it, and only then', async () => {
+  test('a certificate is trusted only if the client was given it', async () => {
     await using host = await startServer((_, response) => json(response, { data: [] }), { tls: selfSigned });
     await using trusting = openClient(`${host.origin}/v1`, { ca: selfSigned.cert });
     expect(await trusting.client.feeds.list()).toEqual([]);

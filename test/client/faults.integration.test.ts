@@ -30,7 +30,7 @@ describe('while the sandbox injects faults', () => {
     ['by breaking the answer off', { kind: 'reset', of: 'answer', after_bytes: 5 }],
     ['by being late', { kind: 'delay', ms: 5000 }],
     ['by standing still in the middle of the answer', { kind: 'stall', of: 'answer', after_bytes: 5 }],
-  ])('%s, what may be repeated is done all the same', async (_, fault) => {
+  ])('%s, what may be repeated is done again', async (_, fault) => {
     await using running = await runSandbox();
     const calls: [string, (client: VideoClient, id: string) => Promise<unknown>][] = [
       ['videos.get', (client, id) => client.videos.get(id)],
@@ -71,7 +71,7 @@ describe('while the sandbox injects faults', () => {
     ['breaks in the middle', { kind: 'reset', of: 'request', after_bytes: 50_000 }],
     ['stands still in the middle', { kind: 'stall', of: 'request', after_bytes: 50_000 }],
     ['arrives, but the answer is lost', { kind: 'answer_lost' }],
-  ])('a file whose PUT %s is uploaded all the same, and once', async (_, fault) => {
+  ])('a file whose PUT %s is still uploaded, and once', async (_, fault) => {
     await using running = await runSandbox();
     await using opened = await openWith(running, { operation: 'uploads.put', nth: 1, ...fault });
     // Long enough for a busy machine, which also answers late; every fault but the standstill ends by itself.

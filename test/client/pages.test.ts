@@ -55,7 +55,7 @@ describe('the list of videos', () => {
     expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('goes on when as many were added as a page holds, so that it comes once more', async () => {
+  test('continues when as many were added as a page holds, so that the page comes again', async () => {
     await using opened = openClient(base);
     serve([['a', 'b'], ['a', 'b'], ['c'], []]);
     expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c']);

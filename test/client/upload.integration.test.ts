@@ -443,7 +443,7 @@ describe('a source', () => {
     expect(error.message).toMatch(message);
   });
 
-  test('that is told to end, and does not, is not waited for', async () => {
+  test('that is asked to end, and does not, is not awaited', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
     const stop = new AbortController();

@@ -110,7 +110,7 @@ describe('waiting for a video', () => {
     expect(opened.sleeps).toEqual([5000]);
   });
 
-  test('outlives a service that is away for a while', async () => {
+  test('outlives a service that is unreachable for a while', async () => {
     await using opened = openClient(base, { maxRetries: 0 });
     answer({ status: 'processing' });
     refuse(502, {}, 59);
@@ -121,7 +121,7 @@ describe('waiting for a video', () => {
     expect(await failure(opened.client.videos.waitUntilReady('v', { waitMs: 10_000 }))).toBeInstanceOf(ServerError);
   });
 
-  test('does not wait for a service that never answered, nor for one that stays away', async () => {
+  test('does not wait for a service that never answered or stays unreachable', async () => {
     await using opened = openClient(base, { maxRetries: 0 });
     refuse(502);
     expect(await failure(opened.client.videos.waitUntilReady('v'))).toBeInstanceOf(ServerError);

@@ -46,7 +46,7 @@ describe('under systemd', () => {
     expect(await inService('/opt/dropcast.yaml')).toContain('the credential api_key is empty');
   });
 
-  it('never looks beside the configuration', async () => {
+  it('never looks next to the configuration', async () => {
     await mkdir(join(here.path, 'conf'));
     await here.write('conf/api_key', 'beside');
     expect(await inService(join(here.path, 'conf/dropcast.yaml'))).toContain('LoadCredential=api_key:');
@@ -54,7 +54,7 @@ describe('under systemd', () => {
 });
 
 describe('outside of systemd', () => {
-  it('is the file of its name beside the configuration', async () => {
+  it('is the file of its name next to the configuration', async () => {
     await here.write('api_key', 's3cret\n');
     expect(await keyOf(join(here.path, 'dropcast.yaml'))).toBe('s3cret');
   });

@@ -185,7 +185,7 @@ describe('the key', () => {
     expect(await key('!env KEY', { KEY: 's3cret' })).toBe('s3cret');
   });
 
-  it('comes from a file without the line break at its end, beside the configuration or at home', async () => {
+  it('comes from a file without the line break at its end, next to the configuration or at home', async () => {
     await here.write('api_key', 's3cret\r\n');
     expect(await key('!file api_key')).toBe('s3cret');
     await mkdir(here.environment.home);
@@ -198,7 +198,7 @@ describe('the key', () => {
     expect(await key('!credential api_key', { CREDENTIALS_DIRECTORY: here.path })).toBe('s3cret');
   });
 
-  it('may stand in a file that nobody else can read', async () => {
+  it('may be in a file that nobody else can read', async () => {
     expect(await key('s3cret')).toBe('s3cret');
   });
 

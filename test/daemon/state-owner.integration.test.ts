@@ -25,7 +25,7 @@ async function directoryOf(uid: number): Promise<AsyncDisposable & { readonly pa
 const refused = (stateDir: string, file: string) =>
   requireOwnState({ stateDir, file }).catch((error: unknown) => error);
 
-test('root starts nothing in the state directory of another user, and learns what to run instead', async () => {
+test('root starts nothing in the state directory of another user, and sees what to run instead', async () => {
   await using scratch = await directoryOf(other);
   const error = await refused(scratch.path, '/etc/dropcast/dropcast.yaml');
   expect(error).toBeInstanceOf(LedgerError);

@@ -51,7 +51,7 @@ describe('a file of a watched folder', () => {
     expect(told(null)).toMatch(/read-only \(EROFS\)(?!.*(?:systemctl|drop-in|sudo))/);
   });
 
-  test('what no system call threw is told as ever', () => {
+  test('what no system call threw is described as usual', () => {
     expect(toDiskFailure(new errors.FileVanishedError('m', { code: 'ENOENT' }), null).kind).toBe('vanished');
     expect(toDiskFailure(new errors.AbortedError('m'), null)).toBe(stopped);
     expect(toDiskFailure(Object.assign(new TypeError('m'), { code: 'ERR_INVALID_ARG_TYPE' }), null).kind).toBe('bug');

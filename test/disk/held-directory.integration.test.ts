@@ -67,7 +67,7 @@ describe.each([
   );
 });
 
-test('an error names the descriptor of its own directory, and of no other', needs('/proc'), async () => {
+test('an error shows the path of its own descriptor, and leaves others alone', needs('/proc'), async () => {
   await using there = await scratch();
   const work = inDirectory({ folder: there.folder, directory: 'show' }, async (held) => {
     throw new Error(

@@ -121,7 +121,7 @@ alongside('names', () => {
     '\u001b[31mred.mp4',
     `${'n'.repeat(251)}.mp4`,
   ];
-  test('odd names are uploaded like all others, and no line of the log is forged by them', async () => {
+  test('odd names are uploaded like all others, and forge no line of the log', async () => {
     const { station } = world();
     for (const name of names) await station.drop(`odd/${name}`);
     for (const name of names) {
@@ -183,7 +183,7 @@ alongside('what is not a regular file', () => {
 alongside('content', () => {
   const world = inWorld();
 
-  test('the same content again is skipped with the name of the first; `retry` uploads it all the same', async () => {
+  test('the same content again is skipped with the name of the first; `retry` uploads it anyway', async () => {
     const { station } = world();
     const body = randomBytes(5_000);
     await station.drop('first.mpg', body);
@@ -450,7 +450,7 @@ alongside('links and sidecars', () => {
 alongside('folders', () => {
   const world = inWorld();
 
-  test('a file that no rule takes is held, and goes on when the rules take it', async () => {
+  test('a file that no rule takes is held, and continues once a rule takes it', async () => {
     const { station } = world();
     await station.drop('a/deep/file.mpg');
     await station.reaches('a/deep/file.mpg', 'done');
@@ -482,7 +482,7 @@ alongside('folders', () => {
     expect(station.videos('inner')).toHaveLength(1);
   });
 
-  test('a folder that goes away freezes with the reason; back again, nothing of it is uploaded twice', async () => {
+  test('a folder that goes missing freezes with the reason; once it is back, nothing is uploaded twice', async () => {
     const { station, at } = world();
     for (const n of [1, 2, 3]) await station.drop(at(`mounted/m-${n}.mpg`));
     for (const n of [1, 2, 3]) await station.reaches(at(`mounted/m-${n}.mpg`), 'done');

@@ -270,7 +270,7 @@ alongside('limits and surroundings', () => {
     expect(ended.stderr).not.toContain(station.host.key);
   });
 
-  test('an operator without the key and the environment of the service steers it all the same', async () => {
+  test('an operator can control the service without its key and environment', async () => {
     await using station = await startStation({ isStarted: false });
     const runtime = station.scratch.file('runtime');
     await mkdir(runtime, { mode: 0o700 });

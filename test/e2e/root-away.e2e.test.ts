@@ -55,7 +55,7 @@ test('files wait while their folder is missing, and continue when it is back', a
   for (const title of titles) expectUploadedOnce(station, title);
 });
 
-test('what a broken sidecar holds stays held while the folder is away, and when it is back', async () => {
+test('what a broken sidecar holds stays held while the folder is missing, and when it is back', async () => {
   await using station = await startStation({ folders });
   await station.drop('clip.json', '{');
   await station.drop('clip.mpg');

@@ -120,7 +120,7 @@ alongside('check looks at the state', () => {
     expect(refused.stderr).toMatch(/^\S+failures\.jsonl is a directory.*\n$/);
   });
 
-  test('beside a mistake in the configuration itself', async () => {
+  test('next to a mistake in the configuration itself', async () => {
     await using scratch = await makeIdle();
     await mkdir(scratch.file('state/ledger.db'), { recursive: true });
     await writeFile(scratch.config, configText(scratch.path, nowhere).replace('channel: ch_main', 'chanel: ch_main'));
@@ -131,7 +131,7 @@ alongside('check looks at the state', () => {
   });
 });
 
-alongside('a state directory that is none', () => {
+alongside('a state directory that is not usable', () => {
   test.each([
     ['a file', (path: string) => writeFile(path, ''), 'is a regular file'],
     ['a link that leads nowhere', (path: string) => symlink('gone', path), 'is a symbolic link to gone'],

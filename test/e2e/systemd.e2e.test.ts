@@ -25,7 +25,7 @@ async function startService(
   return { station, socket, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-alongside('what systemd is told', () => {
+alongside('messages to systemd', () => {
   test('the start, then READY once the folders were looked through, then the numbers and that it is alive', async () => {
     await using service = await startService();
     const { station, socket } = service;

@@ -53,7 +53,7 @@ describe('the failure class', () => {
     if (!('inDoubt' in expected)) expect(failure.inDoubt).toBeUndefined();
   });
 
-  test('is told for every class of error', () => {
+  test('is given for every class of error', () => {
     const told = new Set(table.map(([error]) => (error instanceof Error ? error.name : '')));
     // Those of files are the disk's to classify.
     const bases = new Set([

@@ -52,7 +52,7 @@ describe('the gate', () => {
     expect(gate.snapshot()).toEqual({ used: 1, limit: 10, blockedUntil: 0, waiting: 0, total: 1 });
   });
 
-  test('goes on with what was spent before a restart', async () => {
+  test('continues with what was spent before a restart', async () => {
     const { gate: before, store } = openGate({ limit: 3 });
     for (let i = 0; i < 3; i++) await before.take('finish');
     await before[Symbol.asyncDispose]();
@@ -148,7 +148,7 @@ describe('the gate', () => {
     expect(order).toEqual(['finish']);
   });
 
-  test('looks again every minute, lest a clock that was set forward leaves everybody waiting', async () => {
+  test('checks again every minute, so that a clock set forward leaves nobody waiting', async () => {
     const { gate } = openGate({ limit: 1 });
     await gate.take('finish');
     const order: string[] = [];

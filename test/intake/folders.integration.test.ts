@@ -90,7 +90,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   };
 }
 
-describe('a complete file becomes a row', () => {
+describe('a complete file is recorded', () => {
   test('with the plan of its rule, or held with the code of what is missing', async () => {
     await using there = await open(({ path }) => [folderConfig(path)]);
     const { scratch, store, folders, states } = there;

@@ -118,7 +118,7 @@ test('damage is said on one line, with the way back', async () => {
 });
 
 describe('a copy that is put back', () => {
-  test('takes over what was created and uploaded since, with all that the files need to go on', async () => {
+  test('restores what was created and uploaded since, with all that the files need to continue', async () => {
     await using scratch = await restored(
       [
         named('unchanged', uploaded),

@@ -49,7 +49,7 @@ test('20,000 lines reach a slow reader although the process exits right after cl
   expect(lines.at(-1)).toContain('"line":20000');
 });
 
-test('a reader that goes away does not end the process', async () => {
+test('a reader that closes does not end the process', async () => {
   const child = start(300, 10);
   const end = ended(child);
   await once(child.stdout ?? child, 'data');

@@ -150,7 +150,7 @@ test('a burst arrives complete and in order', async () => {
   );
 });
 
-test('a stream that breaks, or throws, costs lines and nothing else, and is used again once it works', async () => {
+test('a stream that breaks or throws loses lines and nothing else, and is used again once it works', async () => {
   let mode: 'fail' | 'throw' | 'work' = 'fail';
   const written: string[] = [];
   const stream = new Writable({ autoDestroy: false, emitClose: false });

@@ -133,7 +133,7 @@ describe('from drop to done', () => {
     expect(store.states()).toEqual(['failed', 'done']);
   });
 
-  test('files that wait for a folder go on as soon as it is back, those of another folder do not', async () => {
+  test('files that wait for a folder continue as soon as it is back, those of another folder do not', async () => {
     const notBefore = new TestClock().now() + 3_000_000;
     const away = { notBefore, lastFailure: failure('suspended', { code: folderAway }) };
     const rows = [someFacts(away), someFacts({ ...away, id: 'f_2', folder: '/other' })];
@@ -235,7 +235,7 @@ describe('an unreachable service', () => {
 });
 
 describe('create requests without an answer', () => {
-  test('are capped at twenty an hour, and go on after it', async () => {
+  test('are capped at twenty an hour, and continue after it', async () => {
     const { service, clock, logger, failures, until } = open(files(100));
     service.failing.set('create', failure('transient', { inDoubt: true, status: 502 }));
     await until(() => clock.elapsed() > 3_000_000, 5_000);

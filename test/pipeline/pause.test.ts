@@ -77,7 +77,7 @@ describe('the breaker stays closed', () => {
     failure('throttled'),
     failure('transient', { status: 404 }),
     failure('suspended', { code: folderAway }),
-  ])('at $kind $code: that is no outage', (why) => {
+  ])('at $kind $code: that is not an outage', (why) => {
     expect(after(['a', 'b', 'c', 'd', 'e', 'f'].map((file) => [file, why] as const))).toEqual(closed);
   });
 });

@@ -47,7 +47,7 @@ describe('a word', () => {
     expect(renderTitle('{date}', { ...FILE, captures: { date: '1999' } })).toBe('1999');
   });
 
-  test('in a file name is no word', () => {
+  test('in a file name is not a template word', () => {
     expect(renderTitle('{name} {show}', { path: '{date}{{.mp4', modifiedMs: 0, captures: { show: '{title}' } })).toBe(
       '{date}{{ {title}',
     );

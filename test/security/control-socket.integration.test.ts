@@ -69,7 +69,7 @@ describe('what somebody else put in the place of the control socket', () => {
     },
   );
 
-  test('a socket of theirs: is refused, and they are told nothing', async () => {
+  test('a socket of theirs: is refused, and receives nothing', async () => {
     const heard: unknown[] = [];
     const server = createServer((socket) => socket.on('data', (part) => heard.push(part)));
     await new Promise<void>((resolve) => server.listen(path, resolve));

@@ -91,7 +91,7 @@ describe('an upload address of a service on the internet', () => {
     'https://user@example.com/',
     'https://exa mple.com/',
     '',
-  ])('%j is no address that a file may be sent to', async (url) => {
+  ])('%j is not an address that a file may be sent to', async (url) => {
     await using opened = openDaemonClient(publicService);
     await using folder = await scratchDirectory();
     const error = await refusal(opened.send(await folder.write('clip.mp4', 'the film'), url));

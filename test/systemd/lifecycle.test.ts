@@ -86,7 +86,7 @@ test('a daemon that does not come up is given no more time after a minute', asyn
   expect(news()).toEqual([]);
 });
 
-test('numbers are told when they have changed, at most once a second', async () => {
+test('numbers are reported when they have changed, at most once a second', async () => {
   const { lifecycle, daemon, news, pass } = await openReady();
   using _ = lifecycle;
   await pass(60_000);
@@ -119,7 +119,7 @@ test('a ledger that cannot be read for the moment ends nothing', async () => {
   expect(news()).toEqual(['STATUS=1 queued · API 0/1000']);
 });
 
-test('the watchdog hears of a working loop that turns, from READY on, and of no other', async () => {
+test('the watchdog is fed while the loop turns, from READY on, and never otherwise', async () => {
   const { lifecycle, daemon, news, pass, watch } = open({ watchdogMs: 10_000 });
   using _ = lifecycle;
   watch();

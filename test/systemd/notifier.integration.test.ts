@@ -88,7 +88,7 @@ describe('which way a message goes', () => {
     },
   );
 
-  test('nowhere without a manager that wants to be told', () => {
+  test('nowhere without a manager that listens', () => {
     expect(openNotifier({ env: { PATH }, pid, logger: silentLogger })).toBeNull();
     expect(openNotifier({ env: { PATH, NOTIFY_SOCKET: '' }, pid, logger: silentLogger })).toBeNull();
   });
@@ -135,7 +135,7 @@ describe('the watchdog', () => {
     { env: { WATCHDOG_USEC: '60000000', WATCHDOG_PID: String(pid + 1) }, watchdogMs: null },
     { env: { WATCHDOG_USEC: '0' }, watchdogMs: null },
     { env: { WATCHDOG_USEC: 'often' }, watchdogMs: null },
-  ])('with $env wants a sign every $watchdogMs ms', async ({ env, watchdogMs }) => {
+  ])('with $env expects a sign every $watchdogMs ms', async ({ env, watchdogMs }) => {
     using notifier = openNotifier({ env: { PATH, NOTIFY_SOCKET: '@nobody', ...env }, pid, logger: silentLogger });
     expect(notifier?.watchdogMs).toBe(watchdogMs);
   });

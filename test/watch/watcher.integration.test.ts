@@ -549,7 +549,7 @@ describe('what is never offered', () => {
   });
 });
 
-describe('a folder that goes away', () => {
+describe('a folder that goes missing', () => {
   test('freezes: nothing is gone; what comes back unchanged is not offered again', async () => {
     await using base = await WatchedDirectory.create();
     const root = base.at('inbox');
@@ -569,7 +569,7 @@ describe('a folder that goes away', () => {
     expect(inbox.gone).toEqual([]);
   });
 
-  test('and is made anew is a healthy empty folder: its files are gone, new ones are found', async () => {
+  test('and is recreated is a healthy empty folder: its files are gone, new ones are found', async () => {
     await using base = await WatchedDirectory.create();
     const root = base.at('inbox');
     await mkdir(root);

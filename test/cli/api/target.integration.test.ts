@@ -42,7 +42,7 @@ test('a wrong configuration is reported line by line, with exit code 78', async 
   });
 });
 
-test('a warning about the key is told, one about rules is left to `dropcast check`', async () => {
+test('a warning about the key is logged, one about rules is left to `dropcast check`', async () => {
   await writeFile(join(folder, 'api.key'), key, { mode: 0o644 });
   const file = await config('odd.yaml', 'base_url: "https://video.example.com/v1", api_key: !file api.key');
   await appendFile(

@@ -13,7 +13,7 @@ function frame(files: readonly FileProgress[], columns = 120, rows = 24) {
   return progressFrame({ view: view(files), rates, nowMs: 1_000, size: { columns, rows }, colour: false });
 }
 
-test('a file that is uploading shows bar, share, bytes, rate and time left; the total stands below', () => {
+test('a file that is uploading shows bar, percentage, bytes, rate and time left, with the total below', () => {
   const [row, total] = frame([file()]);
   expect(row?.split(/ {2,}/)).toEqual([
     'clip.mp4',

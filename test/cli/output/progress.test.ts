@@ -107,7 +107,7 @@ describe('on a terminal', () => {
     expect(terminal.raw).not.toContain('\u{1B}');
   });
 
-  test('one that is closed costs its lines and nothing else', () => {
+  test('a closed one loses its lines and nothing else', () => {
     const { progress, terminal } = open(true);
     progress.update(view([file()]));
     const drawn = terminal.raw;
@@ -125,7 +125,7 @@ describe('on a terminal', () => {
 });
 
 describe('elsewhere', () => {
-  test('each change of state is a line, and the time it took stands at the end', () => {
+  test('each change of state is a line, with the time it took at the end', () => {
     const { progress, terminal } = open(false);
     terminal.columns = 1_000;
     progress.update(view([file({ state: 'queued' })]));

@@ -84,7 +84,7 @@ describe('a create request that nobody answers', () => {
 });
 
 describe('connections', () => {
-  test('are made anew for every request, so that none is written to while the server closes it', async () => {
+  test('are opened afresh for every request, so that none is written to while the server closes it', async () => {
     const ports = new Set<number | undefined>();
     await using host = await startHost((message, response) => {
       ports.add(message.socket.remotePort);

@@ -90,7 +90,7 @@ describe('no error shows the key or a signed address', () => {
     expectClean(await uploading(handler));
   });
 
-  test('when the address is no good', async () => {
+  test('when the address is unusable', async () => {
     await using opened = openDaemonClient('http://127.0.0.1:1', { sendKeyTo: [] });
     await using folder = await scratchDirectory();
     const file = await folder.write('clip.mp4', 'x');

@@ -299,7 +299,7 @@ describe('an answer of the upload address', () => {
     expect(host.seen[0]?.isComplete).toBe(false);
   });
 
-  test('that says success before it had the whole file is not believed', async () => {
+  test('that reports success before it had the whole file is not trusted', async () => {
     await using host = await startHost(takeAll(), { onExpect: (_, response) => void response.writeHead(200).end() });
     await using folder = await scratchDirectory();
     const path = await folder.write('clip.mp4', content(mib));

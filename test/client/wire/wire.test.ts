@@ -78,7 +78,7 @@ describe('a video', () => {
 describe('a page of videos', () => {
   const asked = { page: 2, perPage: 100 };
 
-  test('takes page, size and total from meta, else what was asked for', () => {
+  test('takes page, size and total from meta, otherwise from the request', () => {
     const data = [{ id: 'a', status: 'ready' }];
     const videos = [{ id: 'a', status: 'ready' }];
     expect(readVideoPage(asked)({ data, meta: { page: 1, per_page: 25, total: 7 } })).toEqual({

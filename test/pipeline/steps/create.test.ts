@@ -95,7 +95,7 @@ describe('a create request', () => {
     expect(calls).toEqual([]);
   });
 
-  test('is not made for a file that went away while the budget was waited for', async () => {
+  test('is not made for a file that went missing while it waited for the budget', async () => {
     const { run, world, calls } = open();
     world.budget.take = async () => {
       world.local.check = async () => failure('vanished');

@@ -121,7 +121,7 @@ describe('a step', () => {
     expect(failed()).toMatchObject([{ kind: 'suspended', code: 'ENOSPC' }]);
   });
 
-  test('that changed nothing is put into quarantine, else it would be run for ever', async () => {
+  test('that changed nothing is quarantined, or it would run for ever', async () => {
     const { runner, store, logger } = open([someFacts()], {
       steps: { creating: async () => ({ type: 'kept' }), uploading: async () => ({ type: 'arrived' }) },
     });

@@ -89,7 +89,7 @@ describe.each([
   });
 });
 
-test('bash splits --state=held in three words, and it is completed all the same', () => {
+test('bash splits --state=held in three words, and still it is completed', () => {
   expect(bash('dropcast', 'ls', '--state', '=', 'he')).toEqual(['held']);
   expect(bash('dropcast', 'ls', '--state', '=')).toContain('done');
 });

@@ -134,7 +134,7 @@ test('modes and times are those of the package, whatever the umask is', async ()
   expect([directory.mtimeMs, file.mtimeMs]).toEqual([AT * 1000, AT * 1000]);
 });
 
-test('the time is the one asked for, else of the commit, else of the changes', async () => {
+test('the time is the requested one, otherwise that of the commit, otherwise that of the changelog', async () => {
   expect(await sourceDate(root, '', { SOURCE_DATE_EPOCH: '5' })).toBe(5);
   await expect(sourceDate(root, '', { SOURCE_DATE_EPOCH: 'now' })).rejects.toThrow('whole number of seconds');
   expect(await sourceDate(folder, '## 1.0.0 (2026-03-04)\n', {})).toBe(Date.parse('2026-03-04') / 1000);

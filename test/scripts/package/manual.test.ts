@@ -56,7 +56,7 @@ test('dropcast.yaml(5) has every key of the schema with type, range, default and
   expect(page).toContain('folders[].after_ready (keep | delete or { move })');
 });
 
-test('the day of a page is the one it is told', () => {
+test('the day of a page is the given one', () => {
   expect(programManual(program, 86_400 * 365)).toContain('.TH DROPCAST 8 1971-01-01 dropcast');
 });
 

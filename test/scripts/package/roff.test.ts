@@ -7,7 +7,7 @@ test('text cannot become a request, an escape or a typographic sign', () => {
   expect(verbatim('.SH\nb')).toContain('\n\\&.SH\nb\n');
 });
 
-test('what stands in backticks is bold, and what the reader replaces is italic', () => {
+test('text in backticks is bold, and what the reader replaces is italic', () => {
   expect(paragraph('see `ls`')).toBe('.PP\nsee \\fBls\\fR');
   expect(styled('--config <path>')).toBe('\\fB\\-\\-config \\fR\\fIpath\\fR');
 });
