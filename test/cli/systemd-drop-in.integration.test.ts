@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { scratch as configScratch } from '../config/scratch.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
+import { needs } from '../support/needs.ts';
 
 let scratch: ScratchDirectory;
 let path: string;
@@ -106,7 +107,7 @@ describe('what is found out of a configuration', () => {
     ]);
   });
 
-  test.runIf(process.getuid?.() === 0)('the group that opens a folder, or the command where none does', async () => {
+  test('the group that opens a folder, or the command where none does', needs('root'), async () => {
     for (const name of ['group', "it's closed"]) {
       await mkdir(join(path, name));
       await chown(join(path, name), 4444, 4242);
@@ -135,31 +136,28 @@ describe('what is found out of a configuration', () => {
     ]);
   });
 
-  test.runIf(process.getuid?.() === 0)(
-    'root asks the kernel: behind closed directories too, and with each group',
-    async () => {
-      const folders = [
-        { name: 'open', mode: 0o777, owner: 4444 },
-        { name: 'group', mode: 0o770, owner: 4444 },
-        { name: 'own', mode: 0o070, owner: 4343 },
-      ];
-      const closed = join(path, 'alice');
-      await mkdir(closed);
-      for (const { name, mode, owner } of folders) {
-        await mkdir(join(closed, name));
-        await chown(join(closed, name), owner, 4242);
-        await chmod(join(closed, name), mode);
-      }
-      await chmod(closed, 0o700);
-      const entries = folders.map(({ name }) => `{ path: ${closed}/${name}, after_ready: { move: done }, ${rules} }`);
-      const site = await survey(entries.join(), '', true);
-      expect(site.folders.map(({ groups, commands, groupCommand }) => ({ groups, commands, groupCommand }))).toEqual([
-        { groups: [], commands: [], groupCommand: null },
-        { groups: ['media'], commands: [], groupCommand: `sudo chmod g+s '${closed}/group'` },
-        { groups: [], commands: [`sudo chmod u+rwX '${closed}/own'`], groupCommand: null },
-      ]);
-    },
-  );
+  test('root asks the kernel: behind closed directories too, and with each group', needs('root'), async () => {
+    const folders = [
+      { name: 'open', mode: 0o777, owner: 4444 },
+      { name: 'group', mode: 0o770, owner: 4444 },
+      { name: 'own', mode: 0o070, owner: 4343 },
+    ];
+    const closed = join(path, 'alice');
+    await mkdir(closed);
+    for (const { name, mode, owner } of folders) {
+      await mkdir(join(closed, name));
+      await chown(join(closed, name), owner, 4242);
+      await chmod(join(closed, name), mode);
+    }
+    await chmod(closed, 0o700);
+    const entries = folders.map(({ name }) => `{ path: ${closed}/${name}, after_ready: { move: done }, ${rules} }`);
+    const site = await survey(entries.join(), '', true);
+    expect(site.folders.map(({ groups, commands, groupCommand }) => ({ groups, commands, groupCommand }))).toEqual([
+      { groups: [], commands: [], groupCommand: null },
+      { groups: ['media'], commands: [], groupCommand: `sudo chmod g+s '${closed}/group'` },
+      { groups: [], commands: [`sudo chmod u+rwX '${closed}/own'`], groupCommand: null },
+    ]);
+  });
 
   test('what lies elsewhere than the unit has it: state, socket, port, secrets', async () => {
     const usual = await survey(`{ path: /srv/x, ${rules} }`, 'state_dir: /var/lib/dropcast/deeper\n');

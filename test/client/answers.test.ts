@@ -55,24 +55,23 @@ describe('an answer other than 2xx', () => {
       status,
       code: 'some_code',
       requestId: 'req_1',
-      message: `the service answered ${status} some_code: some words`,
+      message: expect.stringContaining(`${status} some_code: some words`),
     });
   });
 
-  test('a 503 that asks for time is heard', async () => {
+  test('a 503 with Retry-After is honoured', async () => {
     expect(await answered(503, '<h1>Maintenance</h1>', { 'retry-after': '120' })).toMatchObject({
       retryAfterMs: 120_000,
       code: 'service_unavailable',
-      message: 'the service answered 503 service_unavailable: Maintenance',
+      message: expect.stringContaining('503 service_unavailable: Maintenance'),
     });
   });
 
   test.each([301, 302, 303, 307, 308])('%i is never followed and names only where it leads', async (status) => {
     const error = await answered(status, '', { location: 'https://evil.example.com/steal?x=abcdefghijk' });
     expect(error).toBeInstanceOf(RedirectError);
-    expect(error.message).toBe(
-      `the service answered ${status}, a redirect to https://evil.example.com, which is never followed`,
-    );
+    expect(error.message).toContain(`${status}, a redirect to https://evil.example.com,`);
+    expect(error.message).not.toContain('steal');
   });
 
   test('a message with our key in it is shown without', async () => {
@@ -99,7 +98,7 @@ describe('a success that cannot be read', () => {
     expect(error).toMatchObject({ status: 200, code: 'unreadable_answer', message: expect.stringMatching(message) });
   });
 
-  test('a web page is no success for a deletion either', async () => {
+  test('a web page is not a successful deletion either', async () => {
     await using opened = openDaemonClient(base);
     nock(base).delete('/videos/v').reply(200, '<html>Log in</html>', { 'content-type': 'text/html' });
     await expect(opened.client.videos.delete('v')).rejects.toThrow(UnreadableAnswerError);

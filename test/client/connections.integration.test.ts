@@ -1,4 +1,3 @@
-import { createServer as createTlsServer } from 'node:https';
 import type { ServerResponse } from 'node:http';
 import { getCACertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { freshConnections } from '../../packages/client/src/transport/connection.ts';
 import { ConnectionError, RequestTimeoutError, UnreadableAnswerError } from '../../packages/client/src/errors.ts';
 import { selfSigned } from './certificate.ts';
-import { listening, startHost } from './upload-host.ts';
+import { startServer } from '../support/server.ts';
+import { startHost } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
 import { failure, openClient } from './open-client.ts';
 
@@ -94,9 +94,8 @@ describe('on a real connection', () => {
 });
 
 describe('over TLS', () => {
-  test('a certificate is trusted if the client was told of it, and only then', async () => {
-    const server = createTlsServer(selfSigned, (_, response) => json(response, { data: [] }));
-    await using host = await listening(server, [], 'https');
+  test('a certificate is trusted only if the client was given it', async () => {
+    await using host = await startServer((_, response) => json(response, { data: [] }), { tls: selfSigned });
     await using trusting = openClient(`${host.origin}/v1`, { ca: selfSigned.cert });
     expect(await trusting.client.feeds.list()).toEqual([]);
     await using wary = openClient(`${host.origin}/v1`, { maxRetries: 0 });

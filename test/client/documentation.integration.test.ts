@@ -1,18 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { runSandbox, until } from '../sandbox/running-sandbox.ts';
+import { listen, startServer } from '../support/server.ts';
+import { eventually, until } from '../support/until.ts';
+import { runSandbox } from '../sandbox/running-sandbox.ts';
 import type { RunningSandbox } from '../sandbox/running-sandbox.ts';
-import { tempFolder } from './upload-host.ts';
-import type { Folder } from './upload-host.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const run = promisify(execFile);
@@ -24,11 +23,11 @@ const examples = new Map(
   ),
 );
 
-let folder: Folder;
+let folder: ScratchDirectory;
 let plain: RunningSandbox;
 
 beforeAll(async () => {
-  folder = tempFolder();
+  folder = await scratchDirectory();
   plain = await runSandbox();
   const library = pathToFileURL(at('packages/client/src/index.ts')).href;
   for (const [name, code] of examples) {
@@ -39,7 +38,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  folder[Symbol.dispose]();
+  await folder[Symbol.asyncDispose]();
   await plain.sandbox.close();
 });
 
@@ -65,7 +64,7 @@ describe('the page of the client', () => {
   test('has examples whose types are right', async () => {
     const paths = { '@dropcast/client': [at('packages/client/src/index.ts')] };
     const typed = { ...JSON.parse(readFileSync(at('tsconfig.json'), 'utf8')).compilerOptions, paths };
-    using typedFolder = tempFolder();
+    await using typedFolder = await scratchDirectory();
     for (const [name, code] of examples) writeFileSync(join(typedFolder.path, name), code);
     symlinkSync(at('node_modules'), join(typedFolder.path, 'node_modules'));
     const config = { compilerOptions: typed, files: [...examples.keys()] };
@@ -95,14 +94,12 @@ describe('the page of the client', () => {
 
   test('has an example of two steps and an import, which fetches from the address that it names', async () => {
     const clip = readFileSync(at('test/media/clip.mp4'));
-    const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'video/mp4' }).end(clip));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await using server = await startServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'video/mp4' }).end(clip);
+    });
     const code = readFileSync(join(folder.path, 'create-and-send.ts'), 'utf8');
-    writeFileSync(join(folder.path, 'import.ts'), code.replace('http://127.0.0.1:4080', origin));
+    writeFileSync(join(folder.path, 'import.ts'), code.replace('http://127.0.0.1:4080', server.origin));
     expect(await output('import.ts')).toMatch(/^(pending|processing)\n$/);
-    server.closeAllConnections();
-    server.close();
   });
 
   test('has an example that trusts the certificate of the sandbox', async () => {
@@ -128,12 +125,12 @@ describe('the page of the client', () => {
     };
     try {
       const video = { id: 'vid_1', status: 'ready' };
-      expect(await until(() => send('video.ready', video).catch(() => undefined))).toBe(204);
+      expect(await until('the receiver answers', () => send('video.ready', video))).toBe(204);
       expect(await send('feed.published', { feed_id: 'feed_1', video_count: 2 })).toBe(204);
       expect(await send('video.seen', {})).toBe(204);
       expect(await send('video.ready', video, false)).toBe(400);
       const lines = ['vid_1 is ready', 'feed_1 has 2 videos', 'video.seen: a kind that this version does not know {}'];
-      await until(() => (printed === [...lines, 'wrong_signature', ''].join('\n') ? true : undefined)).catch(() => {
+      await eventually('all of it is printed', () => {
         expect(printed).toBe([...lines, 'wrong_signature', ''].join('\n'));
       });
     } finally {
@@ -143,10 +140,6 @@ describe('the page of the client', () => {
 });
 
 async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  await using server = await listen(createServer());
+  return server.port;
 }

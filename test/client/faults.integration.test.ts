@@ -17,7 +17,7 @@ async function openWith({ sandbox }: RunningSandbox, ...faults: readonly object[
   return openClient(sandbox.baseUrl, { apiKey: sandbox.apiKey, timeoutMs: 500 });
 }
 
-describe('while the sandbox is told to fail', () => {
+describe('while the sandbox injects faults', () => {
   test.each<[string, object]>([
     ['with a 500', { kind: 'status', status: 500 }],
     ['with a 408', { kind: 'status', status: 408 }],
@@ -30,7 +30,7 @@ describe('while the sandbox is told to fail', () => {
     ['by breaking the answer off', { kind: 'reset', of: 'answer', after_bytes: 5 }],
     ['by being late', { kind: 'delay', ms: 5000 }],
     ['by standing still in the middle of the answer', { kind: 'stall', of: 'answer', after_bytes: 5 }],
-  ])('%s, what may be repeated is done all the same', async (_, fault) => {
+  ])('%s, what may be repeated is done again', async (_, fault) => {
     await using running = await runSandbox();
     const calls: [string, (client: VideoClient, id: string) => Promise<unknown>][] = [
       ['videos.get', (client, id) => client.videos.get(id)],
@@ -71,7 +71,7 @@ describe('while the sandbox is told to fail', () => {
     ['breaks in the middle', { kind: 'reset', of: 'request', after_bytes: 50_000 }],
     ['stands still in the middle', { kind: 'stall', of: 'request', after_bytes: 50_000 }],
     ['arrives, but the answer is lost', { kind: 'answer_lost' }],
-  ])('a file whose PUT %s is uploaded all the same, and once', async (_, fault) => {
+  ])('a file whose PUT %s is still uploaded, and once', async (_, fault) => {
     await using running = await runSandbox();
     await using opened = await openWith(running, { operation: 'uploads.put', nth: 1, ...fault });
     // Long enough for a busy machine, which also answers late; every fault but the standstill ends by itself.

@@ -26,7 +26,7 @@ async function idsOf(videos: AsyncIterable<{ readonly id: string }>): Promise<st
 }
 
 describe('the list of videos', () => {
-  test('goes on until a page is empty, whatever total says', async () => {
+  test('continues until a page is empty, whatever total says', async () => {
     await using opened = openClient(base);
     serve([['a', 'b'], ['c'], []], { page: 1, per_page: 100, total: 1 });
     expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c']);
@@ -55,7 +55,7 @@ describe('the list of videos', () => {
     expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('goes on when as many were added as a page holds, so that it comes once more', async () => {
+  test('continues when as many were added as a page holds, so that the page comes again', async () => {
     await using opened = openClient(base);
     serve([['a', 'b'], ['a', 'b'], ['c'], []]);
     expect(await idsOf(opened.client.videos.list())).toEqual(['a', 'b', 'c']);

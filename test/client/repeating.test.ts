@@ -191,7 +191,7 @@ describe('a signal', () => {
 });
 
 describe('hooks', () => {
-  test('are told of each attempt, and how it ended', async () => {
+  test('see each attempt and how it ended', async () => {
     await using opened = openClient(base, { maxRetries: 2 });
     nock(base)
       .get('/videos/v')

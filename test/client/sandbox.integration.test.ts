@@ -1,7 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
@@ -19,7 +17,9 @@ import {
   VideoFailedError,
   WaitTimeoutError,
 } from '../../packages/client/src/errors.ts';
-import { runSandbox, until } from '../sandbox/running-sandbox.ts';
+import { startServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { runSandbox } from '../sandbox/running-sandbox.ts';
 import type { RunningSandbox } from '../sandbox/running-sandbox.ts';
 import { admin } from './admin-side.ts';
 import { failure } from './open-client.ts';
@@ -131,19 +131,14 @@ describe('against the sandbox', () => {
     await using running = await runSandbox();
     await using client = clientOf(running);
     const bytes = await readFile(clip);
-    const server = createServer((_, response) => response.writeHead(200, { 'content-type': 'video/mp4' }).end(bytes));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const imported = await client.videos.import(`http://127.0.0.1:${port}/clip.mp4`, fields);
-      expect(await client.videos.waitUntilReady(imported.id, patient)).toMatchObject({ status: 'ready' });
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    await using server = await startServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'video/mp4' }).end(bytes);
+    });
+    const imported = await client.videos.import(`${server.origin}/clip.mp4`, fields);
+    expect(await client.videos.waitUntilReady(imported.id, patient)).toMatchObject({ status: 'ready' });
   });
 
-  test('a file that is no video fails, with the reason; one that takes long is waited for as long as was said', async () => {
+  test('a file that is not a video fails with the reason; a slow one is awaited up to the time limit', async () => {
     await using running = await runSandbox();
     await using client = clientOf(running);
     const bad = { name: 'bad.mp4', sizeBytes: 4, open: () => createReadStream(clip, { end: 3 }) };
@@ -192,13 +187,13 @@ describe('against the sandbox', () => {
     expect(await failure(wary.feeds.list())).toMatchObject({ name: 'ConnectionError', sent: false });
   });
 
-  test('its webhooks are believed', async () => {
+  test('its webhooks are verified', async () => {
     await using running = await runSandbox();
     await using client = clientOf(running);
     const events: WebhookEvent[] = [];
     const errors: unknown[] = [];
     let secret = '';
-    const server = createServer((request, response) => {
+    await using server = await startServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -210,23 +205,16 @@ describe('against the sandbox', () => {
         response.writeHead(204).end();
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const url = `http://127.0.0.1:${port}/`;
-      ({ secret } = (await admin(running.sandbox, 'POST', '/webhooks', { url })) as { secret: string });
-      const { id } = await client.videos.upload(clip, fields);
-      await until(() => events.find((event) => event.type === 'video.ready'));
-      await client.feeds.publish('feed_news');
-      await until(() => events.find((event) => event.type === 'feed.published'));
-      expect(errors).toEqual([]);
-      expect(events).toMatchObject([
-        { isKnown: true, type: 'video.ready', data: { id, status: 'ready', title: 'A clip' } },
-        { isKnown: true, type: 'feed.published', data: { feedId: 'feed_news', status: 'published', videoCount: 1 } },
-      ]);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    const url = `${server.origin}/`;
+    ({ secret } = (await admin(running.sandbox, 'POST', '/webhooks', { url })) as { secret: string });
+    const { id } = await client.videos.upload(clip, fields);
+    await until('video.ready', () => events.find((event) => event.type === 'video.ready'));
+    await client.feeds.publish('feed_news');
+    await until('feed.published', () => events.find((event) => event.type === 'feed.published'));
+    expect(errors).toEqual([]);
+    expect(events).toMatchObject([
+      { isKnown: true, type: 'video.ready', data: { id, status: 'ready', title: 'A clip' } },
+      { isKnown: true, type: 'feed.published', data: { feedId: 'feed_news', status: 'published', videoCount: 1 } },
+    ]);
   });
 });

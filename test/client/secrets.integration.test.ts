@@ -97,7 +97,7 @@ describe('nothing that can be printed shows the key', () => {
     expectAllClean(opened, error);
   });
 
-  test('when the connection is none', async () => {
+  test('when there is no connection', async () => {
     await using host = await startHost((request) =>
       request.socket.end(`rubbish ${request.headers.authorization}\r\n\r\n`),
     );

@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listen, type RunningServer } from '../support/server.ts';
 
 /** A request as a real server saw it. */
 export interface Seen {
@@ -16,10 +12,8 @@ export interface Seen {
   isComplete: boolean;
 }
 
-export interface Host extends AsyncDisposable {
-  readonly origin: string;
+export interface Host extends RunningServer {
   readonly seen: Seen[];
-  readonly sockets: Set<Socket>;
 }
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, seen: Seen) => void;
@@ -51,28 +45,7 @@ export async function startHost(handler: Handler, { onExpect }: HostOptions = {}
   const server = createServer((request, response) => handler(request, response, note(request)));
   if (onExpect !== undefined)
     server.on('checkContinue', (request, response) => onExpect(request, response, note(request)));
-  return listening(server, seen, 'http');
-}
-
-export async function listening(server: Server, seen: Seen[], scheme: 'http' | 'https'): Promise<Host> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    origin: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    seen,
-    sockets,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listen(server)), seen };
 }
 
 /** Takes the whole body, then answers. */
@@ -80,24 +53,5 @@ export function takeAll(status = 200, body = ''): Handler {
   return (request, response) => {
     request.resume();
     request.on('end', () => response.writeHead(status).end(body));
-  };
-}
-
-export interface Folder extends Disposable {
-  readonly path: string;
-  /** Writes a file and returns its path. */
-  file(name: string, content: Buffer | string): string;
-}
-
-export function tempFolder(): Folder {
-  const path = mkdtempSync(join(tmpdir(), 'dropcast-upload-'));
-  return {
-    path,
-    file(name, content) {
-      const file = join(path, name);
-      writeFileSync(file, content);
-      return file;
-    },
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
 }

@@ -21,11 +21,12 @@ import {
   VideoFailedError,
 } from '../../packages/client/src/errors.ts';
 import type { StreamSource } from '../../packages/client/src/video-client.ts';
-import { startHost, takeAll, tempFolder } from './upload-host.ts';
+import { startHost, takeAll } from './upload-host.ts';
 import type { Handler } from './upload-host.ts';
 import { content, sha256 } from './bytes.ts';
 import { failure, openClient } from './open-client.ts';
 import { losesAnswer, resets, startTinyService, uploadPath } from './tiny-service.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const mib = 1024 * 1024;
 const fields = { title: 'T' };
@@ -51,9 +52,9 @@ describe('an upload', () => {
   test('of a file creates the video and sends all of it, with progress', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const bytes = content(3 * mib + 5);
-    const path = folder.file('clip.mp4', bytes);
+    const path = await folder.write('clip.mp4', bytes);
     const told: [number, number][] = [];
     const uploaded = await opened.client.videos.upload(path, fields, {
       onCreated: ({ id }) => {
@@ -77,8 +78,8 @@ describe('an upload', () => {
   test('of a file may name a link', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
-    symlinkSync(folder.file('real.bin', 'abc'), join(folder.path, 'link.mp4'));
+    await using folder = await scratchDirectory();
+    symlinkSync(await folder.write('real.bin', 'abc'), join(folder.path, 'link.mp4'));
     await opened.client.videos.upload(join(folder.path, 'link.mp4'), fields);
     expect(service.puts()[0]).toMatchObject({ bytes: 3, headers: { 'content-type': 'video/mp4' } });
   });
@@ -146,7 +147,7 @@ describe('an upload', () => {
     expect(error).toMatchObject({ name: 'UploadRejectedError', code: 'no_upload_address' });
   });
 
-  test('is told to the hooks without its address', async () => {
+  test('is passed to the hooks without its address', async () => {
     const named: Handler = (request, response) => {
       request.resume();
       request.on('end', () => response.writeHead(201, { 'x-request-id': 'req_9' }).end());
@@ -186,7 +187,7 @@ describe('before anything is asked', () => {
   ])('%s is refused', async (_, source, Kind) => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     expect(await failure(opened.client.videos.upload(source(folder.path), fields))).toBeInstanceOf(Kind);
     for (const wrong of [{ stallTimeoutMs: 0 }, { answerTimeoutMs: 0 }, { timeoutMs: 0 }, { maxRetries: -1 }]) {
       const work = opened.client.videos.upload(
@@ -325,7 +326,7 @@ describe('a PUT that failed', () => {
     expect(service.asked()).toEqual([create, 'PUT', look, 'PUT', look]);
   });
 
-  test('with 417, because of its Expect, is sent anew without', async () => {
+  test('with 417, because of its Expect, is sent again without it', async () => {
     const onExpect: Handler = (request, response) => {
       request.once('data', () => response.writeHead(417, { connection: 'close' }).end());
       request.resume();
@@ -392,7 +393,7 @@ describe('a PUT that failed', () => {
 });
 
 describe('a source', () => {
-  test('that stands still is broken off like a line that does', async () => {
+  test('that stalls is cut like a stalled connection', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
     const given = streamOf(async function* () {
@@ -445,7 +446,7 @@ describe('a source', () => {
     expect(error.message).toMatch(message);
   });
 
-  test('that is told to end, and does not, is not waited for', async () => {
+  test('that is asked to end, and does not, is not awaited', async () => {
     await using service = await startTinyService();
     await using opened = openClient(service.baseUrl);
     const stop = new AbortController();
@@ -495,13 +496,13 @@ describe('a source', () => {
   test('that is a file which is written to or replaced meanwhile is not sent', async () => {
     await using service = await startTinyService({ puts: [resets, takeAll()] });
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(2 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(2 * mib));
     const grows = { onCreated: () => appendFileSync(path, 'x') };
     expect(await failure(opened.client.videos.upload(path, fields, grows))).toBeInstanceOf(FileChangedError);
     expect(service.puts()).toEqual([]);
 
-    const other = folder.file('other.mp4', content(2 * mib));
+    const other = await folder.write('other.mp4', content(2 * mib));
     let isReplaced = false;
     const replaced = {
       onProgress: () => {
@@ -545,9 +546,9 @@ describe('a program that keeps its own books', () => {
   test('gets the failure of the one PUT at once, and no other request is made', async () => {
     await using service = await startTinyService({ puts: [losesAnswer, takeAll()] });
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
-    const sent = opened.client.videos.send(folder.file('clip.mp4', content(10)), created, own);
+    const sent = opened.client.videos.send(await folder.write('clip.mp4', content(10)), created, own);
     expect(await failure(sent)).toMatchObject({ name: 'ConnectionError', sent: true });
     expect(service.host.seen.map(({ method }) => method)).toEqual(['PUT']);
     expect(opened.sleeps).toEqual([]);
@@ -556,8 +557,8 @@ describe('a program that keeps its own books', () => {
   test('writes the hash down before the last part leaves; if it cannot, no complete file arrives', async () => {
     await using service = await startTinyService({ puts: [takeAll()] });
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(3 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(3 * mib));
     const created = { id: 'vid_1', uploadUrl: service.host.origin + uploadPath };
     const hashes: string[] = [];
     const beforeLastPart = async (hash: string): Promise<void> => {

@@ -35,7 +35,7 @@ describe('waiting for a video', () => {
     expect(opened.sleeps).toEqual([5000, 5000, 5000, 5000]);
   });
 
-  test('asks as often as it is told to', async () => {
+  test('asks as often as configured', async () => {
     await using opened = openClient(base);
     answer({ status: 'processing' }, { status: 'ready' });
     await opened.client.videos.waitUntilReady('v', { intervalMs: 1000 });
@@ -53,11 +53,11 @@ describe('waiting for a video', () => {
       code: 'video_failed',
       videoId: 'v',
       reason: 'no codec [31m',
-      message: 'the video "v" failed: no codec [31m',
+      message: expect.stringMatching(/"v".*: no codec \[31m$/),
     });
     answer({ status: 'failed' });
     const silent = await failure(opened.client.videos.waitUntilReady('v'));
-    expect(silent).toMatchObject({ message: 'the video "v" failed', reason: undefined });
+    expect(silent).toMatchObject({ message: expect.stringMatching(/"v" failed$/), reason: undefined });
   });
 
   test('gives up when the time is over, and says what it heard last', async () => {
@@ -69,7 +69,7 @@ describe('waiting for a video', () => {
       code: 'wait_timeout',
       videoId: 'v',
       lastStatus: 'processing',
-      message: 'the video "v" was not ready within 8000 ms: it is "processing"',
+      message: expect.stringMatching(/"v".*8000 ms.*"processing"/),
     });
     expect(opened.sleeps).toEqual([5000, 3000]);
   });
@@ -110,7 +110,7 @@ describe('waiting for a video', () => {
     expect(opened.sleeps).toEqual([5000]);
   });
 
-  test('outlives a service that is away for a while', async () => {
+  test('outlives a service that is unreachable for a while', async () => {
     await using opened = openClient(base, { maxRetries: 0 });
     answer({ status: 'processing' });
     refuse(502, {}, 59);
@@ -121,7 +121,7 @@ describe('waiting for a video', () => {
     expect(await failure(opened.client.videos.waitUntilReady('v', { waitMs: 10_000 }))).toBeInstanceOf(ServerError);
   });
 
-  test('does not wait for a service that never answered, nor for one that stays away', async () => {
+  test('does not wait for a service that never answered or stays unreachable', async () => {
     await using opened = openClient(base, { maxRetries: 0 });
     refuse(502);
     expect(await failure(opened.client.videos.waitUntilReady('v'))).toBeInstanceOf(ServerError);

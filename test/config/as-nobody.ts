@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { checkDirectories } from '../../src/config/check-directories.ts';
 import type { Environment } from '../../src/config/environment.ts';
@@ -8,11 +8,6 @@ import type { Problem } from '../../src/config/problem.ts';
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const isRoot = process.getuid?.() === 0;
-
-/** False for a root whose clone is where nobody else can read it, as in `/root`. */
-export const canBeRefused =
-  !isRoot ||
-  spawnSync(process.execPath, ['-e', 'fs.accessSync(process.argv[1])', import.meta.filename], NOBODY).status === 0;
 
 /** Root is refused nothing: under root this runs in a process of nobody, else right here. */
 export async function problemsAsNobody(file: string, environment: Environment): Promise<Problem[]> {

@@ -278,7 +278,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
   ['a key with nothing in it', { 3: '  api_key: ""' }, '3:12 service.api_key ~ empty'],
   ['a key that YAML takes for a number', { 3: '  api_key: 12345' }, '3:12 service.api_key ~ text ~ quotes'],
   [
-    'a broken glob and an unknown template word beside a wrong key',
+    'a broken glob and an unknown template word next to a wrong key',
     {
       7: `      - match: "**"
         title: "{shwo}"`,

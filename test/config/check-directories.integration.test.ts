@@ -2,8 +2,9 @@ import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { checkDirectories } from '../../src/config/check-directories.ts';
-import { canBeRefused, problemsAsNobody } from './as-nobody.ts';
+import { problemsAsNobody } from './as-nobody.ts';
 import { expectProblems, scratch, type Scratch } from './scratch.ts';
+import { needs } from '../support/needs.ts';
 
 let here: Scratch;
 beforeEach(async () => {
@@ -72,7 +73,7 @@ it('says what an installed service needs to see a folder', async () => {
   expect(await messageIn('/etc/dropcast/news.yaml')).toContain('--install --instance news`');
 });
 
-it.runIf(canBeRefused)('says that a folder cannot be listed or entered', async () => {
+it('says that a folder cannot be listed or entered', needs('readable clone'), async () => {
   await folder('state');
   await folder('closed', 0o700);
   await folder('unlisted', 0o711);
@@ -85,8 +86,9 @@ it.runIf(canBeRefused)('says that a folder cannot be listed or entered', async (
   ]);
 });
 
-it.runIf(canBeRefused)(
+it(
   'says that files cannot be deleted or moved, but lets a folder be read-only that keeps them',
+  needs('readable clone'),
   async () => {
     await folder('state');
     await folder('keep', 0o755);
@@ -138,13 +140,13 @@ it('finds the state directory inside of a watched folder behind a link, also one
   ]);
 });
 
-it.runIf(canBeRefused).each([
+it.each([
   ['is a file', 'state_dir: file\n', '7:12 state_dir ~ /file is not a directory'],
   ['would be below a file', 'state_dir: file/x/y\n', '7:12 state_dir ~ /file/x/y ~ ENOTDIR'],
   ['cannot be written', 'state_dir: closed\n', '7:12 state_dir ~ write to /closed: ~ EACCES'],
   ['cannot be made', 'state_dir: closed/x/y\n', '7:12 state_dir ~ create /closed/x/y in /closed ~ EACCES'],
   ['can be made', 'state_dir: open/x/y\n', undefined],
-])('looks whether the state directory %s', async (_, line, problem) => {
+])('looks whether the state directory %s', needs('readable clone'), async (_, line, problem) => {
   await folder('inbox');
   await folder('open');
   await folder('closed', 0o755);

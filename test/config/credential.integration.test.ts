@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resolveApiKey } from '../../src/config/secrets.ts';
 import { TaggedValue } from '../../src/config/raw-tree.ts';
 import { resolveWebhookSecret } from '../../src/config/secrets.ts';
-import { canBeRefused, problemsAsNobody } from './as-nobody.ts';
+import { problemsAsNobody } from './as-nobody.ts';
 import { scratch, type Scratch } from './scratch.ts';
+import { needs } from '../support/needs.ts';
 
 let here: Scratch;
 beforeEach(async () => {
@@ -45,7 +46,7 @@ describe('under systemd', () => {
     expect(await inService('/opt/dropcast.yaml')).toContain('the credential api_key is empty');
   });
 
-  it('never looks beside the configuration', async () => {
+  it('never looks next to the configuration', async () => {
     await mkdir(join(here.path, 'conf'));
     await here.write('conf/api_key', 'beside');
     expect(await inService(join(here.path, 'conf/dropcast.yaml'))).toContain('LoadCredential=api_key:');
@@ -53,7 +54,7 @@ describe('under systemd', () => {
 });
 
 describe('outside of systemd', () => {
-  it('is the file of its name beside the configuration', async () => {
+  it('is the file of its name next to the configuration', async () => {
     await here.write('api_key', 's3cret\n');
     expect(await keyOf(join(here.path, 'dropcast.yaml'))).toBe('s3cret');
   });
@@ -89,7 +90,7 @@ describe('outside of systemd', () => {
     expect((await resolveApiKey(tag, source)).findings).toMatchObject([{ severity: 'warning' }]);
   });
 
-  it.runIf(canBeRefused)('says that it takes root when it is for root alone', async () => {
+  it('says that it takes root when it is for root alone', needs('readable clone'), async () => {
     await here.write('api_key', 's3cret', 0o600);
     const text =
       'service: { base_url: https://x.example, api_key: !credential api_key }\nfolders: [{ path: inbox, rules: [{ match: "**", channel: c }] }]\n';

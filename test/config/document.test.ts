@@ -112,7 +112,7 @@ describe('attacks', () => {
   });
 
   // The search for the key of each tag took 28 s for a file full of them.
-  it('of many unknown tags only the first are told', () => {
+  it('only the first of many unknown tags are listed', () => {
     expect(wrong('- !u x\n'.repeat(5000))).toHaveLength(20);
   });
 });

@@ -22,6 +22,6 @@ test.each<[string, string, Record<string, string>, string]>([
   ['a container', '/etc/dropcast/dropcast.yaml', { STATE_DIRECTORY: '/var/lib/dropcast' }, ''],
   ['a person in a terminal', '/etc/dropcast/dropcast.yaml', { INVOCATION_ID: '0f' }, '; run the command with sudo'],
   ['a service of somebody else', '/srv/dropcast.yaml', { STATE_DIRECTORY: '/var/lib/other' }, ''],
-])('%s that may not read %s learns what lets it', (_, file, env, advice) => {
+])('%s that may not read %s learns how to get access', (_, file, env, advice) => {
   expect(howToRead(file, around(env))).toBe(advice);
 });

@@ -6,8 +6,9 @@ import { ConfigNotFoundError, findConfig } from '../../src/config/find.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { defaultStateDir } from '../../src/config/paths.ts';
 import { formatProblem } from '../../src/config/problem.ts';
-import { canBeRefused, placeAsNobody, problemsAsNobody } from './as-nobody.ts';
+import { placeAsNobody, problemsAsNobody } from './as-nobody.ts';
 import { expectProblems, scratch, type Scratch } from './scratch.ts';
+import { needs } from '../support/needs.ts';
 
 const MINIMAL = `service:
   base_url: https://video.example.com/v1
@@ -184,7 +185,7 @@ describe('the key', () => {
     expect(await key('!env KEY', { KEY: 's3cret' })).toBe('s3cret');
   });
 
-  it('comes from a file without the line break at its end, beside the configuration or at home', async () => {
+  it('comes from a file without the line break at its end, next to the configuration or at home', async () => {
     await here.write('api_key', 's3cret\r\n');
     expect(await key('!file api_key')).toBe('s3cret');
     await mkdir(here.environment.home);
@@ -197,7 +198,7 @@ describe('the key', () => {
     expect(await key('!credential api_key', { CREDENTIALS_DIRECTORY: here.path })).toBe('s3cret');
   });
 
-  it('may stand in a file that nobody else can read', async () => {
+  it('may be in a file that nobody else can read', async () => {
     expect(await key('s3cret')).toBe('s3cret');
   });
 
@@ -240,13 +241,17 @@ describe('the key', () => {
     expect(await key(tag)).toContain(message);
   });
 
-  it.runIf(canBeRefused)('is refused with the reason of the system when its file is not ours to read', async () => {
-    await here.write('api_key', 's3cret', 0o600);
-    await here.write('dropcast.yaml', withKey('!file api_key'), 0o644);
-    await chmod(here.path, 0o755);
-    const problems = await problemsAsNobody(join(here.path, 'dropcast.yaml'), here.environment);
-    expect(problems[0]?.message).toContain('EACCES');
-  });
+  it(
+    'is refused with the reason of the system when its file is not ours to read',
+    needs('readable clone'),
+    async () => {
+      await here.write('api_key', 's3cret', 0o600);
+      await here.write('dropcast.yaml', withKey('!file api_key'), 0o644);
+      await chmod(here.path, 0o755);
+      const problems = await problemsAsNobody(join(here.path, 'dropcast.yaml'), here.environment);
+      expect(problems[0]?.message).toContain('EACCES');
+    },
+  );
 
   it('names the line for the unit when the credential is not there', async () => {
     expect(await key('!credential api_key', { CREDENTIALS_DIRECTORY: here.path })).toContain('LoadCredential=api_key:');
@@ -304,7 +309,7 @@ describe('a file that is not a configuration', () => {
     expect(problems[0]?.message).toContain('regular file');
   });
 
-  it.runIf(canBeRefused)('is said to be unreadable', async () => {
+  it('is said to be unreadable', needs('readable clone'), async () => {
     const file = await here.write('dropcast.yaml', MINIMAL, 0o000);
     await chmod(here.path, 0o755);
     const problems = await problemsAsNobody(file, here.environment);
@@ -334,7 +339,7 @@ describe('finding the configuration', () => {
     await expect(fromEnv).rejects.toThrow('/no/such.yaml (from $DROPCAST_CONFIG)');
   });
 
-  it.runIf(canBeRefused)('goes on to the next place where the current directory is closed', async () => {
+  it('tries the next place where the current directory is closed', needs('readable clone'), async () => {
     const closed = join(here.path, 'closed');
     await mkdir(closed);
     await here.write('closed/dropcast.yaml', '');

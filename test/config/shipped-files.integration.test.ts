@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { generatedFiles, staleFiles } from '../../scripts/generate.ts';
@@ -7,6 +6,7 @@ import { checkDirectories } from '../../src/config/check-directories.ts';
 import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
 import { parseConfigDocument } from '../../src/config/document.ts';
 import { property } from '../../src/config/raw-tree.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 import { scratch } from './scratch.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -17,12 +17,11 @@ it('has no generated file that is stale; else run: npm run generate', async () =
 });
 
 it('notices a generated file that is stale, and one that is missing', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'dropcast-generate-'));
+  await using directory = await scratchDirectory();
   const files = ['same', 'stale', 'missing'].map((path) => ({ path, content: () => 'new' }));
-  await writeFile(join(directory, 'same'), 'new');
-  await writeFile(join(directory, 'stale'), 'old');
-  expect(await staleFiles(files, directory)).toEqual(['stale', 'missing']);
-  await rm(directory, { recursive: true });
+  await directory.write('same', 'new');
+  await directory.write('stale', 'old');
+  expect(await staleFiles(files, directory.path)).toEqual(['stale', 'missing']);
 });
 
 it('ships an example without problems, with every folder in place', async () => {

@@ -70,7 +70,7 @@ test('it can be asked and stopped while it looks at thousands of files for the f
   expect(daemon.folders.status()[0]?.paths.seen).toBeLessThan(names.length);
 });
 
-test('a folder that is away counts as looked through; one that comes back does so once it was', async () => {
+test('a missing folder counts as scanned; one that comes back counts once it was scanned', async () => {
   await using host = await startVideoHost();
   await using scratch = await makeInbox();
   await rename(scratch.file('inbox'), scratch.file('away'));

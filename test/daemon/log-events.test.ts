@@ -54,7 +54,7 @@ test('a failure says it already, so the end that follows it is not logged again'
   expect(logged([{ notBefore: now + 1 }, { end: 'failed', endedAt: now }, { end: 'held', endedAt: now }])).toEqual([]);
 });
 
-test('a file that is done is no news when its metadata are amended or it is put away, however soon', () => {
+test('amending or putting away a file that is done is not reported as news, however soon', () => {
   expect(logged([done, { ...done, amendment: { title: 'Clip' } }, done], {})).toEqual(['done']);
   expect(logged([{ ...done, disposal: 'moved' }], done)).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { inspectState } from '../../src/daemon/inspect-state.ts';
 import { requireOwnState, strayFiles } from '../../src/daemon/state-owner.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { needs } from '../support/needs.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Not root, and with a name in passwd(5) only by chance. */
@@ -24,7 +25,7 @@ async function directoryOf(uid: number): Promise<AsyncDisposable & { readonly pa
 const refused = (stateDir: string, file: string) =>
   requireOwnState({ stateDir, file }).catch((error: unknown) => error);
 
-test('root starts nothing in the state directory of another user, and learns what to run instead', async () => {
+test('root starts nothing in the state directory of another user, and sees what to run instead', async () => {
   await using scratch = await directoryOf(other);
   const error = await refused(scratch.path, '/etc/dropcast/dropcast.yaml');
   expect(error).toBeInstanceOf(LedgerError);
@@ -33,19 +34,19 @@ test('root starts nothing in the state directory of another user, and learns wha
   expect(String(await refused(scratch.path, '/srv/dropcast.yaml'))).toMatch(/there: run it as \S+/);
 });
 
-test('whoever is not root is stopped by permissions alone, and one that is not there is nobody’s', async () => {
+test('other users are stopped by permissions alone, and a missing directory belongs to nobody', async () => {
   await using scratch = await directoryOf(other);
   await requireOwnState({ stateDir: join(scratch.path, 'missing'), file: '/srv/dropcast.yaml' });
   vi.mocked(process.geteuid!).mockReturnValue(1);
   await requireOwnState({ stateDir: scratch.path, file: '/srv/dropcast.yaml' });
 });
 
-test.runIf(isRoot)('root works in its own', async () => {
+test('root works in its own', needs('root'), async () => {
   await using scratch = await directoryOf(0);
   await requireOwnState({ stateDir: scratch.path, file: '/srv/dropcast.yaml' });
 });
 
-test.runIf(isRoot)('a check by root names the files that a run as root has left, and the command', async () => {
+test('a check by root names the files that a run as root has left, and the command', needs('root'), async () => {
   await using scratch = await directoryOf(other);
   await mkdir(join(scratch.path, 'backups'));
   await mkdir(join(scratch.path, 'lost'));

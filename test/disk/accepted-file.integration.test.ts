@@ -22,13 +22,13 @@ import { hashAccepted, openAccepted, uploadSource } from '../../src/disk/accepte
 import type { AcceptedFile } from '../../src/disk/accepted-file.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
-import { startHost, takeAll, tempFolder } from '../client/upload-host.ts';
-import type { Folder } from '../client/upload-host.ts';
+import { startHost, takeAll } from '../client/upload-host.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
 const { signal } = new AbortController();
 
-async function accepted(folder: Folder, content: Buffer | string, name = 'clip.mp4'): Promise<AcceptedFile> {
-  const path = folder.file(name, content);
+async function accepted(folder: ScratchDirectory, content: Buffer | string, name = 'clip.mp4'): Promise<AcceptedFile> {
+  const path = await folder.write(name, content);
   return { folder: folder.path, path: basename(path), version: versionOf(await lstat(path, { bigint: true })) };
 }
 
@@ -47,7 +47,7 @@ function openIn(folder: string): readonly string[] {
 
 describe('hashing an accepted file', () => {
   test.each([0, 1, 1024 * 1024, 2_500_001])('of %i bytes gives its SHA-256', async (bytes) => {
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const content = Buffer.alloc(bytes, 'abc');
     const file = await accepted(folder, content);
     expect(await hashAccepted(file, signal)).toBe(createHash('sha256').update(content).digest('hex'));
@@ -55,14 +55,14 @@ describe('hashing an accepted file', () => {
   });
 
   test('ignores a changed mode', async () => {
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const file = await accepted(folder, 'abc');
     chmodSync(pathOf(file), 0o400);
     await expect(hashAccepted(file, signal)).resolves.toHaveLength(64);
   });
 
   test('stops with the signal', async () => {
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const file = await accepted(folder, Buffer.alloc(8 * 1024 * 1024));
     const stop = new AbortController();
     const work = hashAccepted(file, stop.signal);
@@ -74,7 +74,7 @@ describe('hashing an accepted file', () => {
 
 describe('an accepted file', () => {
   test.each(['ino', 'birthtimeNs', 'size', 'mtimeNs'] as const)('with another %s is not opened', async (field) => {
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const file = await accepted(folder, 'abc');
     const version = { ...file.version, [field]: field === 'size' ? 4 : '12345' };
     await expect(openAccepted({ ...file, version })).rejects.toThrow(FileChangedError);
@@ -82,14 +82,14 @@ describe('an accepted file', () => {
   });
 
   test('on a device with another number is the same, as after a remount', async () => {
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const file = await accepted(folder, 'abc');
     await using reader = await openAccepted({ ...file, version: { ...file.version, dev: '999999' } });
     expect(await reader.hash(signal)).toHaveLength(64);
   });
 
   test('that was read is confirmed, unless it was written to since', async () => {
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const file = await accepted(folder, 'abc');
     await using reader = await openAccepted(file);
     const sha256 = await reader.hash(signal);
@@ -102,7 +102,7 @@ describe('an accepted file', () => {
   });
 
   test('is quoted in an error, whatever its name', async () => {
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const file = await accepted(folder, 'abc', 'new\nline.mp4');
     const changed = { ...file, version: { ...file.version, mtimeNs: '1' } };
     await expect(openAccepted(changed)).rejects.toThrow(/new\\nline\.mp4"/);
@@ -113,7 +113,7 @@ describe('an upload of an accepted file', () => {
   async function refused(arrange: (path: string) => void): Promise<unknown> {
     await using host = await startHost(takeAll());
     await using opened = openDaemonClient('http://127.0.0.1:1/v1');
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const file = await accepted(folder, 'the film');
     arrange(pathOf(file));
     const error = await opened.send(uploadSource(file), `${host.origin}/u`).catch((reason: unknown) => reason);
@@ -165,8 +165,8 @@ describe('an upload of an accepted file', () => {
   });
 
   test('sends nothing when its directory became a link that leads out of the folder', async () => {
-    using outside = tempFolder();
-    using folder = tempFolder();
+    await using outside = await scratchDirectory();
+    await using folder = await scratchDirectory();
     const { version } = await accepted(outside, 'secret');
     symlinkSync(outside.path, join(folder.path, 'sub'));
     const error = await openAccepted({ folder: folder.path, path: 'sub/clip.mp4', version }).catch(
@@ -180,8 +180,8 @@ describe('an upload of an accepted file', () => {
   test('works when the watched folder itself is reached through a link', async () => {
     await using host = await startHost(takeAll());
     await using opened = openDaemonClient('http://127.0.0.1:1/v1');
-    using folder = tempFolder();
-    using links = tempFolder();
+    await using folder = await scratchDirectory();
+    await using links = await scratchDirectory();
     const file = await accepted(folder, 'x');
     const link = join(links.path, 'inbox');
     symlinkSync(folder.path, link);

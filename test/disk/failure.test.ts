@@ -19,7 +19,7 @@ test.each([
   expect(toDiskFailure(error, null)).toMatchObject(expected);
 });
 
-test('an error from beside the file says nothing about it', () => {
+test('an error from elsewhere says nothing about the file', () => {
   const ofReceipts = Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall: 'open' });
   expect(failureOfFile(ofReceipts)).toBeNull();
 });
@@ -40,7 +40,7 @@ describe('a file of a watched folder', () => {
     expect(toDiskFailure(refused(code), null)).toMatchObject({ kind, code });
   });
 
-  test('a read-only folder is told with the way out of this very service, and of none where there is none', () => {
+  test('a read-only folder is reported with the fix for this service, and without one where no service is installed', () => {
     const told = (service: InstalledService | null): string => toDiskFailure(refused('EROFS'), service).message;
     expect(told(installedService(null))).toContain(
       '`sudo dropcast systemd drop-in --install`, then `sudo systemctl restart dropcast`',
@@ -51,7 +51,7 @@ describe('a file of a watched folder', () => {
     expect(told(null)).toMatch(/read-only \(EROFS\)(?!.*(?:systemctl|drop-in|sudo))/);
   });
 
-  test('what no system call threw is told as ever', () => {
+  test('what no system call threw is described as usual', () => {
     expect(toDiskFailure(new errors.FileVanishedError('m', { code: 'ENOENT' }), null).kind).toBe('vanished');
     expect(toDiskFailure(new errors.AbortedError('m'), null)).toBe(stopped);
   });

@@ -1,18 +1,19 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 import { inDirectory, NotInFolderError } from '../../src/disk/held-directory.ts';
+import { needs } from '../support/needs.ts';
 
 /** A watched folder, and beside it what does not belong to it. */
 async function scratch() {
-  const base = await mkdtemp(join(tmpdir(), 'dropcast-held-'));
-  const [folder, others] = [join(base, 'inbox'), join(base, 'others')];
+  const base = await scratchDirectory();
+  const [folder, others] = [base.file('inbox'), base.file('others')];
   await mkdir(join(folder, 'show'), { recursive: true });
   await mkdir(others);
   await writeFile(join(folder, 'show/clip.mp4'), 'ours');
   await writeFile(join(others, 'clip.mp4'), 'theirs');
-  return { base, folder, others, [Symbol.asyncDispose]: () => rm(base, { recursive: true, force: true }) };
+  return { ...base, folder, others };
 }
 
 // macOS, or a container without /proc: there only the way down is looked at.
@@ -20,11 +21,12 @@ describe.each([
   ['held open', true],
   ['only looked at', false],
 ])('a directory that is %s', (_, holds) => {
-  test.runIf(!holds || process.platform === 'linux')(
+  test(
     'is worked in, and made where it is missing, also below a folder that is a link',
+    holds ? needs('/proc') : needs(),
     async () => {
       await using there = await scratch();
-      const folder = join(there.base, 'shown');
+      const folder = there.file('shown');
       await symlink(there.folder, folder);
       await inDirectory({ folder, directory: 'show', holds }, async (held) => {
         expect(await readFile(held.at('clip.mp4'), 'utf8')).toBe('ours');
@@ -37,8 +39,9 @@ describe.each([
     },
   );
 
-  test.runIf(!holds || process.platform === 'linux').each(['done', 'done/2026/11'])(
-    'is never one behind a link: %s is refused, and nothing is made or taken away there',
+  test.each(['done', 'done/2026/11'])(
+    'is never one behind a link: %s is refused, and nothing is created or removed there',
+    holds ? needs('/proc') : needs(),
     async (directory) => {
       await using there = await scratch();
       await symlink(there.others, join(there.folder, 'done'));
@@ -53,8 +56,9 @@ describe.each([
     },
   );
 
-  test.runIf(!holds || process.platform === 'linux').each(['show/clip.mp4', 'show/..', '../others'])(
+  test.each(['show/clip.mp4', 'show/..', '../others'])(
     'is a directory of the folder: %s is refused',
+    holds ? needs('/proc') : needs(),
     async (directory) => {
       await using there = await scratch();
       const work = inDirectory({ folder: there.folder, directory, make: true, holds }, async () => 'done');
@@ -63,18 +67,15 @@ describe.each([
   );
 });
 
-test.runIf(process.platform === 'linux')(
-  'an error names the descriptor of its own directory, and of no other',
-  async () => {
-    await using there = await scratch();
-    const work = inDirectory({ folder: there.folder, directory: 'show' }, async (held) => {
-      throw new Error(
-        `between ${held.at('clip.mp4')}, ${held.at('').slice(0, -1)} and ${held.at('').slice(0, -1)}7/clip.mp4`,
-      );
-    });
-    const show = join(there.folder, 'show');
-    await expect(work).rejects.toThrow(
-      new RegExp(`^between ${show}/clip.mp4, ${show} and /proc/self/fd/\\d+7/clip.mp4$`),
+test('an error shows the path of its own descriptor, and leaves others alone', needs('/proc'), async () => {
+  await using there = await scratch();
+  const work = inDirectory({ folder: there.folder, directory: 'show' }, async (held) => {
+    throw new Error(
+      `between ${held.at('clip.mp4')}, ${held.at('').slice(0, -1)} and ${held.at('').slice(0, -1)}7/clip.mp4`,
     );
-  },
-);
+  });
+  const show = join(there.folder, 'show');
+  await expect(work).rejects.toThrow(
+    new RegExp(`^between ${show}/clip.mp4, ${show} and /proc/self/fd/\\d+7/clip.mp4$`),
+  );
+});

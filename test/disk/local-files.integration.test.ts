@@ -6,9 +6,10 @@ import { installedService } from '../../src/config/installed-service.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
-import { canMount, smallDisk } from '../ledger/small-disk.ts';
+import { smallDisk } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { needs } from '../support/needs.ts';
 
 const files = createLocalFiles(async () => null);
 
@@ -31,7 +32,7 @@ describe('moving after ready', () => {
     expect(await readdir(folder.path)).toEqual(['done']);
   });
 
-  test('goes on where a crash came between the new name and the end of the old one', async () => {
+  test('continues after a crash between the new name and the removal of the old one', async () => {
     await using folder = await scratchDirectory();
     await mkdir(join(folder.path, 'done'));
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
@@ -42,8 +43,9 @@ describe('moving after ready', () => {
     expect(await readdir(folder.path)).toEqual(['done']);
   });
 
-  test.runIf(canMount())(
-    'waits with the way out while the folder is read-only, as one made anew is for a service',
+  test(
+    'waits with advice while the folder is read-only, as a recreated one is for a service',
+    needs('mount'),
     async () => {
       await using folder = await smallDisk('1m');
       await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
@@ -62,7 +64,7 @@ describe('moving after ready', () => {
     },
   );
 
-  test.runIf(canMount())('waits as well while only the directory that it goes to is read-only', async () => {
+  test('waits as well while only the directory that it goes to is read-only', needs('mount'), async () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'move', to: 'done/2026/{folder}' } });
@@ -96,7 +98,7 @@ describe('an after_ready action', () => {
     ['that names a method of every object', { kind: 'constructor' }, 'unknown_after_ready'],
     ['that is missing', {}, 'unknown_after_ready'],
     ['that asks for nothing', { kind: 'keep' }, 'nothing_to_put_away'],
-  ])('%s keeps the file, and says so', async (_, action, code) => {
+  ])('%s keeps the file and reports it', async (_, action, code) => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: action as Facts['afterReady'] });
@@ -123,7 +125,7 @@ test('a link file without an address is never taken for a video', async () => {
   expect(await files.check({ ...facts, sourceUrl: 'https://example.com/clip.mp4' })).toBeNull();
 });
 
-test('a file that is away is told from one that changed', async () => {
+test('a missing file is distinguished from a changed one', async () => {
   await using folder = await scratchDirectory();
   await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
   const facts = await accepted(folder.path, 'clip.mp4');
@@ -134,7 +136,7 @@ test('a file that is away is told from one that changed', async () => {
   expect(await files.check(facts)).toMatchObject({ kind: 'vanished' });
 });
 
-test('a file of another device number is the one that was accepted: a remount may number it anew', async () => {
+test('a file with another device number is still the accepted one: a remount may renumber the device', async () => {
   await using folder = await scratchDirectory();
   await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
   const facts = await accepted(folder.path, 'clip.mp4');
@@ -143,7 +145,7 @@ test('a file of another device number is the one that was accepted: a remount ma
   expect(await files.hash(renumbered, new AbortController().signal)).toMatchObject({ ok: true });
 });
 
-describe('a folder that is away', () => {
+describe('a missing folder', () => {
   const { signal } = new AbortController();
   const away = { kind: 'suspended', code: 'folder_away', message: expect.stringContaining('it does not exist') };
 

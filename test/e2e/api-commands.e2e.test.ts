@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { alongside } from './alongside.ts';
 import { dropcast, makeScratch, startDropcast } from './dropcast-process.ts';
+import { startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import type { DropcastProcess, Ended, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
@@ -62,6 +60,15 @@ async function ask(method: string, path: string, body?: object): Promise<string>
   return (await fetch(sandbox.baseUrl + path, { method, headers, ...sent })).text();
 }
 
+/** A ready video in `ch_news`, made without any command. @returns its id */
+async function newVideo(fields: { readonly title: string; readonly tags?: readonly string[] }): Promise<string> {
+  const made = await ask('POST', '/videos', { channel_id: 'ch_news', ...fields });
+  const { id, upload_url: address } = JSON.parse(made) as { id: string; upload_url: string };
+  expect((await fetch(address, { method: 'PUT', body: await readFile(sample('clip.mp4')) })).ok).toBe(true);
+  await until(`${id} is ready`, async () => (await ask('GET', `/videos/${id}`)).includes('"ready"'));
+  return id;
+}
+
 /** The one JSON document of a command that succeeded. */
 async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
   const ended = await run(...args, '--json');
@@ -85,8 +92,6 @@ const hostile = 'Evening\nnews\u{1B}[2J \u202Egpj';
 const shown = String.raw`Evening\nnews\x1b[2J \u202egpj`;
 
 alongside('every command once', () => {
-  let id: string;
-
   test('videos upload --wait sends a file and follows it; progress is on stderr, the result on stdout', async () => {
     const fields = ['--channel', 'ch_news', '--description', 'one\ntwo', '--tag', 'a', '--tag', 'b'];
     const sent = await run('videos', 'upload', sample('clip.mp4'), ...fields, '--wait', '--json');
@@ -95,7 +100,7 @@ alongside('every command once', () => {
     expect(sent.stderr).toMatch(/clip\.mp4: done in /);
     expect(sent.stderr).not.toContain('/uploads/');
     const { video, ...uploaded } = JSON.parse(sent.stdout) as { id: string; video: Record<string, unknown> };
-    ({ id } = uploaded);
+    const { id } = uploaded;
     expect(uploaded).toEqual({
       v: 1,
       id,
@@ -115,16 +120,8 @@ alongside('every command once', () => {
   });
 
   test('videos update changes it, and a hostile title is shown and does nothing', async () => {
-    const { stdout, code } = await run(
-      'videos',
-      'update',
-      id,
-      '--title',
-      hostile,
-      '--description',
-      'three',
-      '--no-tags',
-    );
+    const id = await newVideo({ title: 'clip', tags: ['a'] });
+    const { stdout, code } = await run('videos', 'update', id, '--title', hostile, '--description=three', '--no-tags');
     expect(code).toBe(0);
     expect(stdout).toContain(`title        ${shown}\n`);
     expect(stdout).not.toContain('\u{1B}');
@@ -134,6 +131,8 @@ alongside('every command once', () => {
   });
 
   test('videos list, for people and for programs', async () => {
+    await newVideo({ title: 'older' });
+    const id = await newVideo({ title: hostile });
     const list = await run('videos', 'list', '--channel', 'ch_news', '-n', '1');
     expect(list).toMatchObject({ code: 0, stderr: expect.stringContaining('--limit') });
     expect(list.stdout).toMatch(/^STATUS +ID +TITLE +LENGTH +CREATED\n/);
@@ -150,7 +149,7 @@ alongside('every command once', () => {
 
   test('videos import has the service fetch a file', async () => {
     const bytes = await readFile(sample('clip.mp4'));
-    await using web = await serve((_request, response) => response.end(bytes));
+    await using web = await startServer((_request, response) => response.end(bytes));
     const { id: made } = await json('videos', 'import', `${web.origin}/clip.mp4`, '--title', 'Imported');
     await until('the import is ready', async () => (await ask('GET', `/videos/${String(made)}`)).includes('"ready"'));
   });
@@ -174,6 +173,7 @@ alongside('every command once', () => {
   });
 
   test('analytics of a video and of everything', async () => {
+    const id = await newVideo({ title: 'clip' });
     const today = new Date().toISOString().slice(0, 10);
     const record = await json('analytics', 'video', id, '--from', '7d');
     expect(record).toMatchObject({ video_id: id, period: { to: today }, views: expect.any(Number) });
@@ -190,7 +190,8 @@ alongside('every command once', () => {
     expect(stdout).toMatch(/^period +2026-03-01 to 2026-03-31\nviews +\d.*\nunique viewers +\d/);
   });
 
-  test('videos delete wants a yes: without a terminal --yes', async () => {
+  test('videos delete requires confirmation: --yes without a terminal', async () => {
+    const id = await newVideo({ title: 'clip' });
     expectSentence(await run('videos', 'delete', id), 2, 'pass --yes');
     expect(await ask('GET', `/videos/${id}`)).toContain(id);
     expect(await json('videos', 'delete', id, '--yes')).toEqual({ v: 1, id, deleted: true });
@@ -203,7 +204,7 @@ alongside('what goes wrong', () => {
     return (...args) => dropcast([...args, '--base-url', baseUrl], { DROPCAST_API_KEY: key });
   };
 
-  test('an unknown id is told in the words of the service', async () => {
+  test('an unknown id is reported in the words of the service', async () => {
     const commands = [
       ['feeds', 'publish', 'feed_none'],
       ['analytics', 'video', 'vid_none', '--from', '7d'],
@@ -223,8 +224,8 @@ alongside('what goes wrong', () => {
     expect(ended.stderr).not.toContain('sk_wrong_key_12345');
   });
 
-  test('a service that is away', async () => {
-    await using gone = await serve(() => undefined);
+  test('an unreachable service', async () => {
+    await using gone = await startServer(() => undefined);
     await gone[Symbol.asyncDispose]();
     expectSentence(
       await elsewhere(`${gone.origin}/v1`)('feeds', 'list'),
@@ -244,7 +245,7 @@ alongside('what goes wrong', () => {
     );
   });
 
-  test('a certificate of its own: refused with the way out, and taken with --ca', async () => {
+  test('a self-signed certificate: refused with advice, and accepted with --ca', async () => {
     await using secure = (await startSandboxProcess('--tls')).process;
     const {
       base_url: baseUrl = '',
@@ -260,8 +261,8 @@ alongside('what goes wrong', () => {
     expect(await ask('feeds', 'list', '--ca', ca)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('an answer that is no JSON', async () => {
-    await using portal = await serve((_request, response) =>
+  test('an answer that is not JSON', async () => {
+    await using portal = await startServer((_request, response) =>
       response.setHeader('content-type', 'text/html').end('<html>'),
     );
     expectSentence(await elsewhere(`${portal.origin}/v1`)('videos', 'list'), 1, /a web page/);
@@ -290,7 +291,7 @@ alongside('what goes wrong', () => {
 });
 
 alongside('on the shell', () => {
-  test('a reader that goes away ends nothing badly', async () => {
+  test('a reader that closes early causes no error', async () => {
     for (const reader of ['head -1', 'true']) {
       const ended = await inShell(`"$NODE" src/main.ts channels list -c "$CONFIG" | ${reader}; exit \${PIPESTATUS[0]}`);
       expect(ended, reader).toMatchObject({ code: 0, stderr: '' });
@@ -353,20 +354,4 @@ async function inShell(line: string, env: Readonly<Record<string, string>> = {},
   child.stdin.end(typed);
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
   return { code, signal, stdout: await output, stderr: await errors };
-}
-
-interface WebServer extends AsyncDisposable {
-  readonly origin: string;
-}
-
-async function serve(answer: RequestListener): Promise<WebServer> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }

@@ -155,7 +155,7 @@ alongside('commands with a running daemon', () => {
     expect(mode & 0o777).toBe(0o600);
   });
 
-  test('a second instance is refused with a sentence, and the first goes on', async () => {
+  test('a second instance is refused with a message, and the first keeps running', async () => {
     const second = await run('run');
     expect(second.code).toBe(1);
     expect(second.stderr).toContain(
@@ -166,7 +166,7 @@ alongside('commands with a running daemon', () => {
     expect((await station.status()).daemon.running).toBe(true);
   });
 
-  test('a reader that goes away early breaks nothing', async () => {
+  test('a reader that closes early breaks nothing', async () => {
     const child = spawn(
       'bash',
       [

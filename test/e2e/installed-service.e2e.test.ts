@@ -9,7 +9,7 @@ const isRoot = process.getuid?.() === 0;
 const nobody = 65_534;
 
 alongside('what the service of systemd relies on', () => {
-  test('a folder that comes late is waited for, and keeps nobody else from being uploaded', async () => {
+  test('a folder that comes late is awaited, while files of the others are uploaded', async () => {
     const twoFolders = (path: string): string =>
       `
   - { path: ${path}/late, settle: 300ms, rescan: 500ms, rules: [{ match: "**", channel: ch_main }] }
@@ -83,7 +83,7 @@ alongside('what the service of systemd relies on', () => {
       expect(await dropcast(['systemd', 'drop-in', '--instance', name]), name).toMatchObject({ code: 2 });
   });
 
-  test('only root may install it, and is told how', async () => {
+  test('only root may install it; others see how', async () => {
     const args = ['systemd', 'drop-in', '--install', '--instance', 'a-test'];
     await using process = startDropcast(args, {}, isRoot ? nobody : undefined);
     expect(await process.ended).toMatchObject({

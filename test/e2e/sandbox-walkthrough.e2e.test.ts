@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import { listen } from '../support/server.ts';
 import { faultRule } from '../../packages/sandbox/src/faults/fault-rule.ts';
 import { operations } from '../../packages/sandbox/src/http/operations.ts';
 import { admin } from '../sandbox/admin/admin-side.ts';
@@ -27,7 +28,7 @@ beforeAll(async () => {
 
 test('the service starts as the page says, and prints what it shows', async () => {
   const ports = await freePorts();
-  await using scratch = await temporaryFolder();
+  await using scratch = await scratchDirectory();
   const child = spawn('bash', ['-c', ports.into(start?.commands ?? '')], {
     cwd: root,
     detached: true, // a group of its own, as in a terminal: there Ctrl-C reaches npm and what it runs
@@ -49,7 +50,7 @@ test('the service starts as the page says, and prints what it shows', async () =
 
 test('the walk of the page runs in one shell, and answers what the page shows', async () => {
   const ports = await freePorts();
-  await using scratch = await temporaryFolder();
+  await using scratch = await scratchDirectory();
   const outputs = await session(
     walk.map(({ commands }) => ports.into(commands)),
     scratch.path,
@@ -149,19 +150,10 @@ async function freePorts() {
 }
 
 async function freePort(): Promise<number> {
-  const server = createServer();
   try {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    await once(server.listen(port, '127.0.0.1'), 'listening');
-    return port;
+    await using server = await listen(createServer(), 'http', 20_000 + Math.floor(Math.random() * 10_000));
+    return server.port;
   } catch {
     return await freePort();
-  } finally {
-    server.close();
   }
-}
-
-async function temporaryFolder() {
-  const path = await mkdtemp(join(tmpdir(), 'dropcast-test-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import { listen } from '../support/server.ts';
 import { dropcast, startDropcast, type DropcastProcess } from './dropcast-process.ts';
 import { until } from '../support/until.ts';
 
@@ -22,18 +21,13 @@ interface ReadyLine {
   readonly ca_path?: string;
 }
 
-async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), 'dropcast-test-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
-
 async function ready(process: DropcastProcess): Promise<ReadyLine> {
   await until('the sandbox is ready', () => process.output().includes('\n'));
   return JSON.parse(process.output()) as ReadyLine;
 }
 
 test.concurrent('says in one line of JSON where everything is, and leaves nothing behind', async () => {
-  await using tmp = await folder();
+  await using tmp = await scratchDirectory();
   await using sandbox = startDropcast(['sandbox', '--memory', '--port', '0', '--json', '--tls'], { TMPDIR: tmp.path });
   const facts = await ready(sandbox);
   expect(sandbox.output().split('\n')).toHaveLength(2);
@@ -67,7 +61,7 @@ test.concurrent('says in one line of JSON where everything is, and leaves nothin
 });
 
 test.concurrent('tells people the addresses, the key, the page and a configuration that dropcast takes', async () => {
-  await using data = await folder();
+  await using data = await scratchDirectory();
   await using sandbox = startDropcast(['sandbox', '--port', '0', '--data', data.path, '--upload-origin', 'separate']);
   await until('the sandbox is ready', () => sandbox.output().includes('Ctrl-C'));
   const announced = JSON.parse(await readFile(join(data.path, 'sandbox.json'), 'utf8')) as ReadyLine;
@@ -81,12 +75,11 @@ test.concurrent('tells people the addresses, the key, the page and a configurati
 });
 
 test.concurrent('a second sandbox on the same folder, a taken port and wrong options are said in a sentence', async () => {
-  await using data = await folder();
+  await using data = await scratchDirectory();
   await using first = startDropcast(['sandbox', '--port', '0', '--json', '--data', data.path]);
   await ready(first);
-  const blocker = createServer().listen(0, '127.0.0.1');
-  await once(blocker, 'listening');
-  const port = String((blocker.address() as AddressInfo).port);
+  await using blocker = await listen(createServer());
+  const port = String(blocker.port);
   const [second, taken, both, far, odd] = await Promise.all([
     dropcast(['sandbox', '--port', '0', '--data', data.path]),
     dropcast(['sandbox', '--port', port]),
@@ -94,7 +87,6 @@ test.concurrent('a second sandbox on the same folder, a taken port and wrong opt
     dropcast(['sandbox', '--port', '0', '--host', '0.0.0.0']),
     dropcast(['sandbox', '--port', '0', '--upload-origin', 'elsewhere']),
   ]);
-  blocker.close();
   expect(second).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('in use by another sandbox') });
   expect(taken).toMatchObject({
     code: 1,
@@ -119,7 +111,7 @@ describe('dropcast sandbox keys', () => {
   };
 
   test.concurrent('finds the running sandbox by its folder, over TLS too, and its records when it does not run', async () => {
-    await using data = await folder();
+    await using data = await scratchDirectory();
     const at = ['--data', data.path];
     const sandbox = startDropcast(['sandbox', '--port', '0', '--json', '--tls', ...at]);
     const { base_url: baseUrl, ca_path: ca = '' } = await ready(sandbox);

@@ -85,6 +85,7 @@ alongside('a service whose answers to a create request are useless', () => {
 
   test('a slow one is waited for: nothing is asked twice', async () => {
     station.faults.api = async (request, _, body) => {
+      // A moment in which nothing is to be asked.
       if (isCreate(request) && body.includes('"slow"')) await new Promise((resolve) => setTimeout(resolve, 2_000));
       return false;
     };
@@ -143,7 +144,7 @@ alongside('a service that refuses a create request', () => {
     await station.drop('usual.mpg');
     expect(await station.reaches('huge.mpg', 'failed')).toMatchObject({
       code: 'too_large',
-      why: 'the service answered 413 too_large: too_large, says the test',
+      why: expect.stringContaining('413 too_large: too_large, says the test'),
     });
     await station.reaches('usual.mpg', 'done');
     expect(await station.failures('huge.mpg')).toMatchObject([
@@ -193,7 +194,7 @@ async function startWaiting() {
   };
 }
 
-describe.concurrent('a service that is away or refuses everything', () => {
+describe.concurrent('a service that is unreachable or refuses everything', () => {
   test('a storm of 500 stops everything, fails no file, and passes', async () => {
     await using waiting = await startWaiting();
     const { station, waits, dropSome, allDone, noneFailed } = waiting;
@@ -204,6 +205,7 @@ describe.concurrent('a service that is away or refuses everything', () => {
     expect((await station.status()).waiting?.why).toContain('500');
     const before = stormy;
     const waitedFrom = performance.now();
+    // A moment in which little is to happen, however long it takes.
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const seconds = (performance.now() - waitedFrom) / 1_000;
     // One a second at most, and those that were on their way; without a pause six files make some 70.
@@ -224,6 +226,7 @@ describe.concurrent('a service that is away or refuses everything', () => {
     await dropSome('key');
     await waits('suspended');
     expect((await station.status()).waiting).toMatchObject({ why: expect.stringContaining('401') });
+    // A moment in which almost nothing is to be asked.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(station.host.requests.length - before, 'requests with the bad key').toBeLessThanOrEqual(4);
     await noneFailed();
@@ -239,21 +242,24 @@ describe.concurrent('a service that is away or refuses everything', () => {
   test.for([
     { name: '402', act: (response: ServerResponse) => refusal(response, 402, 'payment_required') },
     { name: '403', act: (response: ServerResponse) => refusal(response, 403, 'forbidden') },
-  ])('$name to create requests: everything waits, and goes on when `retry --all` asks again', async ({ name, act }) => {
-    await using waiting = await startWaiting();
-    const { station, waits, dropSome, allDone, noneFailed } = waiting;
-    station.faults.api = (request, response) => isCreate(request) && act(response);
-    await dropSome(`no-${name}`);
-    await waits('suspended');
-    await noneFailed();
-    station.faults.api = null;
-    const retry = await dropcast(['retry', '--all', '--config', station.scratch.config]);
-    expect(retry).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(new RegExp(`waiting: .*${name}`)),
-    });
-    await allDone(`no-${name}`);
-  });
+  ])(
+    '$name to create requests: everything waits, and continues when `retry --all` asks again',
+    async ({ name, act }) => {
+      await using waiting = await startWaiting();
+      const { station, waits, dropSome, allDone, noneFailed } = waiting;
+      station.faults.api = (request, response) => isCreate(request) && act(response);
+      await dropSome(`no-${name}`);
+      await waits('suspended');
+      await noneFailed();
+      station.faults.api = null;
+      const retry = await dropcast(['retry', '--all', '--config', station.scratch.config]);
+      expect(retry).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(new RegExp(`waiting: .*${name}`)),
+      });
+      await allDone(`no-${name}`);
+    },
+  );
 
   test('404 to everything is the address, not the files: everything waits with the reason', async () => {
     await using waiting = await startWaiting();
@@ -286,7 +292,7 @@ describe.concurrent('a service that is away or refuses everything', () => {
   });
 });
 
-test.concurrent('a service that is down at the start: everything waits, and goes by itself when it comes up', async () => {
+test.concurrent('a service that is down at the start: everything waits, and starts when it comes up', async () => {
   await using before = await startVideoHost();
   const { key, baseUrl } = before;
   await before[Symbol.asyncDispose]();
@@ -308,7 +314,7 @@ test.concurrent('a service that is down at the start: everything waits, and goes
   expect(uploaded.toSorted()).toEqual(['early 1', 'early-too 1']);
 });
 
-alongside('a service with its own ideas of a video', () => {
+alongside('a service that decides otherwise about a video', () => {
   let station: Station;
   beforeAll(async () => {
     station = await startStation();
@@ -325,7 +331,7 @@ alongside('a service with its own ideas of a video', () => {
     await station.drop('broken.mpg');
     expect(await station.reaches('broken.mpg', 'failed')).toMatchObject({
       code: 'processing_failed',
-      why: 'the service could not process the video: no moov atom',
+      why: expect.stringMatching(/: no moov atom$/),
       remote_status: 'failed',
     });
     expect(await station.failures('broken.mpg')).toMatchObject([
@@ -372,7 +378,7 @@ alongside('a service with its own ideas of a video', () => {
     await station.drop('nofeed/fed.mpg');
     expect(await station.reaches('nofeed/fed.mpg', 'failed')).toMatchObject({
       code: 'feed_not_found',
-      why: 'the service knows no feed feed_missing',
+      why: expect.stringContaining('feed_missing'),
       remote_status: 'ready',
     });
     expect(await station.failures('nofeed/fed.mpg')).toMatchObject([

@@ -27,7 +27,7 @@ function expectRefused(ended: Ended, ...facts: readonly string[]): void {
 }
 
 alongside('a ledger that is lost', () => {
-  test('is not begun anew; with a copy put back nothing is uploaded twice, not even what came after the copy', async () => {
+  test('is not recreated; with a copy restored nothing is uploaded twice, not even what came after the copy', async () => {
     await using station = await startStation();
     const { scratch } = station;
     const run = (...args: readonly string[]): Promise<Ended> => dropcast([...args, '--config', scratch.config]);
@@ -120,7 +120,7 @@ alongside('check looks at the state', () => {
     expect(refused.stderr).toMatch(/^\S+failures\.jsonl is a directory.*\n$/);
   });
 
-  test('beside a mistake in the configuration itself', async () => {
+  test('next to a mistake in the configuration itself', async () => {
     await using scratch = await makeIdle();
     await mkdir(scratch.file('state/ledger.db'), { recursive: true });
     await writeFile(scratch.config, configText(scratch.path, nowhere).replace('channel: ch_main', 'chanel: ch_main'));
@@ -131,7 +131,7 @@ alongside('check looks at the state', () => {
   });
 });
 
-alongside('a state directory that is none', () => {
+alongside('a state directory that is not usable', () => {
   test.each([
     ['a file', (path: string) => writeFile(path, ''), 'is a regular file'],
     ['a link that leads nowhere', (path: string) => symlink('gone', path), 'is a symbolic link to gone'],
@@ -175,7 +175,7 @@ alongside('a state directory that cannot be written', () => {
   const nobody = 65_534;
 
   test(
-    'root starts nothing for another user, and what such a run has left is named with its owner',
+    'root starts nothing for another user, and files from such a run are listed with their owner',
     needs('root', 'readable clone'),
     async () => {
       await using scratch = await makeIdle();

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { callDaemon } from '../../src/daemon/control-client.ts';
@@ -11,6 +9,7 @@ import type { FileView } from '../../src/daemon/file-view.ts';
 import type { FilesView, ShowView, StatusView } from '../../src/daemon/view.ts';
 import { makeScratch, startDropcast } from './dropcast-process.ts';
 import { inThisScope } from '../support/child-processes.ts';
+import { startServer, type RunningServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import type { DropcastProcess, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
@@ -239,22 +238,12 @@ export function isCreate(request: IncomingMessage): boolean {
 }
 
 /** A server of another origin that must never be asked anything. */
-export async function startBystander(): Promise<
-  { readonly origin: string; readonly requests: string[] } & AsyncDisposable
-> {
+export async function startBystander(): Promise<RunningServer & { readonly requests: string[] }> {
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     request.resume();
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...server, requests };
 }

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { checkRequest } from '../contract/contract.ts';
+import { listen, type RunningServer } from '../support/server.ts';
 
 /** One video as the judge remembers it. */
 export interface HostedVideo {
@@ -70,18 +70,17 @@ export async function startVideoHost(options: HostOptions = {}): Promise<VideoHo
   } as Omit<VideoHost, 'baseUrl' | 'uploadOrigin' | typeof Symbol.asyncDispose>;
   const uploads = createServer((request, response) => void takeUpload(host, options, request, response));
   uploads.on('checkContinue', (request, response: ServerResponse) => void takeUpload(host, options, request, response));
-  const uploadOrigin = await listen(uploads);
+  await using stack = new AsyncDisposableStack();
+  const { origin: uploadOrigin } = stack.use(await serve(uploads));
   const api = createServer((request, response) => void serveApi(host, options, uploadOrigin, { request, response }));
-  const origin = await listen(api, options.port);
+  const { origin } = stack.use(await serve(api, options.port));
+  const servers = stack.move();
   return {
     ...host,
     baseUrl: `${origin}/v1`,
     uploadOrigin,
     [Symbol.asyncDispose]: async () => {
-      for (const server of [api, uploads]) {
-        server.closeAllConnections();
-        await new Promise((resolve) => server.close(resolve));
-      }
+      await servers.disposeAsync();
       if (host.offences.size > 0) throw new Error(`against openapi.yaml:\n  ${[...host.offences].join('\n  ')}`);
     },
   };
@@ -89,10 +88,9 @@ export async function startVideoHost(options: HostOptions = {}): Promise<VideoHo
 
 type Core = Omit<VideoHost, 'baseUrl' | 'uploadOrigin' | typeof Symbol.asyncDispose>;
 
-async function listen(server: Server, port = 0): Promise<string> {
+function serve(server: Server, port?: number): Promise<RunningServer> {
   server.requestTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return listen(server, 'http', port);
 }
 
 async function takeUpload(

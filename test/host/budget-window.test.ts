@@ -143,11 +143,11 @@ describe('a block', () => {
     [undefined, 60_000],
     [0, 1000],
     [7 * dayMs, hourMs],
-  ])('a wish of %s ms is taken as %i ms', (wish, expected) => {
-    expect(block(emptyWindow, start, wish).blockedUntil - start).toBe(expected);
+  ])('a wait of %s ms is taken as %i ms', (asked, expected) => {
+    expect(block(emptyWindow, start, asked).blockedUntil - start).toBe(expected);
   });
 
-  test('is never made shorter by a later, smaller wish', () => {
+  test('is never shortened by a later, smaller one', () => {
     const window = block(block(emptyWindow, start, 600_000), start, 1000);
     expect(window.blockedUntil).toBe(start + 600_000);
   });
@@ -158,6 +158,6 @@ describe('a block', () => {
   });
 });
 
-test('a wait that the service asks for is believed from a second to an hour', () => {
+test('a wait that the service asks for is limited to between a second and an hour', () => {
   expect([0, 1500, 86_400_000].map(believedWait)).toEqual([1000, 1500, 3_600_000]);
 });

@@ -98,7 +98,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   };
 }
 
-describe('a complete file becomes a row', () => {
+describe('a complete file is recorded', () => {
   test('with the plan of its rule, or held with the code of what is missing', async () => {
     await using there = await open(({ path }) => [folderConfig(path)]);
     const { scratch, store, folders, states } = there;
@@ -219,7 +219,7 @@ describe('another configuration', () => {
   });
 });
 
-test('the state of a folder is told on every change, and counted', async () => {
+test('the state of a folder is reported on every change, and counted', async () => {
   await using there = await open(({ file }) => [folderConfig(file('news'))]);
   const { scratch, folders, events } = there;
   await folders.start();
@@ -227,15 +227,15 @@ test('the state of a folder is told on every change, and counted', async () => {
   expect(folders.status()).toMatchObject([{ state: 'watching', why: null }]);
   await rename(scratch.file('news'), scratch.file('away'));
   await folders.rescan();
-  expect(folders.status()).toMatchObject([{ state: 'frozen', why: 'it does not exist' }]);
+  expect(folders.status()).toMatchObject([{ state: 'frozen', why: expect.stringContaining('not exist') }]);
   expect(folders.away()).toBe(1);
-  expect(await folders.whyAway(scratch.file('news'))).toBe('it does not exist');
+  expect(await folders.whyAway(scratch.file('news'))).toContain('not exist');
   await rename(scratch.file('away'), scratch.file('news'));
   await folders.rescan();
   const folder = scratch.file('news');
   expect(events.told).toEqual([
     { type: 'folder', folder, state: 'watching', why: null },
-    { type: 'folder', folder, state: 'frozen', why: 'it does not exist' },
+    { type: 'folder', folder, state: 'frozen', why: expect.stringContaining('not exist') },
     { type: 'folder', folder, state: 'watching', why: null },
   ]);
 });

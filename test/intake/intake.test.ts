@@ -269,7 +269,7 @@ describe('a vanished file that comes back', () => {
   const elsewherePlan = { ...somePlan, title: 'Another', channel: 'ch_other' };
   const otherChannel: Route = { kind: 'take', plan: elsewherePlan };
 
-  test('is held as before when no rule takes it, and goes on when one does', async () => {
+  test('stays held while no rule takes it, and continues once one does', async () => {
     const held = vanished({ plan: null });
     expect(await back(held, { route: nowhere })).toMatchObject({ end: 'held', why: 'no rule matches', plan: null });
     expect(await back(held)).toMatchObject({ end: null, why: null, endedAt: null, plan: somePlan });
@@ -287,7 +287,7 @@ describe('a vanished file that comes back', () => {
     });
   });
 
-  test('goes on with its record, and what is new of its metadata is sent', async () => {
+  test('continues with its record, and sends the changed metadata', async () => {
     expect(await back(vanished(created))).toMatchObject({ ...created, end: null, amendment: null, dying: false });
     const other = await back(vanished(created), { route: elsewhere });
     expect(other).toMatchObject({ ...created, end: null, amendment: { title: 'Another' }, dying: false });
@@ -299,7 +299,7 @@ describe('a vanished file that comes back', () => {
     expect(facts).toMatchObject({ end: null, dying: true, plan: elsewherePlan, amendment: null, videoId: 'vid_1' });
   });
 
-  test('is held when it is flawed now, and goes on when it no longer is', async () => {
+  test('is held while it is flawed, and continues once it is not', async () => {
     const flaw = 'moov is missing';
     for (const facts of [vanished(), vanished(created)])
       expect(await back(facts, { flaw })).toMatchObject({ end: 'held', why: flaw, lastFailure: { message: flaw } });
@@ -312,10 +312,10 @@ describe('a vanished file that comes back', () => {
     expect(facts).toMatchObject({ end: 'held', why: `it was ${kind}`, videoId: 'vid_1' });
   });
 
-  test('says itself why it was away, whatever it was before', async () => {
+  test('gives its own reason for being missing, whatever it was before', async () => {
     const { store, intake } = open([someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 3 })]);
     await intake.gone('/inbox', 'clip.mp4');
-    expect(store.row()).toMatchObject({ end: 'vanished', why: 'the file is no longer there' });
+    expect(store.row()).toMatchObject({ end: 'vanished', why: expect.stringContaining('no longer there') });
     await intake.accept(arrival({ route: nowhere }));
     expect(store.row()).toMatchObject({ end: 'held', why: 'no rule matches' });
   });
@@ -382,7 +382,7 @@ describe('another route', () => {
     expect(store.row('f_new1')).toMatchObject({ end: 'held', why: 'moov is missing', plan: somePlan });
   });
 
-  test('is simply taken over before anything was sent', () => {
+  test('is applied before anything was sent', () => {
     expect(rerouted(queued, elsewhere, 9)).toEqual({ plan: { ...somePlan, title: 'Another' } });
   });
 
@@ -422,7 +422,7 @@ describe('another route', () => {
     expect(rerouted(facts, { kind: 'take', plan }, 9)?.plan?.publish).toEqual(publish);
   });
 
-  test('means nothing to a file that was put away', () => {
+  test('is ignored for a file that was moved away', () => {
     expect(rerouted({ ...done, disposal: 'moved' }, elsewhere, 9)).toBeNull();
   });
 

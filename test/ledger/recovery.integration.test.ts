@@ -118,7 +118,7 @@ test('damage is said on one line, with the way back', async () => {
 });
 
 describe('a copy that is put back', () => {
-  test('takes over what was created and uploaded since, with all that the files need to go on', async () => {
+  test('restores what was created and uploaded since, with all that the files need to continue', async () => {
     await using scratch = await restored(
       [
         named('unchanged', uploaded),
@@ -165,7 +165,7 @@ describe('a copy that is put back', () => {
     expect(await ledger.history('unchanged')).toHaveLength(1);
   });
 
-  test('goes on with the last video of a file, and with its deletion', async () => {
+  test('continues with the last video of a file, and with its deletion', async () => {
     const second = { ...uploaded, uploadUrl: 'u:second' };
     await using scratch = await restored(
       [named('replaced', created), named('dying', created)],

@@ -26,7 +26,7 @@ describe('at the border of the ledger', () => {
     ['EDQUOT', 'disk full'],
     ['EROFS', 'read-only'],
     ['EIO', 'disk failing'],
-  ])('%s of a file beside it means: %s', (code, reason) => {
+  ])('%s of a file next to it means: %s', (code, reason) => {
     expect(translated(coded({ code }))).toMatchObject({ name: 'LedgerUnavailableError', reason });
   });
 

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 
 const module = (name: string) => JSON.stringify(new URL(`../../src/log/${name}`, import.meta.url).href);
 
@@ -49,7 +49,7 @@ test('20,000 lines reach a slow reader although the process exits right after cl
   expect(lines.at(-1)).toContain('"line":20000');
 });
 
-test('a reader that goes away does not end the process', async () => {
+test('a reader that closes does not end the process', async () => {
   const child = start(300, 10);
   const end = ended(child);
   await once(child.stdout ?? child, 'data');
@@ -57,7 +57,7 @@ test('a reader that goes away does not end the process', async () => {
   expect(await end).toEqual({ code: 0, report: 'closed' });
 });
 
-test.skipIf(!existsSync('/dev/full'))('a full disk does not end the process', async () => {
+test('a full disk does not end the process', needs('/dev/full'), async () => {
   const full = await open('/dev/full', 'w');
   try {
     expect(await ended(start(300, 10, full.fd))).toEqual({ code: 0, report: 'closed' });

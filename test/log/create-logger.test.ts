@@ -106,7 +106,7 @@ test.each(FORMATS.flatMap((format) => LEVELS.map((level) => [format, level] as c
   },
 );
 
-test('stacks are told at debug level only', async () => {
+test('stacks are logged at debug level only', async () => {
   for (const [level, told] of [
     ['info', false],
     ['debug', true],
@@ -150,7 +150,7 @@ test('a burst arrives complete and in order', async () => {
   );
 });
 
-test('a stream that breaks, or throws, costs lines and nothing else, and is used again once it works', async () => {
+test('a stream that breaks or throws loses lines and nothing else, and is used again once it works', async () => {
   let mode: 'fail' | 'throw' | 'work' = 'fail';
   const written: string[] = [];
   const stream = new Writable({ autoDestroy: false, emitClose: false });
@@ -184,7 +184,7 @@ test('a destroyed stream does not keep close waiting', async () => {
   expect(stream.text).toBe('');
 });
 
-test('a reader that stands still costs bounded memory, and what was dropped is counted', async () => {
+test('a stalled reader costs bounded memory, and dropped lines are counted', async () => {
   const gate = Promise.withResolvers<void>();
   let text = '';
   const write = async (chunk: Buffer) => {

@@ -1,21 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 
 /** What a command that fails leaves in the file that is its stderr. */
-function stderrOf(journalStream: (own: string) => string | undefined): string {
-  const folder = mkdtempSync(join(tmpdir(), 'dropcast-journal-'));
-  const file = join(folder, 'stderr');
+async function stderrOf(journalStream: (own: string) => string | undefined): Promise<string> {
+  await using folder = await scratchDirectory();
+  const file = folder.file('stderr');
   const descriptor = openSync(file, 'w');
   try {
     const { dev, ino } = fstatSync(descriptor, { bigint: true });
     const stream = journalStream(`${dev}:${ino}`);
     const { status } = spawnSync(process.execPath, [main, 'run', '--config', 'missing.yaml'], {
-      cwd: folder,
+      cwd: folder.path,
       env: { PATH: process.env['PATH'], ...(stream !== undefined && { JOURNAL_STREAM: stream }) },
       stdio: ['ignore', 'ignore', descriptor],
     });
@@ -23,14 +22,11 @@ function stderrOf(journalStream: (own: string) => string | undefined): string {
     return readFileSync(file, 'utf8');
   } finally {
     closeSync(descriptor);
-    rmSync(folder, { recursive: true });
   }
 }
 
-test('why a command ended is an error in the journal, on each of its lines', () => {
-  const lines = stderrOf((own) => own)
-    .trimEnd()
-    .split('\n');
+test('why a command ended is an error in the journal, on each of its lines', async () => {
+  const lines = (await stderrOf((own) => own)).trimEnd().split('\n');
   expect(lines).toEqual([
     expect.stringMatching(/^<3>no configuration file found.*missing\.yaml/),
     expect.stringMatching(/^<3>Copy config\.example\.yaml/),
@@ -40,6 +36,6 @@ test('why a command ended is an error in the journal, on each of its lines', () 
 test.each([
   ['without a journal', undefined],
   ['where the journal takes another stream, as in a terminal of a desktop', '1:2'],
-])('and bare %s', (_, stream) => {
-  expect(stderrOf(() => stream)).toMatch(/^no configuration file found;[^<]*$/);
+])('and bare %s', async (_, stream) => {
+  expect(await stderrOf(() => stream)).toMatch(/^no configuration file found;[^<]*$/);
 });

@@ -19,7 +19,7 @@ test('JSON lines begin with time, level and message', () => {
   );
 });
 
-test('a field named like one of ours stands aside', () => {
+test('a field named like one of ours is renamed', () => {
   const line = format({ kind: 'json' }, { fields: { level: 'error', message: 'forged', time: 0 } });
   expect(JSON.parse(line)).toMatchObject({
     level: 'info',

@@ -84,7 +84,7 @@ test('an error that lost its class is read by the same list', () => {
   expect(plain({ err: spread })).toEqual({ err: { message: 'm', cause: { code: 'E' } } });
 });
 
-test('the errors of an aggregate are told', () => {
+test('the errors of an aggregate are listed', () => {
   const error = new AggregateError([new Error('v4'), new Error('v6')], '');
   expect(plain({ err: error })).toMatchObject({ err: { errors: [{ message: 'v4' }, { message: 'v6' }] } });
 });

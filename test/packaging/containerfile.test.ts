@@ -50,7 +50,7 @@ test('what is written lies in volumes, so that the root can be read-only', () =>
   expect(text).toContain('--read-only --cap-drop=ALL --security-opt=no-new-privileges');
 });
 
-test('no directory is made that nothing is told to use', () => {
+test('no directory is created that nothing is configured to use', () => {
   const made = values('RUN').flatMap((run) => run.split('&&').filter((step) => /^ *install -d /.test(step)));
   const directories = made.flatMap((step) => step.trim().split(' ')).filter((word) => word.startsWith('/'));
   expect(directories.length).toBeGreaterThan(0);

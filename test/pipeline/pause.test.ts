@@ -77,7 +77,7 @@ describe('the breaker stays closed', () => {
     failure('throttled'),
     failure('transient', { status: 404 }),
     failure('suspended', { code: folderAway }),
-  ])('at $kind $code: that is no outage', (why) => {
+  ])('at $kind $code: that is not an outage', (why) => {
     expect(after(['a', 'b', 'c', 'd', 'e', 'f'].map((file) => [file, why] as const))).toEqual(closed);
   });
 });
@@ -129,7 +129,7 @@ describe('a pause', () => {
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   });
 
-  test('begins anew after a success', () => {
+  test('starts over after a success', () => {
     const released = afterRelease(pauseOf(after([['a', failure('offline')]])));
     expect(afterSuccess(released)).toEqual(closed);
   });

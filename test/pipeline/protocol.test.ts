@@ -36,7 +36,7 @@ describe('every schedule of crashes and answers', () => {
     timeout,
   );
 
-  test('an import whose answer is lost is never asked for again by itself', async () => {
+  test('an import whose answer is lost is never repeated automatically', async () => {
     const { ends } = await explore(1, { isImport: true });
     const kinds = new Set([...ends.keys()].map((end) => end.split(':')[0]));
     expect(kinds).toEqual(new Set(['done', 'held']));

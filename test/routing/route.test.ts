@@ -99,7 +99,7 @@ describe('an explanation', () => {
   const reasons = (globs: readonly string[], path: string) =>
     explainRoute(rulesOf(globs), { path, modifiedMs: 0 }, null).rules.map((rule) => rule.reason);
 
-  test('tells of every rule, in order, whether it took the file', () => {
+  test('lists every rule in order, with whether it took the file', () => {
     const explained = explainRoute([ruleOf({ key: 'r0', match: 'sport/**' }), NEWS, REST], CLIP, {
       tags: ['x'],
       title: 'T',

@@ -47,7 +47,7 @@ describe('a word', () => {
     expect(renderTitle('{date}', { ...FILE, captures: { date: '1999' } })).toBe('1999');
   });
 
-  test('in a file name is no word', () => {
+  test('in a file name is not a template word', () => {
     expect(renderTitle('{name} {show}', { path: '{date}{{.mp4', modifiedMs: 0, captures: { show: '{title}' } })).toBe(
       '{date}{{ {title}',
     );
@@ -118,7 +118,7 @@ describe('a description', () => {
     expect(renderDescription('From {dir}\r\n\n{date}\u0007\n', context)).toBe('From a b\n\n1970-01-01');
   });
 
-  test('with nothing in it is none', () => {
+  test('without content is null', () => {
     expect(renderDescription(' {dir}\n', { path: 'a.mp4', modifiedMs: 0 })).toBeNull();
   });
 

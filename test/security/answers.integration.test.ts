@@ -1,29 +1,22 @@
 import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
 import { toFailure } from '../../src/host/failure.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import type { Opened } from '../client/daemon-client.ts';
-import { startHost, takeAll, tempFolder } from '../client/upload-host.ts';
+import { startHost, takeAll } from '../client/upload-host.ts';
+import { listen, type RunningServer } from '../support/server.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** A server that answers with bytes of its own, as no library would. */
-async function startRaw(answer: (socket: Socket) => void) {
-  const sockets = new Set<Socket>();
+function startRaw(answer: (socket: Socket) => void): Promise<RunningServer> {
   const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => {}));
     socket.once('data', () => answer(socket));
     socket.resume();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return listen(server);
 }
 
 /** Writes the pieces for as long as somebody listens. */
@@ -57,8 +50,8 @@ describe('an answer of the service', () => {
       'ConnectionError',
     ],
     ['is two answers', (socket) => socket.end(`${head}x: 1\rset-cookie: a=b\r\n\r\n{}`), 'ConnectionError'],
-    ['is no HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), 'ConnectionError'],
-  ])('that %s is an error in time', { timeout: 5_000 }, async (_, answer, name) => {
+    ['is not HTTP', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), 'ConnectionError'],
+  ])('that %s is an error in time', async (_, answer, name) => {
     expect(await listingFeeds(answer)).toMatchObject({ name });
   });
 
@@ -75,7 +68,7 @@ describe('an answer of the service', () => {
   test.each([
     ['lists in lists', `{"data":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
     ['objects in objects', `{"data":[${'{"id":'.repeat(200_000)}1${'}'.repeat(200_000)}]}`],
-  ])('with %s, and no end of them, holds no feed and breaks nothing', { timeout: 10_000 }, async (_, body) => {
+  ])('with %s, and no end of them, holds no feed and breaks nothing', async (_, body) => {
     const answer = (socket: Socket) => socket.end(`${head}content-length: ${body.length}\r\n\r\n${body}`);
     expect(await listingFeeds(answer)).toEqual([]);
   });
@@ -120,11 +113,11 @@ describe('an answer of the upload address', () => {
     ['it is always about to come', '', 'HTTP/1.1 102 Processing\r\n\r\n', 'no_answer'],
     // It began too early, so that the body is held back and no byte moves any more.
     ['its body comes byte by byte', 'HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'x', 'upload_stalled'],
-  ])('is not waited for for ever when %s', { timeout: 5_000 }, async (_, beginning, piece, code) => {
+  ])('is not awaited for ever when %s', async (_, beginning, piece, code) => {
     await using server = await startRaw((socket) => drip(socket, `HTTP/1.1 100 Continue\r\n\r\n${beginning}`, piece));
     await using opened = openDaemonClient('http://127.0.0.1:1');
-    using folder = tempFolder();
-    const sending = opened.send(folder.file('clip.mp4', 'the film'), `${server.origin}/u`, {
+    await using folder = await scratchDirectory();
+    const sending = opened.send(await folder.write('clip.mp4', 'the film'), `${server.origin}/u`, {
       stallTimeoutMs: code === 'upload_stalled' ? 300 : 60_000,
       answerTimeoutMs: code === 'no_answer' ? 300 : 60_000,
     });
@@ -137,8 +130,8 @@ test.each(['clip\r\nx-forged: 1.mp4', 'clip".mp4', 'clip\u0001.mp4', 'clip.\r\nm
   async (name) => {
     await using host = await startHost(takeAll());
     await using opened = openDaemonClient('http://127.0.0.1:1');
-    using folder = tempFolder();
-    await opened.send(folder.file(name, 'x'), `${host.origin}/u`);
+    await using folder = await scratchDirectory();
+    await opened.send(await folder.write(name, 'x'), `${host.origin}/u`);
     const headers = host.seen[0]?.headers ?? {};
     expect(Object.keys(headers).toSorted()).toEqual(
       ['connection', 'content-length', 'content-type', 'expect', 'host', 'user-agent'].toSorted(),

@@ -1,25 +1,24 @@
-import { link, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { link, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { ControlSocketError, serveControl } from '../../src/daemon/control-server.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
-let directory: string;
+let directory: ScratchDirectory;
 let path: string;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'dropcast-control-'));
-  path = join(directory, 'dropcast.sock');
+  directory = await scratchDirectory();
+  path = directory.file('dropcast.sock');
 });
 
-afterEach(() => rm(directory, { recursive: true, force: true }));
+afterEach(() => directory[Symbol.asyncDispose]());
 
 /** All that the socket itself needs of a daemon. */
 function serve(): Promise<AsyncDisposable> {
-  const daemon = { ledger: {}, config: () => ({ stateDir: directory }) } as unknown as Daemon;
+  const daemon = { ledger: {}, config: () => ({ stateDir: directory.path }) } as unknown as Daemon;
   return serveControl(daemon, path, () => Promise.reject(new Error('not asked for')));
 }
 
@@ -36,7 +35,7 @@ test('the control socket is for its user alone, whatever the umask', async () =>
 });
 
 test('a socket that a killed daemon left is replaced', async () => {
-  const dead = join(directory, 'dead.sock');
+  const dead = directory.file('dead.sock');
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(dead, resolve));
   // Another name, because Node takes the first one away when it closes: as after kill -9.
@@ -60,17 +59,17 @@ describe('what somebody else put in the place of the control socket', () => {
   test.each(['victim', 'nothing'])(
     'a link to %s: is refused, and nothing is made or changed behind it',
     async (name) => {
-      const victim = join(directory, 'victim');
+      const victim = directory.file('victim');
       await writeFile(victim, 'dear diary');
-      await symlink(join(directory, name), path);
+      await symlink(directory.file(name), path);
       expect(await refusal()).toBeInstanceOf(ControlSocketError);
       expect(await readFile(victim, 'utf8')).toBe('dear diary');
       expect((await lstat(path)).isSymbolicLink()).toBe(true);
-      await expect(lstat(join(directory, 'nothing'))).rejects.toThrow('ENOENT');
+      await expect(lstat(directory.file('nothing'))).rejects.toThrow('ENOENT');
     },
   );
 
-  test('a socket of theirs: is refused, and they are told nothing', async () => {
+  test('a socket of theirs: is refused, and receives nothing', async () => {
     const heard: unknown[] = [];
     const server = createServer((socket) => socket.on('data', (part) => heard.push(part)));
     await new Promise<void>((resolve) => server.listen(path, resolve));

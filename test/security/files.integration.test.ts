@@ -4,20 +4,16 @@ import {
   link,
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   readlink,
-  realpath,
   rename,
-  rm,
   stat,
   symlink,
   unlink,
   writeFile,
 } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -33,6 +29,7 @@ import { someFacts } from '../pipeline/some-facts.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
 import { needs } from '../support/needs.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const secret = 'sk_of_the_service_4f9a7c21';
 const film = 'the film, as it was accepted';
@@ -40,9 +37,9 @@ const local = createLocalFiles(async () => null);
 
 /** A watched folder with `show/clip.mp4` in it, and beside the folder what is no business of who may write in it. */
 async function folderAndOthers() {
-  const base = await realpath(await mkdtemp(join(tmpdir(), 'dropcast-threat-')));
-  const folder = join(base, 'inbox');
-  const others = join(base, 'others');
+  const base = await scratchDirectory();
+  const folder = base.file('inbox');
+  const others = base.file('others');
   const clip = join(folder, 'show/clip.mp4');
   await mkdir(join(folder, 'show'), { recursive: true });
   await mkdir(others);
@@ -59,11 +56,11 @@ async function folderAndOthers() {
       someFacts({ folder, path: 'show/clip.mp4', version: versionOf(await lstat(clip, { bigint: true })), ...other }),
     /** `show` becomes a link to what belongs to others; the real one is kept aside. */
     swap: async () => {
-      await rename(join(folder, 'show'), join(base, 'aside'));
+      await rename(join(folder, 'show'), base.file('aside'));
       await symlink(others, join(folder, 'show'));
     },
-    aside: join(base, 'aside'),
-    [Symbol.asyncDispose]: () => rm(base, { recursive: true, force: true }),
+    aside: base.file('aside'),
+    [Symbol.asyncDispose]: () => base[Symbol.asyncDispose](),
   };
 }
 
@@ -123,7 +120,7 @@ describe('between the scan and the upload the file becomes', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('FIFOs, more than there are threads: the file system still answers', { timeout: 10_000 }, async () => {
+  test('FIFOs, more than there are threads: the file system still answers', async () => {
     await using there = await folderAndOthers();
     const facts = await there.facts();
     const pipes = Array.from({ length: 16 }, (_, n) => `pipe-${n}.mp4`);
@@ -182,7 +179,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     expect((await readdir(there.others)).toSorted()).toEqual(['api_key', 'clip.mp4', 'clip.yaml']);
   });
 
-  test('while one is at work in it: that goes on in the directory that it was', async () => {
+  test('during work in it: the work stays in the directory that it was', async () => {
     await using there = await folderAndOthers();
     await inDirectory({ folder: there.folder, directory: 'show' }, async (held) => {
       await there.swap();
@@ -212,7 +209,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     expect(await router.sidecarOf('show/clip.mp4')).toEqual({ ok: true, sidecar: null });
     expect(await router.sourceUrl('show/clip.url')).toEqual({
       ok: false,
-      why: 'the link file is no longer there',
+      why: expect.stringContaining('no longer there'),
     });
   });
 });
@@ -231,7 +228,7 @@ describe('a sidecar', () => {
     ['of the key of the language', (_, sidecar) => writeFile(sidecar, '__proto__: { title: x }')],
     ['with a type that no title has', (_, sidecar) => writeFile(sidecar, 'title: { a: 1 }')],
     ['with a channel that leads elsewhere', (_, sidecar) => writeFile(sidecar, 'channel: ../../feeds/x')],
-  ])('that is %s holds the file, with a reason and nothing of what is in it', { timeout: 5_000 }, async (_, put) => {
+  ])('that is %s holds the file, with a reason and nothing of what is in it', async (_, put) => {
     await using there = await folderAndOthers();
     await put(there, join(there.folder, 'show/clip.yaml'));
     const route = await createRouter(folderConfig(there.folder)).route('show/clip.mp4', await there.version());
@@ -250,7 +247,7 @@ describe('a sidecar', () => {
 
 describe('a hard link to a file', () => {
   // To make one needs write permission for the file (proc_sys_fs(5), protected_hardlinks): who can make it could copy the file.
-  test('is a file like any other, and only its own name is taken away', async () => {
+  test('is a file like any other, and only its own name is removed', async () => {
     await using there = await folderAndOthers();
     await link(there.clip, join(there.others, 'original.mp4'));
     expect(await checkBytes(there.folder, 'show/clip.mp4', await there.version(), true)).toEqual({ is: 'sound' });

@@ -1,25 +1,27 @@
 import { execFile } from 'node:child_process';
-import { createServer as createTlsServer } from 'node:https';
+import type { RequestListener } from 'node:http';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
 import { createVideoClient } from '../../packages/client/src/create-video-client.ts';
 import { selfSigned } from '../client/certificate.ts';
 import { apiKey, openDaemonClient } from '../client/daemon-client.ts';
-import { listening, startHost, takeAll, tempFolder } from '../client/upload-host.ts';
+import { startServer } from '../support/server.ts';
+import { startHost, takeAll } from '../client/upload-host.ts';
 import type { Host, Seen } from '../client/upload-host.ts';
 import { startProxy } from './proxy.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const run = promisify(execFile);
 
 /** The service over TLS, which notes what it was asked with. */
 async function startTlsService(): Promise<Host> {
   const seen: Seen[] = [];
-  const server = createTlsServer(selfSigned, ({ method = '', url = '', headers }, response) => {
+  const list: RequestListener = ({ method = '', url = '', headers }, response) => {
     seen.push({ method, url, headers, bytes: 0, isComplete: true });
     response.setHeader('content-type', 'application/json').end('{"data":[]}');
-  });
-  return listening(server, seen, 'https');
+  };
+  return { ...(await startServer(list, { tls: selfSigned })), seen };
 }
 
 describe('a proxy of the environment', () => {
@@ -44,9 +46,9 @@ describe('a proxy of the environment', () => {
     await using proxy = await startProxy(1);
     const proxyEnv = { HTTP_PROXY: proxy.origin, http_proxy: proxy.origin, HTTPS_PROXY: proxy.origin };
     await using opened = openDaemonClient(host.origin, { proxyEnv });
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     expect(await opened.client.feeds.list()).toEqual([]);
-    await opened.send(folder.file('clip.mp4', 'x'), `${host.origin}/u`);
+    await opened.send(await folder.write('clip.mp4', 'x'), `${host.origin}/u`);
     expect(host.seen.map(({ method }) => method)).toEqual(['GET', 'PUT']);
     expect(proxy.asked).toEqual([]);
   });
@@ -75,10 +77,10 @@ test('an upload host that is the same but for the port does not see the key', as
   await using service = await startHost(takeAll());
   await using upload = await startHost(takeAll());
   await using opened = openDaemonClient(`${service.origin}/v1`, { sendKeyTo: ['https://127.0.0.1'] });
-  using folder = tempFolder();
+  await using folder = await scratchDirectory();
   // The path says what it likes: the origin counts.
   const url = `${upload.origin}/${service.origin}/v1?to=${service.origin}`;
-  await opened.send(folder.file('clip.mp4', 'x'), url);
+  await opened.send(await folder.write('clip.mp4', 'x'), url);
   expect(upload.seen.map(({ headers }) => headers.authorization)).toEqual([undefined]);
   expect(JSON.stringify(upload.seen)).not.toContain(apiKey);
 });

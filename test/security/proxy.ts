@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-import { listening } from '../client/upload-host.ts';
+import { listen } from '../support/server.ts';
 
 /** An HTTP proxy that tunnels everything to one port of this machine, and keeps what it sees go by. */
 export async function startProxy(targetPort: number) {
@@ -20,11 +20,5 @@ export async function startProxy(targetPort: number) {
     socket.pipe(target).pipe(socket);
     socket.on('close', () => target.destroy());
   });
-  const host = await listening(server, [], 'http');
-  return {
-    origin: host.origin,
-    asked,
-    passed,
-    [Symbol.asyncDispose]: () => host[Symbol.asyncDispose](),
-  };
+  return { ...(await listen(server)), asked, passed };
 }

@@ -106,7 +106,7 @@ describe('the status page', () => {
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
   });
 
-  test('says so as well of what it refuses', async () => {
+  test('reports what it refuses, too', async () => {
     await using page = await serve();
     const foreign = { origin: 'https://evil.example' };
     const asked = [

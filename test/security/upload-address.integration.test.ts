@@ -1,4 +1,4 @@
-import { createServer as createTlsServer } from 'node:https';
+import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
 
 import { toFailure } from '../../src/host/failure.ts';
@@ -11,21 +11,23 @@ import { createUploadTargets } from '../../packages/client/src/upload/upload-tar
 import type { Resolve } from '../../packages/client/src/upload/upload-targets.ts';
 import { selfSigned } from '../client/certificate.ts';
 import { apiKey, openDaemonClient } from '../client/daemon-client.ts';
-import { listening, startHost, takeAll, tempFolder } from '../client/upload-host.ts';
-import type { Folder, Host, Seen } from '../client/upload-host.ts';
+import { startServer } from '../support/server.ts';
+import { startHost, takeAll } from '../client/upload-host.ts';
+import type { Host, Seen } from '../client/upload-host.ts';
 import { startProxy } from './proxy.ts';
+import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
 /** From the block for documentation (RFC 5737): an address of the internet that nobody has. */
 const publicService = 'https://203.0.113.7/v1';
 
 async function startTlsHost(): Promise<Host> {
   const seen: Seen[] = [];
-  const server = createTlsServer(selfSigned, (request, response) => {
+  const take: RequestListener = (request, response) => {
     const { method = '', url = '', headers } = request;
     seen.push({ method, url, headers, bytes: 0, isComplete: true });
     takeAll()(request, response, seen[0] as Seen);
-  });
-  return listening(server, seen, 'https');
+  };
+  return { ...(await startServer(take, { tls: selfSigned })), seen };
 }
 
 async function refusal(work: Promise<unknown>): Promise<Error> {
@@ -44,10 +46,10 @@ describe('an upload address of a service on the internet', () => {
   test.each(thisMachine)('%s, which is this machine, is refused without a connection', async (origin) => {
     await using host = await startHost(takeAll());
     await using opened = openDaemonClient(publicService);
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const { port } = new URL(host.origin);
     const error = await refusal(
-      opened.send(folder.file('clip.mp4', 'the film'), `${origin}:${port}/u/tok_5f0c1be2aa77`),
+      opened.send(await folder.write('clip.mp4', 'the film'), `${origin}:${port}/u/tok_5f0c1be2aa77`),
     );
     expect(error).toBeInstanceOf(UploadRejectedError);
     expect(error).toMatchObject({ code: 'unsafe_upload_address' });
@@ -68,8 +70,8 @@ describe('an upload address of a service on the internet', () => {
     'https://[fd00::1]/',
   ])('%s, the metadata of a cloud or a private network, is refused', async (url) => {
     await using opened = openDaemonClient(publicService);
-    using folder = tempFolder();
-    expect(await refusal(opened.send(folder.file('clip.mp4', 'the film'), url))).toMatchObject({
+    await using folder = await scratchDirectory();
+    expect(await refusal(opened.send(await folder.write('clip.mp4', 'the film'), url))).toMatchObject({
       code: 'unsafe_upload_address',
     });
   });
@@ -89,10 +91,10 @@ describe('an upload address of a service on the internet', () => {
     'https://user@example.com/',
     'https://exa mple.com/',
     '',
-  ])('%j is no address that a file may be sent to', async (url) => {
+  ])('%j is not an address that a file may be sent to', async (url) => {
     await using opened = openDaemonClient(publicService);
-    using folder = tempFolder();
-    const error = await refusal(opened.send(folder.file('clip.mp4', 'the film'), url));
+    await using folder = await scratchDirectory();
+    const error = await refusal(opened.send(await folder.write('clip.mp4', 'the film'), url));
     expect(error).toMatchObject({ name: 'UploadRejectedError', code: 'unsafe_upload_address' });
     expect(error.message).not.toMatch(/passwd|pass@|alert|docker/);
   });
@@ -103,9 +105,9 @@ describe('the metadata of a cloud', () => {
     'is no place for uploads of the service at %s either',
     async (service) => {
       await using opened = openDaemonClient(service);
-      using folder = tempFolder();
+      await using folder = await scratchDirectory();
       const error = await refusal(
-        opened.send(folder.file('clip.mp4', 'the film'), 'https://169.254.169.254/latest/meta-data'),
+        opened.send(await folder.write('clip.mp4', 'the film'), 'https://169.254.169.254/latest/meta-data'),
       );
       expect(error).toMatchObject({ code: 'unsafe_upload_address' });
     },
@@ -124,7 +126,12 @@ describe('an upload address with a name', () => {
     return Object.assign(resolve, { asked });
   }
 
-  function send(folder: Folder, url: string, resolve: Resolve, { service = publicService, proxyEnv = {} } = {}) {
+  function send(
+    folder: ScratchDirectory,
+    url: string,
+    resolve: Resolve,
+    { service = publicService, proxyEnv = {} } = {},
+  ) {
     const named = new Set([new URL(service).origin]);
     return put(folder, url, {
       agent: freshConnections(proxyEnv, selfSigned.cert),
@@ -134,8 +141,8 @@ describe('an upload address with a name', () => {
     });
   }
 
-  async function put(folder: Folder, url: string, world: UploadWorld, signal = new AbortController().signal) {
-    const { name, sizeBytes, openReader } = await seekableOf(folder.file('clip.mp4', 'the film'));
+  async function put(folder: ScratchDirectory, url: string, world: UploadWorld, signal = new AbortController().signal) {
+    const { name, sizeBytes, openReader } = await seekableOf(await folder.write('clip.mp4', 'the film'));
     await using reader = await openReader();
     const options = { url, name, signal, stallTimeoutMs: 5_000, beforeLastPart: async () => {} };
     return await putBody({ reader, sizeBytes }, options, world);
@@ -150,7 +157,7 @@ describe('an upload address with a name', () => {
     [['64:ff9b::7f00:1']],
   ])('that resolves to %j is refused, and nothing is connected to', async (addresses) => {
     await using host = await startTlsHost();
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const { port } = new URL(host.origin);
     const error = await refusal(send(folder, `https://rebind.example:${port}/u`, answering(addresses)));
     expect(error).toMatchObject({ name: 'UploadRejectedError', code: 'unsafe_upload_address' });
@@ -160,7 +167,7 @@ describe('an upload address with a name', () => {
 
   test('is asked for once: the address that was judged is the one that is connected to', async () => {
     await using host = await startTlsHost();
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const { port } = new URL(host.origin);
     const resolve = answering(['203.0.113.9'], ['127.0.0.1']);
     const stop = AbortSignal.timeout(300);
@@ -173,7 +180,7 @@ describe('an upload address with a name', () => {
 
   test('may lead where the service itself is', async () => {
     await using host = await startTlsHost();
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const { port } = new URL(host.origin);
     const resolve = answering(['127.0.0.1']);
     // The certificate is for 127.0.0.1 alone: that it is asked for shows that the connection was made.
@@ -184,7 +191,7 @@ describe('an upload address with a name', () => {
   });
 
   test('waits when it cannot be found out where the service is', async () => {
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     const resolve: Resolve = async (hostname) => {
       if (hostname === 'upload.example') return [{ address: '10.0.0.1', family: 4 }];
       throw Object.assign(new Error('queryA EAI_AGAIN'), { code: 'EAI_AGAIN' });
@@ -198,7 +205,7 @@ describe('an upload address with a name', () => {
 
   test('is left to the proxy that the operator chose, wherever that is', async () => {
     await using host = await startTlsHost();
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     await using proxy = await startProxy(Number(new URL(host.origin).port));
     const resolve = answering(['127.0.0.1']);
     const proxyEnv = { HTTPS_PROXY: proxy.origin };
@@ -213,8 +220,8 @@ describe('a service that is near', () => {
   test('on this machine: its uploads may be there too', async () => {
     await using host = await startHost(takeAll());
     await using opened = openDaemonClient('http://127.0.0.1:1/v1');
-    using folder = tempFolder();
-    await expect(opened.send(folder.file('clip.mp4', 'the film'), `${host.origin}/u`)).resolves.toMatchObject({
+    await using folder = await scratchDirectory();
+    await expect(opened.send(await folder.write('clip.mp4', 'the film'), `${host.origin}/u`)).resolves.toMatchObject({
       sizeBytes: 8,
     });
   });
@@ -222,8 +229,8 @@ describe('a service that is near', () => {
   test('on a private network: its uploads may not be on this machine', async () => {
     await using host = await startHost(takeAll());
     await using opened = openDaemonClient('https://10.0.0.5/v1');
-    using folder = tempFolder();
-    expect(await refusal(opened.send(folder.file('clip.mp4', 'the film'), `${host.origin}/u`))).toMatchObject({
+    await using folder = await scratchDirectory();
+    expect(await refusal(opened.send(await folder.write('clip.mp4', 'the film'), `${host.origin}/u`))).toMatchObject({
       code: 'unsafe_upload_address',
     });
     expect(host.seen).toEqual([]);
@@ -233,8 +240,8 @@ describe('a service that is near', () => {
 test('an origin that a person has named to see the key may be anywhere', async () => {
   await using host = await startHost(takeAll());
   await using opened = openDaemonClient(publicService, { sendKeyTo: [host.origin] });
-  using folder = tempFolder();
-  await opened.send(folder.file('clip.mp4', 'the film'), `${host.origin}/u`);
+  await using folder = await scratchDirectory();
+  await opened.send(await folder.write('clip.mp4', 'the film'), `${host.origin}/u`);
   expect(host.seen.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${apiKey}`]);
 });
 
@@ -245,8 +252,8 @@ test.each([301, 302, 303, 307, 308])('a redirect by %i is never followed, by no 
     response.writeHead(status, { location: `${other.origin}/steal` }).end();
   });
   await using opened = openDaemonClient('http://127.0.0.1:1/v1', { sendKeyTo: [host.origin, other.origin] });
-  using folder = tempFolder();
-  const error = await refusal(opened.send(folder.file('clip.mp4', 'the film'), `${host.origin}/u`));
+  await using folder = await scratchDirectory();
+  const error = await refusal(opened.send(await folder.write('clip.mp4', 'the film'), `${host.origin}/u`));
   expect(error).toMatchObject({ name: 'RedirectError', status });
   expect(other.sockets.size + other.seen.length).toBe(0);
 });

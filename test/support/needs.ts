@@ -40,6 +40,7 @@ const sources = {
   '/proc': { otherwise: 'run on Linux', isThere: () => existsSync('/proc/self/fd') },
   mount: { otherwise: 'run as root where mounting is allowed', isThere: canMount },
   'readable clone': { otherwise: 'clone to where other users can read', isThere: othersCanRead },
+  'older Node': { otherwise: 'put a Node 20 to 23 on the PATH', isThere: () => findOlderNode() !== undefined },
   root: { otherwise: 'run as root', isThere: () => process.getuid?.() === 0 },
   'not root': { otherwise: 'run as another user than root', isThere: () => process.getuid?.() !== 0 },
 } satisfies Record<string, Source>;
@@ -85,6 +86,14 @@ export function findChromium(): string | undefined {
     '/Applications/Chromium.app/Contents/MacOS/Chromium',
   ];
   return CHROMIUM ?? names.map(findOnPath).find((path) => path !== undefined) ?? places.find(isProgram);
+}
+
+/** One of the major versions 20 to 23, which the packages refuse. */
+export function findOlderNode(): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'];
+  const isOlder = (node: string): boolean =>
+    /^v2[0-3]\./.test(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? '');
+  return folders.map((folder) => join(folder, 'node')).find(isOlder);
 }
 
 function findOnPath(program: string): string | undefined {

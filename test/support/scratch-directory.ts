@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,6 +8,8 @@ export interface ScratchDirectory extends AsyncDisposable {
   readonly path: string;
   /** The path of something inside. */
   file(...names: readonly string[]): string;
+  /** Writes a file inside and returns its path. */
+  write(name: string, content: string | Uint8Array): Promise<string>;
 }
 
 export async function scratchDirectory(): Promise<ScratchDirectory> {
@@ -15,6 +17,11 @@ export async function scratchDirectory(): Promise<ScratchDirectory> {
   return {
     path,
     file: (...names) => join(path, ...names),
+    write: async (name, content) => {
+      const file = join(path, name);
+      await writeFile(file, content);
+      return file;
+    },
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
 }

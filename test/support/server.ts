@@ -24,20 +24,24 @@ export async function startServer(handler: RequestListener, { tls }: ServerOptio
   return listen(createTlsServer(tls, handler), 'https');
 }
 
-/** Makes any server (of `node:net`, or one with special settings) listen on a free port of 127.0.0.1. */
-export async function listen(server: Server, scheme: 'http' | 'https' = 'http'): Promise<RunningServer> {
+/**
+ * Makes any server (of `node:net`, or one with special settings) listen on 127.0.0.1.
+ *
+ * @param port any free one by default
+ */
+export async function listen(server: Server, scheme: 'http' | 'https' = 'http', port = 0): Promise<RunningServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => {}); // A reset by the other side is what many tests are about.
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const address = server.address() as AddressInfo;
   return {
-    origin: `${scheme}://127.0.0.1:${port}`,
-    port,
+    origin: `${scheme}://127.0.0.1:${address.port}`,
+    port: address.port,
     sockets,
     [Symbol.asyncDispose]: async () => {
       if (!server.listening) return;

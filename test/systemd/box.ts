@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { execute } from './execute.ts';
 import type { Ended, Terms } from './execute.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import { until } from '../support/until.ts';
 
 /** A Debian with systemd as PID 1, with a network of its own that has only loopback. Leaving its block destroys it. */
 export interface Box extends AsyncDisposable {
@@ -30,8 +31,7 @@ export interface Box extends AsyncDisposable {
  */
 export async function startBox(root: string, binds: Readonly<Record<string, string>>): Promise<Box> {
   await using making = new AsyncDisposableStack();
-  const ground = await mkdtemp(join(tmpdir(), 'dropcast-box-'));
-  making.defer(() => rm(ground, { recursive: true, force: true }));
+  const { path: ground } = making.use(await scratchDirectory());
   const cgroups = await makeCgroups(basename(ground));
   making.defer(() => removeCgroups(cgroups));
   const holder = await startHolder(root, ground);
@@ -85,21 +85,18 @@ class Machine {
     this.#container = child;
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (said += String(part)));
-    await eventually('systemd runs as PID 1', async () => {
-      if (child.exitCode !== null) throw new Error(`systemd-nspawn ended with ${child.exitCode}: ${said}`);
+    await until('systemd runs as PID 1', async () => {
       this.leader = (await descendants(child.pid)).get('systemd') ?? '';
-      return this.leader !== '';
+      return this.leader !== '' || child.exitCode !== null;
     });
+    if (child.exitCode !== null) throw new Error(`systemd-nspawn ended with ${child.exitCode}: ${said}`);
     let state = '';
-    await eventually(
-      () => `the machine is up: it says ${state}; ${said}`,
-      async () => {
-        const { stdout, stderr } = await this.run('systemctl is-system-running; systemctl list-jobs --no-legend');
-        state = `${stdout}${stderr}`;
-        return /^(running|degraded)$/m.test(stdout);
-      },
-      bootMs,
-    );
+    const isUp = async (): Promise<boolean> => {
+      const { stdout, stderr } = await this.run('systemctl is-system-running; systemctl list-jobs --no-legend');
+      state = `${stdout}${stderr}`;
+      return /^(running|degraded)$/m.test(stdout);
+    };
+    await until('the machine is up', isUp, { withinMs: bootMs, seen: () => `${state}; ${said}` });
   }
 
   run(script: string, terms?: Terms): Promise<Ended> {
@@ -145,10 +142,8 @@ exec cat`;
   let said = '';
   holder.stderr.on('data', (part) => (said += String(part)));
   holder.stdout.on('data', (part) => (said += String(part)));
-  await eventually('the file system of the box is mounted', async () => {
-    if (holder.exitCode !== null) throw new Error(`the file system of the box cannot be mounted: ${said}`);
-    return said.includes('ready');
-  });
+  await until('the file system of the box is mounted', () => said.includes('ready') || holder.exitCode !== null);
+  if (holder.exitCode !== null) throw new Error(`the file system of the box cannot be mounted: ${said}`);
   return holder;
 }
 
@@ -172,7 +167,7 @@ async function makeCgroups(name: string): Promise<string[]> {
 
 async function removeCgroups(paths: readonly string[]): Promise<void> {
   for (const path of paths)
-    await eventually(`the cgroup ${path} is empty`, async () => {
+    await until(`the cgroup ${path} is empty`, async () => {
       const { code } = await execute(['find', path, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', '+']);
       return code === 0;
     });
@@ -198,17 +193,3 @@ async function descendants(pid: number | undefined): Promise<Map<string, string>
 
 /** A boot takes a second; where 25 others wanted the two processors it took more than 40. */
 const bootMs = 120_000;
-
-/** Waits for a condition and fails with its name. Longer than any step takes on a busy machine. */
-export async function eventually(
-  what: string | (() => string),
-  condition: () => Promise<boolean>,
-  timeoutMs = 40_000,
-): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > end)
-      throw new Error(`waited ${timeoutMs} ms for: ${typeof what === 'string' ? what : what()}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { eventually } from './box.ts';
+import { until } from '../support/until.ts';
 import type { Box } from './box.ts';
 import type { Ended } from './execute.ts';
 import type { VideoService } from './video-service.ts';
@@ -79,7 +79,7 @@ export async function reaches(box: Box, path: string, state: string, args = ''):
     seen = await show(box, path, args);
     return stateIn(seen)?.state === state;
   };
-  await eventually(`${path} is ${state}`, isThere).catch(async (error: unknown) => {
+  await until(`${path} is ${state}`, isThere).catch(async (error: unknown) => {
     throw new Error(`it is ${JSON.stringify(seen)}\n${await tail(box)}`, { cause: error });
   });
   return stateIn(seen as unknown as Ended) as FileState;

@@ -86,7 +86,7 @@ test('a daemon that does not come up is given no more time after a minute', asyn
   expect(news()).toEqual([]);
 });
 
-test('numbers are told when they have changed, at most once a second', async () => {
+test('numbers are reported when they have changed, at most once a second', async () => {
   const { lifecycle, daemon, news, pass } = await openReady();
   using _ = lifecycle;
   await pass(60_000);
@@ -119,7 +119,7 @@ test('a ledger that cannot be read for the moment ends nothing', async () => {
   expect(news()).toEqual(['STATUS=1 queued · API 0/1000']);
 });
 
-test('the watchdog hears of a working loop that turns, from READY on, and of no other', async () => {
+test('the watchdog is fed while the loop turns, from READY on, and never otherwise', async () => {
   const { lifecycle, daemon, news, pass, watch } = open({ watchdogMs: 10_000 });
   using _ = lifecycle;
   watch();
@@ -133,13 +133,13 @@ test('the watchdog hears of a working loop that turns, from READY on, and of no 
   expect(news()).toEqual([]);
 });
 
-test('a SIGTERM from before it began is told as well', () => {
+test('a SIGTERM from before the start is reported as well', () => {
   const { notifier, sent } = recordingNotifier();
   using _ = createLifecycleNotifier(notifier, { logger: recordingLogger(), stopping: AbortSignal.abort() });
   expect(sent.at(-1)).toContain('STOPPING=1');
 });
 
-test('SIGTERM is told at once, then the uploads that are left, and time is asked for until the end', async () => {
+test('SIGTERM is reported at once, then the uploads that are left, with more time requested until the end', async () => {
   const { lifecycle, daemon, news, pass, stop } = await openReady({ watchdogMs: 2_000 });
   daemon.uploads = 2;
   stop();
@@ -165,7 +165,7 @@ test('an end that hangs is given no more time after three minutes', async () => 
   expect(news()).toEqual([]);
 });
 
-test('numbers that were asked for before the end began are not told in it', async () => {
+test('numbers requested before the stop are not reported during it', async () => {
   const { lifecycle, news, pass, stop } = await openReady({ lookMs: 300 });
   using _ = lifecycle;
   await pass(100);

@@ -9,6 +9,7 @@ import { NotifyError, openNotifier } from '../../src/systemd/notifier.ts';
 import { recordingLogger, silentLogger } from '../pipeline/silent-logger.ts';
 import { openNotifySocket } from './notify-socket.ts';
 import { needs } from '../support/needs.ts';
+import { until } from '../support/until.ts';
 
 const pid = process.pid;
 /** There is no program in it. */
@@ -87,7 +88,7 @@ describe('which way a message goes', () => {
     },
   );
 
-  test('nowhere without a manager that wants to be told', () => {
+  test('nowhere without a manager that listens', () => {
     expect(openNotifier({ env: { PATH }, pid, logger: silentLogger })).toBeNull();
     expect(openNotifier({ env: { PATH, NOTIFY_SOCKET: '' }, pid, logger: silentLogger })).toBeNull();
   });
@@ -117,7 +118,8 @@ describe('what cannot be sent', () => {
     using notifier = openNotifier({ env, pid, logger });
     notifier?.send({ READY: '1' });
     notifier?.send({ READY: '1' });
-    await expect.poll(() => logger.lines.length).toBe(1);
+    await until('it is logged', () => logger.lines.length > 0);
+    expect(logger.lines).toHaveLength(1);
     expect(notifier?.backend).toBe('binary');
     // Whatever lies where it was started is not run.
     const here = { ...env, PATH: relative(process.cwd(), directory.path) };
@@ -133,7 +135,7 @@ describe('the watchdog', () => {
     { env: { WATCHDOG_USEC: '60000000', WATCHDOG_PID: String(pid + 1) }, watchdogMs: null },
     { env: { WATCHDOG_USEC: '0' }, watchdogMs: null },
     { env: { WATCHDOG_USEC: 'often' }, watchdogMs: null },
-  ])('with $env wants a sign every $watchdogMs ms', async ({ env, watchdogMs }) => {
+  ])('with $env expects a sign every $watchdogMs ms', async ({ env, watchdogMs }) => {
     using notifier = openNotifier({ env: { PATH, NOTIFY_SOCKET: '@nobody', ...env }, pid, logger: silentLogger });
     expect(notifier?.watchdogMs).toBe(watchdogMs);
   });

@@ -33,7 +33,7 @@ function open({ turnedAt }: Pick<ReturnType<typeof startLoop>, 'turnedAt'>) {
   return { watchdog: keepAlive({ notifier, logger, intervalMs: 60_000, turnedAt }), sent, logger };
 }
 
-test('a loop that turns is told of every quarter of the interval', () => {
+test('a running loop is reported every quarter of the interval', () => {
   const { sent, logger } = open(startLoop());
   vi.advanceTimersByTime(60 * 60_000);
   expect(sent).toHaveLength(241);
@@ -52,7 +52,7 @@ test('a stalled loop gets no more pings, and is logged once', () => {
   expect(logger.lines).toMatchObject([{ level: 'error' }]);
 });
 
-test('a loop that turns more seldom than it is looked at is told of as often as it turns', () => {
+test('a loop that turns less often than it is checked is reported as often as it turns', () => {
   const loop = startLoop();
   const { notifier, sent } = recordingNotifier();
   keepAlive({ notifier, logger: recordingLogger(), intervalMs: 2_000, turnedAt: loop.turnedAt });
@@ -60,7 +60,7 @@ test('a loop that turns more seldom than it is looked at is told of as often as 
   expect(sent.length).toBeGreaterThanOrEqual(60);
 });
 
-test('one that comes back is told of within a second, and a second hang is said again', () => {
+test('one that recovers is reported on the next check, and a second hang is reported again', () => {
   const loop = startLoop();
   const { sent, logger } = open(loop);
   vi.advanceTimersByTime(15_000);
@@ -93,7 +93,7 @@ test('after a pause of the whole process the check may come before the turn: tha
   expect(logger.lines).toEqual([]);
 });
 
-test('nothing is told after the end', () => {
+test('nothing is reported after the end', () => {
   const { sent, watchdog } = open(startLoop());
   watchdog[Symbol.dispose]();
   vi.advanceTimersByTime(60 * 60_000);

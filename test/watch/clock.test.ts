@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { watchForStalls } from '../../src/watch/clock.ts';
 import { FakeClock } from './fake-clock.ts';
 
-test('a stall is told once, with its length; regular ticks are not', () => {
+test('a stall is reported once, with its length; regular ticks are not', () => {
   const clock = new FakeClock();
   let lateBy = 0;
   const stalls: number[] = [];

@@ -1,34 +1,34 @@
 import { spawnSync } from 'node:child_process';
-import { appendFile, lstat, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, lstat, mkdir, rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 import { checkBytes } from '../../src/watch/completeness.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 
 /** A folder with `show/clip.mp4` in it, and a link to the folder. */
 async function folderWithClip() {
-  const base = await mkdtemp(join(tmpdir(), 'dropcast-proof-'));
-  const folder = join(base, 'folder');
+  const base = await scratchDirectory();
+  const folder = base.file('folder');
   const clip = join(folder, 'show/clip.mp4');
   await mkdir(join(folder, 'show'), { recursive: true });
   await writeFile(clip, 'content');
-  await symlink(folder, join(base, 'link'));
+  await symlink(folder, base.file('link'));
   const version = versionOf(await lstat(clip, { bigint: true }));
   const prove = (root = folder) => checkBytes(root, 'show/clip.mp4', version, true);
-  return { base, folder, clip, prove, [Symbol.asyncDispose]: () => rm(base, { recursive: true }) };
+  return { ...base, folder, clip, prove };
 }
 
 test('the observed file is sound, also in a folder that is configured through a link', async () => {
   await using there = await folderWithClip();
   expect(await there.prove()).toEqual({ is: 'sound' });
-  expect(await there.prove(join(there.base, 'link'))).toEqual({ is: 'sound' });
+  expect(await there.prove(there.file('link'))).toEqual({ is: 'sound' });
 });
 
 test('a file behind a directory that became a link is never read', async () => {
   await using there = await folderWithClip();
-  await rename(join(there.folder, 'show'), join(there.base, 'outside'));
-  await symlink(join(there.base, 'outside'), join(there.folder, 'show'));
+  await rename(join(there.folder, 'show'), there.file('outside'));
+  await symlink(there.file('outside'), join(there.folder, 'show'));
   expect(await there.prove()).toEqual({ is: 'unreadable', why: 'a directory above it is a symbolic link' });
 });
 

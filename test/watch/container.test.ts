@@ -83,7 +83,7 @@ describe('MP4 and QuickTime', () => {
 
   test('a file of 2^40 bytes is judged by its boxes alone', async () => {
     const start = Buffer.concat([box('ftyp', 16), box('moov', 10), largeBox('mdat', 2n ** 40n)]);
-    expect((await flawOf(start, 2 ** 40)).flaw).toBe('the container says 42 bytes are missing');
+    expect((await flawOf(start, 2 ** 40)).flaw).toContain('42 bytes');
     expect((await flawOf(start, 2 ** 40 + 42)).flaw).toBeNull();
   });
 });

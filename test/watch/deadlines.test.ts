@@ -60,7 +60,7 @@ test('ten thousand deadlines share one timer', () => {
   expect(clock.timers).toBe(0);
 });
 
-test('a receiver may set the same key anew', () => {
+test('a receiver may set the same key again', () => {
   const clock = new FakeClock();
   const times: number[] = [];
   const deadlines: Deadlines = new Deadlines(clock, (key) => {
@@ -99,7 +99,7 @@ test('no more keys are handed over than there is room for, the rest in order whe
   expect(taken.at(-1)).toBe('later');
 });
 
-test('a deadline further away than a timer can reach comes due on time', () => {
+test('a deadline beyond the longest timer comes due on time', () => {
   const { clock, fired, deadlines } = setUp();
   deadlines.set('a', 30 * 86_400_000);
   clock.advance(30 * 86_400_000 - 1);

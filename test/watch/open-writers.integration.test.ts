@@ -1,21 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { lstat, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { lstat, open } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { OpenWriters } from '../../src/watch/open-writers.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
 import { FakeClock } from './fake-clock.ts';
+import { needs } from '../support/needs.ts';
 
 async function someFile() {
-  const directory = await mkdtemp(join(tmpdir(), 'dropcast-writers-'));
-  const path = join(directory, 'clip.mp4');
-  await writeFile(path, 'content');
+  const directory = await scratchDirectory();
+  const path = await directory.write('clip.mp4', 'content');
   return {
     path,
     version: versionOf(await lstat(path, { bigint: true })),
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
 }
 
@@ -30,7 +29,7 @@ async function holder(path: string, redirection: string) {
   return { pid: child.pid, end };
 }
 
-describe.runIf(process.platform === 'linux')('a file that another process has open', () => {
+describe('a file that another process has open', needs('/proc'), () => {
   test.each(['>>', '<>'])('with %s has a writer, until it is closed', async (redirection) => {
     await using file = await someFile();
     const writers = new OpenWriters();
@@ -55,7 +54,7 @@ describe.runIf(process.platform === 'linux')('a file that another process has op
   });
 });
 
-test('our own process is no writer', async () => {
+test('our own process is not a writer', async () => {
   await using file = await someFile();
   await using handle = await open(file.path, 'r+');
   expect(handle.fd).toBeGreaterThan(0);

@@ -18,7 +18,7 @@ test.each<[string, Partial<FileVersion>]>([
   ['inode', { ino: '9' }],
   ['birth time', { birthtimeNs: '9' }],
   ['device', { dev: '9' }],
-])('a change of the %s starts the wait anew', (_, change) => {
+])('a change of the %s restarts the wait', (_, change) => {
   const file = startWaiting('a.mp4', 'media', version, 0);
   expect(noteVersion(file, { ...version, ...change }, 3000)).toBe(true);
   expect(file.sinceMs).toBe(3000);

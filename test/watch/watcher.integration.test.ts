@@ -26,6 +26,7 @@ import type { CompleteFile } from '../../src/watch/ports.ts';
 import { eventually } from '../support/until.ts';
 import { FakeClock } from './fake-clock.ts';
 import { WatchedDirectory, deaf, manualEvents } from './watched-directory.ts';
+import { needs } from '../support/needs.ts';
 
 const until = async (condition: () => void | Promise<void>): Promise<void> =>
   eventually('the expectation of this line', condition, { withinMs: 20_000 });
@@ -238,13 +239,13 @@ describe('a file that is not finished', () => {
     await passUntil(clock, () => expect(inbox.completed).toMatchObject([{ version: { size: 64 } }]));
   });
 
-  test.runIf(process.platform === 'linux')('waits while another process has it open for writing', async () => {
+  test('waits while another process has it open for writing', needs('/proc'), async () => {
     // The clock of the looks at /proc, which all watchers of a process share.
     await using inbox = await WatchedDirectory.create({ clock: monotonicClock });
     await inbox.watcher.start();
     const held = spawn('sh', ['-c', 'exec 3>>held.mp4; echo content >&3; read line'], { cwd: inbox.path });
     await until(() =>
-      expect(inbox.watcher.settling()).toMatchObject([{ why: `open for writing by process ${held.pid} (sh)` }]),
+      expect(inbox.watcher.settling()).toMatchObject([{ why: expect.stringContaining(`${held.pid} (sh)`) }]),
     );
     expect(inbox.completed).toEqual([]);
     held.stdin.end();
@@ -270,7 +271,7 @@ describe('a file that is not finished', () => {
     expect(inbox.completed).toHaveLength(1);
   });
 
-  test('is forgotten when it vanishes, and nobody is told', async () => {
+  test('is forgotten silently when it vanishes', async () => {
     await using inbox = await WatchedDirectory.create();
     await inbox.watcher.start();
     await writeFile(inbox.at('clip.mp4'), 'content');
@@ -316,11 +317,11 @@ describe('a file that is not finished', () => {
     await until(() => expect(inbox.completed).toMatchObject([{ flaw: null }]));
   });
 
-  test.skipIf(process.getuid?.() === 0)('waits while it cannot be read', async () => {
+  test('waits while it cannot be read', needs('not root'), async () => {
     await using inbox = await WatchedDirectory.create();
     await writeFile(inbox.at('clip.mp4'), 'content', { mode: 0o000 });
     await inbox.watcher.start();
-    await until(() => expect(inbox.watcher.settling()[0]?.why).toBe('it cannot be read (EACCES)'));
+    await until(() => expect(inbox.watcher.settling()[0]?.why).toContain('EACCES'));
     await chmod(inbox.at('clip.mp4'), 0o600);
     await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
   });
@@ -415,7 +416,7 @@ describe('nothing is lost', () => {
     await until(() => expect(inbox.gone).toEqual(['a/clip.mp4']));
   });
 
-  test('when the watcher hits the watch limit: it says so once and scans more often', async () => {
+  test('at the watch limit it warns once and scans more often', async () => {
     const events = manualEvents();
     const clock = new FakeClock();
     await using inbox = await WatchedDirectory.create({ openEvents: events.open, clock });
@@ -496,7 +497,7 @@ describe('what is never offered', () => {
     expect(inbox.watcher.counts()).toEqual({ seen: 9, settling: 0, offered: 1, ignored: 0, refused: 8 });
     const refusals = inbox.log.filter((line) => line.message === 'refused').map((line) => line.fields);
     expect(refusals).toHaveLength(8);
-    expect(refusals).toContainEqual({ folder: inbox.path, path: 'pipe.mp4', why: 'it is a named pipe' });
+    expect(refusals).toContainEqual({ folder: inbox.path, path: 'pipe.mp4', why: expect.stringContaining('pipe') });
   });
 
   test('temporary names, foreign files and nested watched folders', async () => {
@@ -526,7 +527,7 @@ describe('what is never offered', () => {
       {
         level: 'warn',
         message: 'refused',
-        fields: { folder: inbox.path, path: 'caf\\xe9.mp4', why: 'its name is not valid UTF-8' },
+        fields: { folder: inbox.path, path: 'caf\\xe9.mp4', why: expect.stringContaining('UTF-8') },
       },
     ]);
   });
@@ -548,7 +549,7 @@ describe('what is never offered', () => {
   });
 });
 
-describe('a folder that goes away', () => {
+describe('a folder that goes missing', () => {
   test('freezes: nothing is gone; what comes back unchanged is not offered again', async () => {
     await using base = await WatchedDirectory.create();
     const root = base.at('inbox');
@@ -559,7 +560,7 @@ describe('a folder that goes away', () => {
     await until(() => expect(inbox.paths).toEqual(['a.mp4']));
     await rename(root, base.at('away'));
     await inbox.watcher.rescan();
-    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: 'it does not exist' });
+    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: expect.stringContaining('not exist') });
     expect(inbox.gone).toEqual([]);
     await rename(base.at('away'), root);
     await until(() => expect(inbox.states.at(-1)).toEqual({ state: 'watching' }));
@@ -568,7 +569,7 @@ describe('a folder that goes away', () => {
     expect(inbox.gone).toEqual([]);
   });
 
-  test('and is made anew is a healthy empty folder: its files are gone, new ones are found', async () => {
+  test('and is recreated is a healthy empty folder: its files are gone, new ones are found', async () => {
     await using base = await WatchedDirectory.create();
     const root = base.at('inbox');
     await mkdir(root);
@@ -615,7 +616,7 @@ describe('a folder that goes away', () => {
     const root = base.at('later');
     await using inbox = await WatchedDirectory.create({ folder: { path: root, rescanMs: 300 } });
     await inbox.watcher.start();
-    expect(inbox.states).toEqual([{ state: 'frozen', why: 'it does not exist' }]);
+    expect(inbox.states).toEqual([{ state: 'frozen', why: expect.stringContaining('not exist') }]);
     await mkdir(root);
     await writeFile(join(root, 'clip.mp4'), 'content');
     await until(() => expect(inbox.paths).toEqual(['clip.mp4']));
@@ -631,13 +632,13 @@ describe('a folder that goes away', () => {
     await until(() => expect(inbox.paths).toEqual(['a.mp4']));
     expect(await inbox.watcher.whyAway('gone.mp4')).toBeNull();
     await rename(root, base.at('away'));
-    expect(await inbox.watcher.whyAway('a.mp4')).toBe('it does not exist');
-    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: 'it does not exist' });
+    expect(await inbox.watcher.whyAway('a.mp4')).toContain('not exist');
+    expect(inbox.states.at(-1)).toEqual({ state: 'frozen', why: expect.stringContaining('not exist') });
     // The scan that this set going is over, and the next by itself is far away.
     await inbox.watcher.rescan();
     await rename(base.at('away'), root);
     // What was not found while it was away is not believed to be gone the moment it is back.
-    expect(await inbox.watcher.whyAway('a.mp4')).toBe('it does not exist');
+    expect(await inbox.watcher.whyAway('a.mp4')).toContain('not exist');
     await until(() => expect(inbox.states.at(-1)).toEqual({ state: 'watching' }));
     expect(await inbox.watcher.whyAway()).toBeNull();
     expect([inbox.paths, inbox.gone]).toEqual([['a.mp4'], []]);
@@ -660,7 +661,7 @@ describe('a folder that goes away', () => {
     await using inbox = await WatchedDirectory.create({ openEvents: deaf });
     await inbox.watcher.start();
     await inbox.watcher[Symbol.asyncDispose]();
-    expect(await inbox.watcher.whyAway('a.mp4')).toBe('it is not being watched');
+    expect(await inbox.watcher.whyAway('a.mp4')).toContain('not being watched');
   });
 
   test('because it is a file now freezes', async () => {
@@ -668,10 +669,10 @@ describe('a folder that goes away', () => {
     await writeFile(base.at('inbox'), '');
     await using inbox = await WatchedDirectory.create({ folder: { path: base.at('inbox') } });
     await inbox.watcher.start();
-    expect(inbox.states).toEqual([{ state: 'frozen', why: 'it is not a directory' }]);
+    expect(inbox.states).toEqual([{ state: 'frozen', why: expect.stringContaining('directory') }]);
   });
 
-  test.runIf(canMount())('by a mount over it freezes; without the mount everything is as before', async () => {
+  test('by a mount over it freezes; without the mount everything is as before', needs('mount'), async () => {
     await using inbox = await WatchedDirectory.create();
     await writeFile(inbox.at('a.mp4'), 'content');
     await inbox.watcher.start();
@@ -690,7 +691,7 @@ describe('a folder that goes away', () => {
     expect([inbox.paths, inbox.gone]).toEqual([['a.mp4'], []]);
   });
 
-  test.runIf(canMount())('by an unmount is watched again after the next mount, by events too', async () => {
+  test('by an unmount is watched again after the next mount, by events too', needs('mount'), async () => {
     await using base = await WatchedDirectory.create();
     const [disk, root] = [base.at('disk'), base.at('inbox')];
     await Promise.all([mkdir(disk), mkdir(root)]);
@@ -718,7 +719,7 @@ describe('a folder that goes away', () => {
     }
   });
 
-  test.runIf(canMount())('before it had any file is accepted when it is mounted, by events too', async () => {
+  test('before it had any file is accepted when it is mounted, by events too', needs('mount'), async () => {
     let opened = 0;
     const counting: OpenEvents = (options) => {
       const onCaughtUp = (): void => {
@@ -795,6 +796,3 @@ test('closed in the middle of looking at many files, it looks no more', async ()
 });
 
 /** A namespace of its own is not needed: root may mount, others skip the test. */
-function canMount(): boolean {
-  return process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('mountpoint', ['/']).status === 0;
-}

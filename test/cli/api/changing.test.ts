@@ -40,7 +40,7 @@ describe('videos import', () => {
   });
 
   test.each(['clip.mp4', '', 'file:///etc/passwd', 'ftp://example.com/a', 'https://'])(
-    '%j is no address to import from',
+    '%j is not an address to import from',
     async (url) => {
       const done = importVideo(fakeSession(fakeShell(), {}), url, { title: 'A' });
       await expect(done).rejects.toMatchObject({ exitCode: 2 });

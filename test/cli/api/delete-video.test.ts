@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { deleteVideo } from '../../../src/cli/api/delete-video.ts';
 import { fakeSession, fakeShell, printedJson } from './fake-shell.ts';
+import { until } from '../../support/until.ts';
 
 const video = { id: 'vid_1', title: 'News\u{1B}[2J\nof today', status: 'ready' };
 
@@ -20,7 +21,7 @@ async function answer(typed: string | null) {
 }
 
 describe('on a terminal', () => {
-  test('the question shows the title made safe, and that there is no way back', async () => {
+  test('the question shows the title made safe, and warns that deletion is final', async () => {
     const { shell } = await answer('y\n');
     expect(shell.err.text).toContain(String.raw`vid_1 "News\x1b[2J\nof today" (ready)`);
     expect(shell.err.text).toMatch(/cannot be undone\. \[y\/N\] $/);
@@ -42,7 +43,7 @@ describe('on a terminal', () => {
     const shell = fakeShell({ isTerminal: true });
     const session = fakeSession(shell, { videos: { get: () => Promise.resolve(video) } });
     const done = deleteVideo(session, 'vid_1', {});
-    await vi.waitFor(() => expect(shell.err.text).toContain('[y/N]'));
+    await until('it asks', () => shell.err.text.includes('[y/N]'));
     shell.stop();
     await expect(done).rejects.toMatchObject({ message: 'nothing was deleted' });
   });

@@ -44,11 +44,11 @@ describe('a day', () => {
     ' 7d',
     '７d',
   ])('%j is refused with the two forms', (text) => {
-    expect(() => parseDay(text, now)).toThrow('write a day like 2026-03-01, or 7d');
+    expect(() => parseDay(text, now)).toThrow(/2026-03-01.*7d/);
   });
 
   test.each(['0d', '3661d', '99999d'])('%s is out of range', (text) => {
-    expect(() => parseDay(text, now)).toThrow('expected 1d to 3660d');
+    expect(() => parseDay(text, now)).toThrow(/1d.*3660d/);
   });
 });
 

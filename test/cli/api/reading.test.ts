@@ -212,7 +212,7 @@ describe('analytics', () => {
     ]);
   });
 
-  test('of a video that nobody watched: there is no average', async () => {
+  test('a video that nobody watched has no average', async () => {
     const shell = fakeShell();
     const nothing = { ...record, views: 0, uniqueViewers: 0, avgWatchTimeSeconds: 0, completionRate: 0 };
     const analytics = { video: () => Promise.resolve(nothing) };

@@ -34,7 +34,7 @@ test('the configuration of the daemon says where the service is, whether or not 
   expect((await findTarget(shell({ KEY: key, DROPCAST_CONFIG: file }), {})).baseUrl).toBe(target.baseUrl);
 });
 
-test('a wrong configuration is told line by line, with exit code 78', async () => {
+test('a wrong configuration is reported line by line, with exit code 78', async () => {
   const file = await config('bad.yaml', 'base_url: "http://video.example.com/v1", api_key: !env KEY, colour: red');
   await expect(findTarget(shell(), { config: file })).rejects.toMatchObject({
     exitCode: 78,
@@ -42,7 +42,7 @@ test('a wrong configuration is told line by line, with exit code 78', async () =
   });
 });
 
-test('a warning about the key is told, one about rules is left to `dropcast check`', async () => {
+test('a warning about the key is logged, one about rules is left to `dropcast check`', async () => {
   await writeFile(join(folder, 'api.key'), key, { mode: 0o644 });
   const file = await config('odd.yaml', 'base_url: "https://video.example.com/v1", api_key: !file api.key');
   await appendFile(
@@ -92,7 +92,7 @@ test('$DROPCAST_BASE_URL is taken when no option says it, before every configura
   expect((await findTarget(shell({ ...env, DROPCAST_BASE_URL: '' }), {})).baseUrl).toBe('https://video.example.com/v1');
   await expect(findTarget(shell({ ...env, DROPCAST_BASE_URL: 'geheim' }), {})).rejects.toMatchObject({
     exitCode: 2,
-    message: '$DROPCAST_BASE_URL: not a web address; write it like https://video.example.com/v1',
+    message: expect.stringMatching(/^\$DROPCAST_BASE_URL: .*https:/),
   });
 });
 

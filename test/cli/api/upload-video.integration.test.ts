@@ -86,7 +86,7 @@ describe('what is printed', () => {
     });
   });
 
-  test('a video that failed has its id printed all the same, and the failure is passed on', async () => {
+  test('the id of a failed video is still printed, and the failure is passed on', async () => {
     const failed = new VideoFailedError('vid_1', 'damaged');
     const waitUntilReady: Videos['waitUntilReady'] = (_id, options) => {
       options?.onStatus?.('failed');

@@ -31,7 +31,7 @@ test.each([NaN, Infinity, -1, null])('%s is a dash', (value) => {
   expect([formatBytes(value), formatRate(value), formatDuration(value)]).toEqual(['-', '-', '-']);
 });
 
-test('moments are told from now', () => {
+test('moments are shown relative to now', () => {
   const at = (distance: number) => formatRelative(1_000_000_000 + distance, 1_000_000_000);
   expect([at(180_000), at(-7_200_000), at(999), at(-5_000)]).toEqual(['in 3 m', '2 h ago', 'now', '5 s ago']);
   expect([formatRelative(null, 0), formatRelative(NaN, 0)]).toEqual(['-', '-']);

@@ -13,7 +13,7 @@ function frame(files: readonly FileProgress[], columns = 120, rows = 24) {
   return progressFrame({ view: view(files), rates, nowMs: 1_000, size: { columns, rows }, colour: false });
 }
 
-test('a file that is uploading shows bar, share, bytes, rate and time left; the total stands below', () => {
+test('a file that is uploading shows bar, percentage, bytes, rate and time left, with the total below', () => {
   const [row, total] = frame([file()]);
   expect(row?.split(/ {2,}/)).toEqual([
     'clip.mp4',
@@ -27,12 +27,12 @@ test('a file that is uploading shows bar, share, bytes, rate and time left; the 
   expect(total).toBe('3/12 done   45 MB / 120 MB   45 MB/s   1.6 s left   requests 12/1000');
 });
 
-test('a file that waits says why', () => {
+test('a waiting file shows why', () => {
   const [row] = frame([file({ state: 'retrying', why: 'the service answered 503' })]);
   expect(row).toBe('clip.mp4  retrying          the service answered 503');
 });
 
-test('what moves stands first, what ended is gone', () => {
+test('active files come first, ended ones are left out', () => {
   const states = ['queued', 'done', 'processing', 'failed', 'uploading', 'held', 'new word'];
   const rows = frame(states.map((state, index) => file({ id: String(index), name: `${state}.mp4`, state })));
   expect(rows.map((row) => row.split('.mp4')[0])).toEqual([

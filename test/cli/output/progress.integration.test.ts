@@ -1,11 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-
-const SCRIPT = '/usr/bin/script';
-const hasScript = process.platform === 'linux' && existsSync(SCRIPT);
-if (!hasScript) console.warn('SKIPPED: no util-linux `script` here, progress was not tried on a real pseudo-terminal');
+import { needs } from '../../support/needs.ts';
 
 const module = JSON.stringify(new URL('../../../src/cli/output/progress.ts', import.meta.url).href);
 
@@ -28,13 +24,13 @@ const program = `
 /** What a program printed on a pseudo-terminal of 90 by 20. */
 async function onTerminal(env: NodeJS.ProcessEnv): Promise<string> {
   const command = `stty cols 90 rows 20; exec "$NODE" --input-type=module -e "$PROGRAM"`;
-  const { stdout } = await promisify(execFile)(SCRIPT, ['-qec', command, '/dev/null'], {
+  const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], {
     env: { PATH: process.env['PATH'], TERM: 'xterm-256color', NODE: process.execPath, PROGRAM: program, ...env },
   });
   return stdout;
 }
 
-test.skipIf(!hasScript)('a real terminal gets a live region in colour, redrawn in place', async () => {
+test('a real terminal gets a live region in colour, redrawn in place', needs('script'), async () => {
   const text = await onTerminal({});
   expect(text).toContain('\u{1B}[36muploading');
   expect(text).toContain('\u{1B}[2K');
@@ -43,7 +39,7 @@ test.skipIf(!hasScript)('a real terminal gets a live region in colour, redrawn i
   expect(text).not.toContain('\u{1B}[?25l');
 });
 
-test.skipIf(!hasScript)('NO_COLOR takes the colours, TERM=dumb the live region', async () => {
+test('NO_COLOR takes the colours, TERM=dumb the live region', needs('script'), async () => {
   expect(await onTerminal({ NO_COLOR: '1' })).not.toMatch(/\p{Cc}\[3\dm/u);
   const dumb = await onTerminal({ TERM: 'dumb' });
   expect(dumb).not.toMatch(/\p{Cc}\[/u);

@@ -107,7 +107,7 @@ describe('on a terminal', () => {
     expect(terminal.raw).not.toContain('\u{1B}');
   });
 
-  test('one that is closed costs its lines and nothing else', () => {
+  test('a closed one loses its lines and nothing else', () => {
     const { progress, terminal } = open(true);
     progress.update(view([file()]));
     const drawn = terminal.raw;
@@ -125,7 +125,7 @@ describe('on a terminal', () => {
 });
 
 describe('elsewhere', () => {
-  test('each change of state is a line, and the time it took stands at the end', () => {
+  test('each change of state is a line, with the time it took at the end', () => {
     const { progress, terminal } = open(false);
     terminal.columns = 1_000;
     progress.update(view([file({ state: 'queued' })]));
@@ -156,7 +156,7 @@ describe('elsewhere', () => {
     expect(terminal.screen.map((line) => /^total: (\d+)\/12 done, /.exec(line)?.[1])).toEqual(['10', '20', '25']);
   });
 
-  test('a wait for the budget is told', () => {
+  test('a wait for the budget is reported', () => {
     const { progress, terminal } = open(false, new Terminal(1_000));
     const requests = { used: 1_000, limit: 1_000, waitingUntil: performance.now() + 180_000 };
     progress.update(view([], { requests }));

@@ -27,7 +27,7 @@ const pieces = '日 👩‍👩‍👧 🇩🇪 e\u0301 \u0301 \u200D \uFE0F \u2
 );
 const hostile = array(constantFrom(...pieces), { maxLength: 25 }).map((parts) => escapeControls(parts.join('')));
 
-test('whatever the text, a cut is no wider than asked, and as harmless', () => {
+test('whatever the text, a cut is no wider than requested, and as harmless', () => {
   assert(
     property(
       oneof(string({ unit: 'grapheme' }).map(escapeControls), hostile),

@@ -30,7 +30,7 @@ test('a stalled transfer falls to nothing instead of standing at its last rate',
   expect(bytesPerSecond(stalled, 20_000)).toBe(0);
 });
 
-test('bytes that go back, as in a second attempt, start anew', () => {
+test('bytes that go back, as in a second attempt, restart the measurement', () => {
   expect(
     samples([
       [0, 0],

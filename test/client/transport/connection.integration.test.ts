@@ -1,37 +1,19 @@
-import { once } from 'node:events';
-import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
-import { describe, expect, test, vi } from 'vitest';
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
 
 import { AbortedError, ConnectionError, RequestTimeoutError } from '../../../packages/client/src/errors.ts';
 import { selfSigned } from '../certificate.ts';
 import { openDaemonClient } from '../daemon-client.ts';
-import { listening, startHost } from '../upload-host.ts';
-import type { Seen } from '../upload-host.ts';
+import { startHost } from '../upload-host.ts';
+import { listen, startServer, type RunningServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 const request = { title: 'T', channelId: 'ch_1', tags: [] };
 const once1 = { idempotencyKey: 'token-1' };
 
 /** A server of bare sockets. */
-async function startSocketServer(handler: (socket: Socket) => void) {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    handler(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
+const startSocketServer = (handler: (socket: Socket) => void): Promise<RunningServer> => listen(createServer(handler));
 
 describe('a create request that nobody answers', () => {
   test('was not sent when nobody listens', async () => {
@@ -63,16 +45,13 @@ describe('a create request that nobody answers', () => {
   });
 
   test('was not sent when the certificate is not trusted: the server saw no request', async () => {
-    const seen: Seen[] = [];
-    const server = createHttpsServer(selfSigned, () =>
-      seen.push({ method: '', url: '', headers: {}, bytes: 0, isComplete: false }),
-    );
-    await using host = await listening(server, seen, 'https');
+    let requests = 0;
+    await using host = await startServer(() => (requests += 1), { tls: selfSigned });
     await using opened = openDaemonClient(host.origin);
     const error = await opened.client.videos.create(request, once1).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: 'ConnectionError', sent: false, code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
-    expect(seen).toEqual([]);
+    await until('the connection is closed', () => host.sockets.size === 0);
+    expect(requests).toBe(0);
   });
 
   test.each<[string, (socket: Socket) => void]>([
@@ -105,7 +84,7 @@ describe('a create request that nobody answers', () => {
 });
 
 describe('connections', () => {
-  test('are made anew for every request, so that none is written to while the server closes it', async () => {
+  test('are opened afresh for every request, so that none is written to while the server closes it', async () => {
     const ports = new Set<number | undefined>();
     await using host = await startHost((message, response) => {
       ports.add(message.socket.remotePort);
@@ -115,7 +94,7 @@ describe('connections', () => {
     await using opened = openDaemonClient(host.origin);
     for (let i = 0; i < 3; i++) await opened.client.videos.create(request, once1);
     expect(ports.size).toBe(3);
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    await until('the connection is closed', () => host.sockets.size === 0);
   });
 
   test('are cut when the caller or the client stops', async () => {
@@ -124,11 +103,11 @@ describe('connections', () => {
     const stop = new AbortController();
     const first = opened.client.feeds.list({ signal: stop.signal }).catch((reason: unknown) => reason);
     const second = opened.client.feeds.list().catch((reason: unknown) => reason);
-    await vi.waitFor(() => expect(host.seen).toHaveLength(2));
+    await until('both requests are there', () => host.seen.length === 2);
     stop.abort();
     expect(await first).toBeInstanceOf(AbortedError);
     await opened[Symbol.asyncDispose]();
     expect(await second).toBeInstanceOf(AbortedError);
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    await until('the connection is closed', () => host.sockets.size === 0);
   });
 });

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 
 import { toFailure } from '../../../src/host/failure.ts';
 import { apiKey, openDaemonClient } from '../daemon-client.ts';
-import { startHost, takeAll, tempFolder } from '../upload-host.ts';
+import { startHost, takeAll } from '../upload-host.ts';
 import type { Handler, HostOptions } from '../upload-host.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const token = 'tok_98ab76cd54ef';
 const signature = 'c2lnbmF0dXJlLW9mLXRoZS1hZGRyZXNz';
@@ -69,8 +70,8 @@ describe('no error shows the key or a signed address', () => {
   async function uploading(handler: Handler, options: HostOptions = {}, status = 500): Promise<unknown> {
     await using host = await startHost(handler, options);
     await using opened = openDaemonClient(host.origin, { sendKeyTo: [host.origin], userAgent: `dropcast/${status}` });
-    using folder = tempFolder();
-    const file = folder.file('clip.mp4', Buffer.alloc(3_000_000));
+    await using folder = await scratchDirectory();
+    const file = await folder.write('clip.mp4', Buffer.alloc(3_000_000));
     const timeouts = { stallTimeoutMs: 300, answerTimeoutMs: 300 };
     return await opened.send(file, `${host.origin}${path}`, timeouts).catch((error: unknown) => error);
   }
@@ -89,10 +90,10 @@ describe('no error shows the key or a signed address', () => {
     expectClean(await uploading(handler));
   });
 
-  test('when the address is no good', async () => {
+  test('when the address is unusable', async () => {
     await using opened = openDaemonClient('http://127.0.0.1:1', { sendKeyTo: [] });
-    using folder = tempFolder();
-    const file = folder.file('clip.mp4', 'x');
+    await using folder = await scratchDirectory();
+    const file = await folder.write('clip.mp4', 'x');
     for (const url of [
       `http://up.example.com${path}`,
       `ftp://u:${apiKey}@up.example.com${path}`,
@@ -107,8 +108,8 @@ describe('no error shows the key or a signed address', () => {
 describe('the key', () => {
   test('is sent to an upload address only at the origin of the service or at one that was named', async () => {
     await using host = await startHost(takeAll());
-    using folder = tempFolder();
-    const file = folder.file('clip.mp4', 'x');
+    await using folder = await scratchDirectory();
+    const file = await folder.write('clip.mp4', 'x');
     const elsewhere = 'http://127.0.0.1:1';
     for (const [service, sendKeyTo] of [
       [elsewhere, []],

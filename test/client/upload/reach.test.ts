@@ -33,7 +33,7 @@ describe('where an address leads', () => {
   });
 
   test.each(['', 'example.com', '1.2.3', '2130706433', '::g', '127.0.0.1.evil.example'])(
-    '%j is no address, and so not to be trusted',
+    '%j is not an address, so it cannot be trusted',
     (text) => {
       expect(isAddress(text)).toBe(false);
       expect(reachOf(text)).toBe('forbidden');

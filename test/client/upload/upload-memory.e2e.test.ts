@@ -3,7 +3,8 @@ import { truncateSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-import { startHost, takeAll, tempFolder } from '../upload-host.ts';
+import { startHost, takeAll } from '../upload-host.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const run = promisify(execFile);
 
@@ -18,8 +19,8 @@ const program = `
 
 test('an upload of 300 MB needs no more memory than 150 MiB', async () => {
   await using host = await startHost(takeAll());
-  using folder = tempFolder();
-  const path = folder.file('large.mp4', '');
+  await using folder = await scratchDirectory();
+  const path = await folder.write('large.mp4', '');
   truncateSync(path, 300_000_000);
   const args = ['--input-type=module', '--eval', program, host.origin, path];
   const { stdout } = await run(process.execPath, args, { cwd: import.meta.dirname });

@@ -15,10 +15,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
-import type { ServerResponse } from 'node:http';
-import { createServer as createTlsServer, Agent as HttpsAgent } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 
 import { createBandwidth } from '@dropcast/client';
@@ -41,7 +40,10 @@ import { seekableOf } from '../../../packages/client/src/upload/upload-source.ts
 import { createUploadTargets } from '../../../packages/client/src/upload/upload-targets.ts';
 import { content, sha256 } from '../bytes.ts';
 import { selfSigned } from '../certificate.ts';
-import { listening, startHost, takeAll, tempFolder } from '../upload-host.ts';
+import { listen, startServer } from '../../support/server.ts';
+import { startHost, takeAll } from '../upload-host.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { until } from '../../support/until.ts';
 
 const mib = 1024 * 1024;
 const token = 'tok_5f0c1be2aa77';
@@ -109,8 +111,8 @@ describe('an upload', () => {
         request.on('end', () => response.writeHead(204).end());
         request.resume();
       });
-      using folder = tempFolder();
-      const path = folder.file('clip.MP4', content(bytes));
+      await using folder = await scratchDirectory();
+      const path = await folder.write('clip.MP4', content(bytes));
       const sent: number[] = [];
       const committed: string[] = [];
       const result = await upload({
@@ -133,23 +135,23 @@ describe('an upload', () => {
 
   test('arrives byte for byte through TLS, read slowly: no part is read over one that has not left yet', async () => {
     const hash = createHash('sha256');
-    const server = createTlsServer(selfSigned, (request, response) => {
-      const sip = setInterval(() => hash.update(request.read() ?? ''), 2);
-      request.on('end', () => (clearInterval(sip), response.end()));
-    });
-    await using host = await listening(server, [], 'https');
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(9 * mib + 5));
+    const sip = (request: IncomingMessage, response: ServerResponse): void => {
+      const sips = setInterval(() => hash.update(request.read() ?? ''), 2);
+      request.on('end', () => (clearInterval(sips), response.end()));
+    };
+    await using host = await startServer(sip, { tls: selfSigned });
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(9 * mib + 5));
     const { sha256: sent } = await upload({ url: host.origin, path });
     expect(hash.digest('hex')).toBe(sent);
   });
 
   test('commits before the last part leaves: a commit that fails keeps the body incomplete', async () => {
     await using host = await startHost(takeAll());
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(3 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(3 * mib));
     const beforeLastPart = async () => {
-      await vi.waitFor(() => expect(host.seen[0]?.bytes).toBe(2 * mib));
+      await until('all but the last part is there', () => host.seen[0]?.bytes === 2 * mib);
       throw new Error('ledger is full');
     };
     const error = await failed(upload({ url: host.origin, path, beforeLastPart }), folder.path);
@@ -159,8 +161,8 @@ describe('an upload', () => {
 
   test('of an empty file commits before the request is made', async () => {
     await using host = await startHost(takeAll());
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', '');
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', '');
     const beforeLastPart = async () => {
       throw new Error('ledger is full');
     };
@@ -171,8 +173,8 @@ describe('an upload', () => {
 
   test('shows the key to an origin that was named for it, and to no other', async () => {
     await using host = await startHost(takeAll());
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', 'x');
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', 'x');
     await upload({ url: host.origin, path }, { 'http://127.0.0.1:1': 'key-of-another' });
     await upload({ url: host.origin, path }, { [host.origin]: 'the-key' });
     expect(host.seen.map((request) => request.headers.authorization)).toEqual([undefined, 'Bearer the-key']);
@@ -181,8 +183,8 @@ describe('an upload', () => {
   test.each(['http://video.example.com/u/x', 'ftp://127.0.0.1/u', 'file:///etc/passwd', 'not an address'])(
     'to %s is refused before anything is opened',
     async (url) => {
-      using folder = tempFolder();
-      const path = folder.file('clip.mp4', 'x');
+      await using folder = await scratchDirectory();
+      const path = await folder.write('clip.mp4', 'x');
       const error = await failed(upload({ url, path }), folder.path);
       expect(error).toBeInstanceOf(UploadRejectedError);
     },
@@ -190,8 +192,8 @@ describe('an upload', () => {
 
   test('shares a bandwidth limit and is not taken for stalled while it waits for it', async () => {
     await using host = await startHost(takeAll());
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(512 * 1024));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(512 * 1024));
     const bandwidth = createBandwidth(mib);
     const one = { url: host.origin, path, bandwidth, stallTimeoutMs: 250 };
     await Promise.all([upload(one), upload(one)]);
@@ -219,8 +221,8 @@ describe('an answer of the upload address', () => {
       const answer = (_: unknown, response: ServerResponse) =>
         void response.writeHead(status, { connection: 'close', 'retry-after': '7' }).end(`<b>no ${token}</b>`);
       await using host = await startHost(takeAll(), { onExpect: answer });
-      using folder = tempFolder();
-      const path = folder.file('clip.mp4', content(3 * mib));
+      await using folder = await scratchDirectory();
+      const path = await folder.write('clip.mp4', content(3 * mib));
       const beforeLastPart = vi.fn(async () => {});
       const url = `${host.origin}/u/${token}`;
       const error = await failed(upload({ url, path, beforeLastPart }), folder.path);
@@ -232,27 +234,25 @@ describe('an answer of the upload address', () => {
     },
   );
 
-  test('is not waited for without end: a server that does not know 100 Continue gets the body all the same', async () => {
+  test('is not awaited for ever: a server that does not know 100 Continue gets the body all the same', async () => {
     // A bare socket: it says nothing until it has the whole body.
-    const server = createServer((socket) => {
+    const silent = createServer((socket) => {
       let bytes = 0;
       socket.on('data', (chunk) => {
         bytes += chunk.length;
         if (bytes > 2 * mib) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(2 * mib));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await expect(upload({ url, path })).resolves.toMatchObject({ bytes: 2 * mib });
-    server.close();
+    await using server = await listen(silent);
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(2 * mib));
+    await expect(upload({ url: server.origin, path })).resolves.toMatchObject({ bytes: 2 * mib });
   });
 
   test('417 makes it send once more without asking first', async () => {
     await using host = await startHost(takeAll(), { onExpect: (_, response) => void response.writeHead(417).end() });
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(2 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(2 * mib));
     await expect(upload({ url: host.origin, path })).resolves.toMatchObject({ bytes: 2 * mib });
     expect(host.seen.map((request) => request.headers.expect)).toEqual(['100-continue', undefined]);
     expect(host.seen[1]).toMatchObject({ bytes: 2 * mib, isComplete: true });
@@ -267,8 +267,8 @@ describe('an answer of the upload address', () => {
         request.resume();
         request.on('end', () => response.writeHead(status, { location }).end());
       });
-      using folder = tempFolder();
-      const path = folder.file('clip.mp4', content(2 * mib));
+      await using folder = await scratchDirectory();
+      const path = await folder.write('clip.mp4', content(2 * mib));
       const error = await failed(upload({ url: host.origin, path }), folder.path);
       expect(error).toBeInstanceOf(RedirectError);
       expect(error.message).toContain(other.origin);
@@ -281,12 +281,13 @@ describe('an answer of the upload address', () => {
     await using host = await startHost((request, response) => {
       request.once('data', () => {
         response.writeHead(403, { 'content-type': 'application/json' }).write('{"error":{"code":"expired",');
+        // A moment in which nothing more is to be sent.
         setTimeout(() => response.end('"message":"too late"}}'), 600);
       });
       request.resume();
     });
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(6 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(6 * mib));
     const beforeLastPart = vi.fn(async () => {});
     // Slow enough for the head of the answer to come before the end of the body, which comes before the end of the answer.
     const bandwidth = createBandwidth(20 * mib);
@@ -298,10 +299,10 @@ describe('an answer of the upload address', () => {
     expect(host.seen[0]?.isComplete).toBe(false);
   });
 
-  test('that says success before it had the whole file is not believed', async () => {
+  test('that reports success before it had the whole file is not trusted', async () => {
     await using host = await startHost(takeAll(), { onExpect: (_, response) => void response.writeHead(200).end() });
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(mib));
     const error = await failed(upload({ url: host.origin, path }), folder.path);
     expect(error).toBeInstanceOf(UploadServerError);
     expect(error).toMatchObject({ code: 'early_answer' });
@@ -314,8 +315,8 @@ describe('an answer of the upload address', () => {
       const more = () => void response.write(piece, () => setImmediate(more));
       request.on('end', more);
     });
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', 'x');
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', 'x');
     const error = await failed(upload({ url: host.origin, path }), folder.path);
     expect(error).toBeInstanceOf(UnreadableAnswerError);
   });
@@ -325,8 +326,8 @@ describe('a connection that fails', () => {
   test('is not sent when nobody listens', async () => {
     const host = await startHost(takeAll());
     await host[Symbol.asyncDispose]();
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(mib));
     const beforeLastPart = vi.fn(async () => {});
     const error = await failed(upload({ url: host.origin, path, beforeLastPart }), folder.path);
     expect(error).toBeInstanceOf(ConnectionError);
@@ -339,8 +340,8 @@ describe('a connection that fails', () => {
       request.once('data', () => request.socket.resetAndDestroy());
       request.resume();
     });
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(8 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(8 * mib));
     const error = await failed(upload({ url: host.origin, path }), folder.path);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ sent: true });
@@ -351,8 +352,8 @@ describe('a connection that fails', () => {
       request.resume();
       request.on('end', () => request.socket.resetAndDestroy());
     });
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(mib));
     const error = await failed(upload({ url: host.origin, path }), folder.path);
     expect(error).toMatchObject({ name: 'ConnectionError', sent: true });
   });
@@ -361,41 +362,43 @@ describe('a connection that fails', () => {
 describe('a stall', () => {
   test('is cut when the other side stops to read', async () => {
     await using host = await startHost((request) => request.pause());
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(24 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(24 * mib));
     const error = await failed(upload({ url: host.origin, path, stallTimeoutMs: 400 }), folder.path);
     expect(error).toBeInstanceOf(UploadStalledError);
     expect(error).toMatchObject({ code: 'upload_stalled' });
   });
 
-  test('is none while bytes move, however long the whole takes', async () => {
+  test('is not detected while bytes move, however long the whole takes', async () => {
     await using host = await startHost((request, response) => {
       const sip = setInterval(() => request.read(512 * 1024), 20);
       request.on('end', () => (clearInterval(sip), response.writeHead(200).end()));
     });
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(12 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(12 * mib));
     await upload({ url: host.origin, path, stallTimeoutMs: 500 });
     expect(host.seen[0]).toMatchObject({ bytes: 12 * mib, isComplete: true });
   });
 
-  test('is none while the other side works on a whole body, up to the time for that', async () => {
+  test('is not detected while the other side works on a whole body, up to the time for that', async () => {
     await using host = await startHost((request, response) => {
       request.resume();
+      // Longer than the stall timeout, in which nothing happens.
       request.on('end', () => setTimeout(() => response.writeHead(200).end(), 700));
     });
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(mib));
     const given = { url: host.origin, path, stallTimeoutMs: 200 };
     await expect(upload(given)).resolves.toMatchObject({ bytes: mib });
     const error = await failed(upload({ ...given, answerTimeoutMs: 300 }), folder.path);
     expect(error).toMatchObject({ name: 'UploadStalledError', code: 'no_answer' });
   });
 
-  test('is none while we commit', async () => {
+  test('is not detected while we commit', async () => {
     await using host = await startHost(takeAll());
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(mib));
+    // Longer than the stall timeout, in which nothing happens.
     const beforeLastPart = () => new Promise<void>((resolve) => setTimeout(resolve, 400));
     await upload({ url: host.origin, path, stallTimeoutMs: 100, beforeLastPart });
   });
@@ -405,8 +408,8 @@ describe('a file that changes while it is sent', () => {
   /** Sends 6 MiB, does something to the file after the first bytes, and says how it ended. */
   async function changing(change: (path: string) => void) {
     await using host = await startHost(takeAll());
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(6 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(6 * mib));
     const beforeLastPart = vi.fn(async () => {});
     let isDone = false;
     const onProgress = () => {
@@ -416,7 +419,7 @@ describe('a file that changes while it is sent', () => {
     const work = upload({ url: host.origin, path, onProgress, beforeLastPart });
     const result = await work.catch((error: Error) => error);
     expect(openIn(folder.path)).toEqual([]);
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    await until('the connection is closed', () => host.sockets.size === 0);
     return { result, seen: host.seen[0], commits: beforeLastPart.mock.calls.length };
   }
 
@@ -480,8 +483,8 @@ describe('a file that changes while it is sent', () => {
 describe('breaking an upload off', () => {
   test.each([0, 1, 4])('after %i progress notes closes file and connection at once', async (notes) => {
     await using host = await startHost((request) => request.resume());
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(4 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(4 * mib));
     const stop = new AbortController();
     let heard = 0;
     const onProgress = () => {
@@ -490,17 +493,18 @@ describe('breaking an upload off', () => {
     const work = upload({ url: host.origin, path, signal: stop.signal, onProgress });
     if (notes === 0) stop.abort();
     expect(await failed(work, folder.path)).toBeInstanceOf(AbortedError);
-    await vi.waitFor(() => expect(host.sockets.size).toBe(0));
+    await until('the connection is closed', () => host.sockets.size === 0);
   });
 
   test('waits for a commit under way, so that none comes after the error', async () => {
     await using host = await startHost(takeAll());
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', content(2 * mib));
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(2 * mib));
     const stop = new AbortController();
     let isCommitted = false;
     const beforeLastPart = async () => {
       stop.abort();
+      // A moment in which the upload could end, and must not.
       await new Promise((resolve) => setTimeout(resolve, 100));
       isCommitted = true;
     };

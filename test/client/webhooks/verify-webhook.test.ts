@@ -129,7 +129,7 @@ describe('a webhook', () => {
     expect(refused(twice)).toMatchObject({ code: 'missing_header', message: expect.stringContaining('more than one') });
   });
 
-  test('is believed for five minutes to either side, and no longer', () => {
+  test('is valid for five minutes either way, and no longer', () => {
     const aged = (seconds: number, toleranceMs?: number): ReceivedWebhook => {
       const timestamp = String(nowMs / 1000 - seconds);
       const headers = { 'webhook-timestamp': timestamp, 'webhook-signature': sign(ready, { timestamp }) };

@@ -78,7 +78,7 @@ describe('a video', () => {
 describe('a page of videos', () => {
   const asked = { page: 2, perPage: 100 };
 
-  test('takes page, size and total from meta, else what was asked for', () => {
+  test('takes page, size and total from meta, otherwise from the request', () => {
     const data = [{ id: 'a', status: 'ready' }];
     const videos = [{ id: 'a', status: 'ready' }];
     expect(readVideoPage(asked)({ data, meta: { page: 1, per_page: 25, total: 7 } })).toEqual({
@@ -97,7 +97,7 @@ describe('a page of videos', () => {
     expect(readVideoPage(asked)(data)).toEqual({ videos, page: 2, perPage: 100, total: null });
   });
 
-  test('leaves out an entry that is none, not the others', () => {
+  test('skips an entry that is not one, and keeps the others', () => {
     expect(readVideoPage(asked)({ data: [null, { title: 'x' }, { id: 'b', status: 'ready' }] })?.videos).toEqual([
       { id: 'b', status: 'ready' },
     ]);
@@ -169,7 +169,7 @@ describe('an error answer', () => {
     expect(readError(500, `${'x'.repeat(195)}0123456789abcdef`, scrub).message).toBe(`${'x'.repeat(195)}[secr…`);
   });
 
-  test('made to be slow to read is read at once', () => {
+  test('built to be slow to read is read in linear time', () => {
     // Taking quadratic time, this would not end within the time of a test.
     for (const piece of ['<', '<script', '<script>', '<style >']) readError(500, piece.repeat(500_000), scrubAddresses);
   });

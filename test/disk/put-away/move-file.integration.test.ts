@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { HeldDirectory } from '../../../src/disk/held-directory.ts';
 import { moveFile } from '../../../src/disk/put-away/move-file.ts';
-import { canMount } from '../../ledger/small-disk.ts';
+import { needs } from '../../support/needs.ts';
 
 async function scratch() {
-  const path = await mkdtemp(join(tmpdir(), 'dropcast-move-'));
-  await mkdir(join(path, 'done'));
-  await writeFile(join(path, 'done/clip.mp4'), 'bytes');
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  const folder = await scratchDirectory();
+  await mkdir(folder.file('done'));
+  await folder.write('done/clip.mp4', 'bytes');
+  return folder;
 }
 
 const at = (directory: string): HeldDirectory => ({ at: (name) => join(directory, name) });
@@ -26,7 +26,7 @@ test('a file that is in the directory already, under whatever name of it, stays 
   expect(await readdir(done)).toEqual(['clip.mp4']);
 });
 
-test('the name of a crashed move is taken away, as the file has another', async () => {
+test('the leftover name of a crashed move is removed, as the file has another', async () => {
   await using folder = await scratch();
   const done = join(folder.path, 'done');
   await link(join(done, 'clip.mp4'), join(folder.path, 'clip.mp4'));
@@ -34,18 +34,15 @@ test('the name of a crashed move is taken away, as the file has another', async 
   expect([await readdir(folder.path), await readdir(done)]).toEqual([['done'], ['clip.mp4']]);
 });
 
-test.runIf(canMount())(
-  'the only name of a file is never taken away, though it is seen in two directories',
-  async () => {
-    await using folder = await scratch();
-    const [clip, twin] = [join(folder.path, 'clip.mp4'), join(folder.path, 'done/clip.mp4')];
-    await writeFile(clip, 'the only one');
-    spawnSync('mount', ['--bind', clip, twin]);
-    try {
-      expect(await moveFile(clip, at(join(folder.path, 'done')), 'f_1')).toBe('clip.mp4');
-      expect(await readFile(clip, 'utf8')).toBe('the only one');
-    } finally {
-      spawnSync('umount', [twin]);
-    }
-  },
-);
+test('the only name of a file is never removed, though it is seen in two directories', needs('mount'), async () => {
+  await using folder = await scratch();
+  const [clip, twin] = [join(folder.path, 'clip.mp4'), join(folder.path, 'done/clip.mp4')];
+  await writeFile(clip, 'the only one');
+  spawnSync('mount', ['--bind', clip, twin]);
+  try {
+    expect(await moveFile(clip, at(join(folder.path, 'done')), 'f_1')).toBe('clip.mp4');
+    expect(await readFile(clip, 'utf8')).toBe('the only one');
+  } finally {
+    spawnSync('umount', [twin]);
+  }
+});

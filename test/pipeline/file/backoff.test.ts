@@ -25,7 +25,7 @@ describe('the backoff', () => {
     expect(backoffMs(50, failure(kind), policy, 0.999_999)).toBeCloseTo(20_000, -1);
   });
 
-  test('of a file that the service told to wait 3 s is hardly longer than that', () => {
+  test('is hardly longer than the 3 s that the service asked for', () => {
     expect(backoffMs(1, failure('throttled', { retryAfterMs: 3_000 }), policy, 0)).toBe(3_000);
     expect(backoffMs(1, failure('throttled', { retryAfterMs: 3_000 }), policy, 0.999)).toBeLessThan(5_000);
   });

@@ -4,6 +4,7 @@ import { decide } from '../../../src/pipeline/file/machine.ts';
 import type { FileEvent, MachinePolicy } from '../../../src/pipeline/file/machine.ts';
 import { feedsToPublish, stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts, FileState } from '../../../src/pipeline/file/facts.ts';
+import type { Outcome } from '../../../src/pipeline/file/outcome.ts';
 import { after as next } from '../held-rows.ts';
 import { created, failure, ready, someFacts, somePlan, uploaded } from '../some-facts.ts';
 import { anyFacts } from '../any-facts.ts';
@@ -96,8 +97,93 @@ describe.each(Object.entries(rows))('a file that is %s', (state, facts) => {
   });
 });
 
+/** The rows from which a step begins. */
+const steps = {
+  creating: rows.queued,
+  uploading: someFacts({ ...created, uploadStartedAt: 2, sha256: 'aa' }),
+} satisfies Partial<Record<FileState, Facts>>;
+
+const unexpected = 'not expected';
+
+interface StepEnd {
+  /** What the step wrote to the row before it ended; nothing by default. */
+  readonly row?: Facts;
+  readonly creating: FileState | typeof unexpected;
+  readonly uploading: FileState | typeof unexpected;
+  /** Only where the last attempt leads elsewhere. */
+  readonly lastAttempt?: FileState;
+}
+
+/** Where each outcome of a step leads, all pairs. */
+const ends: Readonly<Record<Outcome['type'], StepEnd>> = {
+  bound: { row: someFacts(created), creating: 'awaiting upload', uploading: unexpected },
+  imported: { row: someFacts(uploaded), creating: 'processing', uploading: unexpected },
+  kept: { row: someFacts(ready), creating: 'awaiting publish', uploading: unexpected },
+  arrived: { row: someFacts(uploaded), creating: unexpected, uploading: 'processing' },
+  replacing: { row: someFacts({ ...created, dying: true }), creating: unexpected, uploading: 'queued' },
+  'started over': { row: someFacts(), creating: unexpected, uploading: 'queued' },
+  vanished: { creating: 'vanished', uploading: 'vanished' },
+  changed: { creating: 'superseded', uploading: 'superseded' },
+  duplicate: { creating: 'skipped', uploading: unexpected },
+  refused: { creating: 'failed', uploading: 'failed' },
+  'needs a person': { creating: 'held', uploading: 'held' },
+  'put off': { creating: 'retrying', uploading: 'retrying' },
+  'in doubt': { creating: 'retrying', uploading: 'retrying', lastAttempt: 'failed' },
+  'address dead': { creating: unexpected, uploading: 'retrying', lastAttempt: 'failed' },
+  'attempt failed': { creating: 'retrying', uploading: 'retrying', lastAttempt: 'failed' },
+};
+
+/** As a step reports it. */
+function outcome(type: Outcome['type']): Outcome {
+  switch (type) {
+    case 'bound':
+    case 'imported':
+    case 'kept':
+    case 'arrived':
+    case 'replacing':
+    case 'started over':
+      return { type };
+    default:
+      return { type, failure: failure(type === 'put off' ? 'offline' : 'transient') };
+  }
+}
+
+describe.each(['creating', 'uploading'] as const)('a file that is %s', (step) => {
+  const all = Object.entries(ends) as [Outcome['type'], StepEnd][];
+  const table = all.map(([type, end]) => ({ ...end, type, target: end[step], row: end.row ?? steps[step] }));
+  const expected = table.filter(({ target }) => target !== unexpected);
+
+  test.each(expected)('and ends $type is $target', ({ type, target, row }) => {
+    const ended = outcome(type);
+    const after = decide(step, { facts: row, policy }, ended);
+    expect(after).toMatchObject({ state: target, isExpected: true });
+    expect(stateOf(after.facts)).toBe(target);
+    expect(after.facts.lastFailure).toEqual('failure' in ended ? ended.failure : null);
+  });
+
+  test.each(expected)('and ends $type at the last attempt', ({ type, target, row, lastAttempt }) => {
+    const facts = { ...row, attempts: policy.attempts - 1, lastFailure: failure('transient') };
+    const ended = outcome(type);
+    const after = decide(step, { facts, policy }, ended);
+    expect(after.state).toBe(lastAttempt ?? target);
+    expect(stateOf(after.facts)).toBe(after.state);
+    if (!('failure' in ended)) expect(after.facts).toMatchObject({ attempts: 0, lastFailure: null });
+  });
+
+  test.each(table.filter(({ target }) => target === unexpected))('cannot end $type', ({ type }) => {
+    const facts = steps[step];
+    expect(decide(step, { facts, policy }, outcome(type))).toEqual({ state: step, facts, isExpected: false });
+  });
+
+  test.each(events.map((event) => [nameOf(event), event] as const))('takes %s only after the step', (_, event) => {
+    const facts = steps[step];
+    const isExpected = event.type === 'FILE_GONE' || event.type === 'FILE_CHANGED';
+    expect(decide(step, { facts, policy }, event)).toEqual({ state: step, facts, isExpected });
+  });
+});
+
 describe('what an event leaves in the row', () => {
-  test('the local file means nothing once a whole body may have left', () => {
+  test('the local file no longer matters once a whole body may have left', () => {
     const sent = { ...created, uploadStartedAt: 2, sha256: 'aa' };
     for (const facts of [
       someFacts(sent),
@@ -108,7 +194,7 @@ describe('what an event leaves in the row', () => {
     }
   });
 
-  test('what a file that is held for want of a rule is not: retried by hand', () => {
+  test('a file held because no rule matches is not retried by hand', () => {
     const facts = someFacts({ plan: null, end: 'held', why: 'no rule matches', endedAt: 8 });
     expect(next(facts, { type: 'RETRY' }, policy)).toEqual(facts);
   });
@@ -118,7 +204,7 @@ describe('what an event leaves in the row', () => {
     expect(next(facts, { type: 'RETRY' }, policy)).toMatchObject({ dying: true, end: null, attempts: 0, why: null });
   });
 
-  test('a retry of a deleted video lets it go and uploads anew', () => {
+  test('a retry of a deleted video forgets it and uploads again', () => {
     const after = next(rows.held, { type: 'RETRY' }, policy);
     expect(after).toMatchObject({ videoId: null, uploadedAt: null, sha256: null, end: null, suspects: [] });
   });
@@ -128,23 +214,23 @@ describe('what an event leaves in the row', () => {
     expect(next(facts, { type: 'RETRY' }, policy)).toMatchObject({ intent: null, suspects: ['t1', 't2'] });
   });
 
-  test('a retry of a duplicate wants it uploaded', () => {
+  test('a retry of a duplicate uploads it', () => {
     expect(next(rows.skipped, { type: 'RETRY' }, policy)).toMatchObject({ onDuplicate: 'upload', end: null });
   });
 
-  test('a retry of one that was given up gives the service its time anew', () => {
+  test('a retry after giving up gives the service its full time again', () => {
     const facts = someFacts({ ...uploaded, end: 'failed', lastFailure: failure('permanent', { code: 'gave_up' }) });
     expect(next(facts, { type: 'RETRY' }, policy)).toMatchObject({ processingSince: 50, dying: false });
   });
 
-  test('an old failure is not given as the reason why a file is gone', () => {
-    expect(next(rows.retrying, { type: 'FILE_GONE' }, policy).why).toBe('the file is no longer there');
-    expect(next(rows.retrying, { type: 'FILE_CHANGED' }, policy).why).toBe('the file has new content');
+  test('an old failure is not the reason why a file is gone', () => {
+    expect(next(rows.retrying, { type: 'FILE_GONE' }, policy).why).toContain('no longer there');
+    expect(next(rows.retrying, { type: 'FILE_CHANGED' }, policy).why).toContain('new content');
   });
 
   test('the service says why it failed', () => {
     const after = next(rows.processing, { type: 'REMOTE_STATUS', status: 'failed', message: 'no track' }, policy);
-    expect(after).toMatchObject({ why: 'the service could not process the video: no track', endedAt: 50 });
+    expect(after).toMatchObject({ why: expect.stringMatching(/: no track$/), endedAt: 50 });
   });
 
   test.each([
@@ -163,13 +249,13 @@ describe('what an event leaves in the row', () => {
     expect(stateOf(next(first, { type: 'PUBLISHED', feed: 'feed_news', at: 10 }, policy))).toBe('done');
   });
 
-  test('a feed that is named twice is published once', () => {
+  test('a feed named twice is published once', () => {
     const facts = someFacts({ ...ready, plan: { ...somePlan, publish: ['feed_tv', 'feed_tv'] } });
     const after = decide('awaiting publish', { facts, policy }, { type: 'PUBLISHED', feed: 'feed_tv', at: 9 });
     expect(after).toMatchObject({ state: 'done', facts: { end: 'done', disposal: 'kept' } });
   });
 
-  test('an event that means nothing is reported, but for what happens to the local file', () => {
+  test('an event that means nothing is reported, unless it is about the local file', () => {
     const facts = rows['awaiting publish'];
     const isExpected = (event: FileEvent): boolean => decide('awaiting publish', { facts, policy }, event).isExpected;
     expect(isExpected({ type: 'GIVE_UP' })).toBe(false);

@@ -13,7 +13,7 @@ function open(rows: readonly Facts[] = [someFacts()]) {
 }
 
 describe('a row that is held', () => {
-  test('is written and told of once for each change, and the next write builds on it', async () => {
+  test('is written and reported once per change, and the next write builds on it', async () => {
     const { store, events, rows } = open();
     await rows.hold('f_1', async (row) => {
       await row.write({ intent: 't1' }, 'first');
@@ -67,7 +67,7 @@ describe('a row that is held', () => {
     expect(store.row()).toMatchObject({ attempts: 1, intent: 't1', rev: 2 });
   });
 
-  test('that somebody wrote all the same is not overwritten', async () => {
+  test('that somebody wrote in the meantime is not overwritten', async () => {
     const { store, events, rows } = open();
     const write = rows.hold('f_1', async (row: Row) => {
       await store.save({ ...store.row(), why: 'somebody else' });
@@ -97,7 +97,7 @@ test.each<[string, () => Promise<boolean>]>([
   expect([store.row().attempts, store.claimed.size]).toEqual([0, 0]);
 });
 
-test('an inserted row is told of', async () => {
+test('an inserted row is reported', async () => {
   const { store, events, rows } = open([]);
   await rows.insert(someFacts());
   expect(store.rows).toHaveLength(1);

@@ -108,7 +108,7 @@ describe('the publisher', () => {
     expect(store.states()).toEqual(['done', 'processing']);
   });
 
-  test('does not publish again for a file that was busy when it was to be told', async () => {
+  test('does not publish again for a file that was busy at the time', async () => {
     const { run, clock, asked, busy, store } = open([readyFile(1), readyFile(2)]);
     clock.advance(10_000);
     busy.add('f_2');
@@ -153,6 +153,6 @@ describe('the publisher', () => {
     world.answer = async () => ({ ok: false, failure: failure('gone') });
     clock.advance(10_000);
     await run();
-    expect(store.row()).toMatchObject({ end: 'failed', why: 'the service knows no feed feed_news' });
+    expect(store.row()).toMatchObject({ end: 'failed', why: expect.stringContaining('feed_news') });
   });
 });

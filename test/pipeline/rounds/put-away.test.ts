@@ -57,7 +57,7 @@ describe('a finished file', () => {
     expect(store.row()).toMatchObject({ disposal: 'moved', path: 'done/clip.mp4', version: { ctimeNs: '9' } });
   });
 
-  test('that is already away is taken for put away: a crash came between the deed and the note', async () => {
+  test('that is already gone counts as put away: a crash came between the action and its record', async () => {
     const { dispose, store, local, disposed } = open([finished]);
     local.check = async () => failure('vanished');
     await dispose();
@@ -82,7 +82,7 @@ describe('a finished file', () => {
   });
 
   // An unmounted folder must neither count as deleted nor as refused.
-  test('waits for as long as its folder is away, without a busy loop', async () => {
+  test('waits while its folder is missing, without a busy loop', async () => {
     const { dispose, store, local, clock, disposed } = open([finished]);
     let looks = 0;
     local.check = async () => {
@@ -120,7 +120,7 @@ describe('a finished file', () => {
     expect([readings, disposed]).toEqual([1, ['f_1']]);
   });
 
-  test('waits for as long as the disk takes no writes, which is said once for all files', async () => {
+  test('waits while the disk takes no writes, and logs it once for all files', async () => {
     const rows = [finished, { ...finished, id: 'f_2' }];
     const { dispose, store, local, clock, logger, disposed } = open(rows);
     const { dispose: puttingAway } = local;

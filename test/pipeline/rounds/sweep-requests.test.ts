@@ -140,7 +140,7 @@ describe('a sweep', () => {
     expect(library.asked).toEqual(['page 1', 'page 2', 'page 3', 'vid_7', 'vid_8']);
   });
 
-  test('takes a video for gone only when it was asked for by id', async () => {
+  test('treats a video as deleted only after asking for it by id', async () => {
     const library = new Library({ count: 50, order: 'newest first', hidden: ['vid_7'] });
     const { seen, gone } = await sweep(processing(6, 7), library, live);
     expect(library.asked).toEqual(['page 1', 'vid_7']);

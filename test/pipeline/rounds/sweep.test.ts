@@ -81,7 +81,7 @@ describe('the sweep', () => {
     expect(events).toEqual([{ type: 'REMOTE_GONE' }]);
   });
 
-  test('gives up after a day, but only on a video that it has just been told about', async () => {
+  test('gives up after a day, but only on a video that was just reported', async () => {
     const { sweep, events, clock } = open([processing], says('processing'));
     clock.advance(86_400_001);
     await sweep();

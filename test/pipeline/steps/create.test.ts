@@ -95,7 +95,7 @@ describe('a create request', () => {
     expect(calls).toEqual([]);
   });
 
-  test('is not made for a file that went away while the budget was waited for', async () => {
+  test('is not made for a file that went missing while it waited for the budget', async () => {
     const { run, world, calls } = open();
     world.budget.take = async () => {
       world.local.check = async () => failure('vanished');
@@ -133,7 +133,7 @@ describe('an import', () => {
 });
 
 describe('a video that is being replaced', () => {
-  test('is deleted until it is away, and only then is there a new one', async () => {
+  test('is deleted until it is gone, and only then replaced', async () => {
     const { run, calls, store } = open(dying);
     await run();
     expect(calls.slice(0, 3)).toEqual(['remove vid_1', 'status vid_1', 'budget create']);
@@ -152,7 +152,7 @@ describe('a video that is being replaced', () => {
     expect(store.row()).toMatchObject({ dying: true, videoId: 'vid_1' });
   });
 
-  test('is spared when the local file is away: it may be the only copy', async () => {
+  test('is kept when the local file is missing: it may be the only copy', async () => {
     const { run, world, store, calls } = open({ ...dying, sha256: 'aa' });
     world.local.check = async () => failure('vanished');
     expect(await run()).toEqual({ type: 'kept', failure: null });
@@ -160,14 +160,14 @@ describe('a video that is being replaced', () => {
     expect(calls).toEqual([]);
   });
 
-  test('is left as it is while the folder is away', async () => {
+  test('stays as it is while the folder is missing', async () => {
     const { run, world, calls } = open(dying);
     world.local.check = async () => failure('suspended');
     expect((await run()).failure?.kind).toBe('suspended');
     expect(calls).toEqual([]);
   });
 
-  test('that has no id is simply let go', async () => {
+  test('without an id is simply dropped', async () => {
     const { run, store, calls } = open({ dying: true });
     await run();
     expect(store.row()).toMatchObject({ dying: false, videoId: 'vid_2' });

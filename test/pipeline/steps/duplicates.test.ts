@@ -33,11 +33,11 @@ describe('a file of the same size', () => {
   test('that was uploaded with the same content is a duplicate, without being read', async () => {
     expect(await look([someFacts({ ...ready, sha256: 'same' })], {})).toMatchObject({
       kind: 'duplicate',
-      message: 'duplicate of clip.mp4 (f_1, video vid_1)',
+      message: expect.stringMatching(/clip\.mp4 .*f_1.*vid_1/),
     });
   });
 
-  test('with other content is none', async () => {
+  test('with other content is not a duplicate', async () => {
     expect(await look([someFacts({ ...ready, sha256: 'other' })], {})).toBeNull();
   });
 

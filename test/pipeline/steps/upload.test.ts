@@ -74,7 +74,7 @@ describe('the first upload', () => {
   // The file was there a moment before: it may be the whole folder that went away.
   test.each<[string, Failure | null, object]>([
     ['a file that is away', failure('vanished'), { kind: 'vanished' }],
-    ['a folder that is away', failure('suspended', { code: folderAway }), { kind: 'suspended', code: folderAway }],
+    ['a missing folder', failure('suspended', { code: folderAway }), { kind: 'suspended', code: folderAway }],
     ['one that is there again', null, { kind: 'transient', code: 'back_again' }],
   ])('that does not find its file tells %s', async (_name, found, expected) => {
     const { run, world } = open(created);
@@ -105,7 +105,7 @@ describe('a repeated upload', () => {
     expect(calls).toEqual(['status']);
   });
 
-  test('starts anew when the video is gone and no whole body had left', async () => {
+  test('starts again when the video is gone and no whole body had left', async () => {
     const { run, store } = open(begun, { ok: false, failure: failure('gone') });
     expect((await run()).type).toBe('started over');
     expect(store.row()).toMatchObject({ videoId: null, uploadUrl: null, uploadStartedAt: null, replacements: 1 });
@@ -117,7 +117,7 @@ describe('a repeated upload', () => {
     expect(store.row().videoId).toBe('vid_1');
   });
 
-  test('whose file is away asks on, as long as its bytes may have arrived', async () => {
+  test('keeps asking about a missing file while its bytes may have arrived', async () => {
     const { run, world } = open({ ...begun, sha256: 'aa' });
     world.local.check = async () => failure('vanished');
     expect((await run()).failure).toMatchObject({ kind: 'transient', code: 'unconfirmed' });
@@ -125,7 +125,7 @@ describe('a repeated upload', () => {
     expect((await run()).failure?.kind).toBe('suspended');
   });
 
-  test('whose file goes away at the last moment asks on too', async () => {
+  test('keeps asking when the file goes missing at the last moment', async () => {
     const { run, world } = open({ ...begun, sha256: 'aa' });
     let looks = 0;
     world.local.check = async () => ((looks += 1) === 1 ? null : failure('vanished'));

@@ -24,8 +24,11 @@ describe('a published package.json', () => {
     expect(publishedManifest({ ...client, ...dev }, [client])).toEqual({ ...client, dependencies: { got: '1.0.0' } });
   });
 
-  test.each(['^1.2.3', '1.2.2', '*'])('is refused when it wants a sibling in %s instead of its version', (wanted) => {
-    const daemon = { name: 'x', version: '1.2.3', dependencies: { '@x/client': wanted } };
-    expect(() => publishedManifest(daemon, [client, daemon])).toThrow(/@x\/client/);
-  });
+  test.each(['^1.2.3', '1.2.2', '*'])(
+    'is refused when it depends on %s of a sibling instead of its version',
+    (wanted) => {
+      const daemon = { name: 'x', version: '1.2.3', dependencies: { '@x/client': wanted } };
+      expect(() => publishedManifest(daemon, [client, daemon])).toThrow(/@x\/client/);
+    },
+  );
 });

@@ -1,18 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
 import { describeProgram } from '../../../scripts/package/command-tree.ts';
 import { bashCompletion } from '../../../scripts/package/completions/bash.ts';
 import { fishCompletion } from '../../../scripts/package/completions/fish.ts';
 import { zshCompletion } from '../../../scripts/package/completions/zsh.ts';
 import { needs } from '../../support/needs.ts';
 
+let directory: ScratchDirectory;
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dropcast-completions-'));
+  directory = await scratchDirectory();
+  folder = directory.path;
   const program = describeProgram();
   await writeFile(join(folder, 'dropcast.bash'), bashCompletion(program));
   await writeFile(join(folder, 'dropcast.fish'), fishCompletion(program));
@@ -21,7 +23,7 @@ beforeAll(async () => {
   await mkdir(join(folder, 'media'));
   await writeFile(join(folder, 'media/a clip.mp4'), '');
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => directory[Symbol.asyncDispose]());
 
 /** What the shell offers for the last of the words. */
 type Complete = (...words: readonly string[]) => readonly string[];
@@ -87,7 +89,7 @@ describe.each([
   });
 });
 
-test('bash splits --state=held in three words, and it is completed all the same', () => {
+test('bash splits --state=held in three words, and still it is completed', () => {
   expect(bash('dropcast', 'ls', '--state', '=', 'he')).toEqual(['held']);
   expect(bash('dropcast', 'ls', '--state', '=')).toContain('done');
 });

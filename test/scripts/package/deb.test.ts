@@ -41,7 +41,7 @@ test('directories are listed from the outside to the inside', () => {
 
 test('a machine that no package is made for is refused', () => {
   expect([architectureOf('x64'), architectureOf('arm64')]).toEqual(['amd64', 'arm64']);
-  expect(() => architectureOf('riscv64')).toThrow('no package is made for riscv64');
+  expect(() => architectureOf('riscv64')).toThrow('riscv64');
 });
 
 test('the installed configuration takes the key from systemd and leaves the state directory to the unit', () => {

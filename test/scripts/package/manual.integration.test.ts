@@ -1,23 +1,25 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
 import { describeProgram } from '../../../scripts/package/command-tree.ts';
 import { configExample, configManual } from '../../../scripts/package/config-manual.ts';
 import { programManual } from '../../../scripts/package/manual.ts';
 import { scratch } from '../../config/scratch.ts';
 import { needs } from '../../support/needs.ts';
 
+let directory: ScratchDirectory;
 let folder: string;
 const pages = ['dropcast.8', 'dropcast.yaml.5'];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dropcast-manual-'));
+  directory = await scratchDirectory();
+  folder = directory.path;
   await writeFile(join(folder, 'dropcast.8'), programManual(describeProgram(), 0));
   await writeFile(join(folder, 'dropcast.yaml.5'), configManual(0));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => directory[Symbol.asyncDispose]());
 
 describe.each(pages)('%s', (page) => {
   test('has nothing that mandoc remarks on', needs('mandoc'), () => {

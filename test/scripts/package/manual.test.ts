@@ -32,7 +32,7 @@ test('dropcast(8) tells the words that an option takes, and what it is without i
   expect(page).toContain('Default: 2m.');
 });
 
-test('what all commands of a group take is told once', () => {
+test('options that all commands of a group take are listed once', () => {
   const page = shown(programManual(program, 0));
   expect(page.match(/--base-url url/g)).toHaveLength(1);
   expect(page.match(/Each request counts against the hourly limit/g)).toHaveLength(1);
@@ -56,7 +56,7 @@ test('dropcast.yaml(5) has every key of the schema with type, range, default and
   expect(page).toContain('folders[].after_ready (keep | delete or { move })');
 });
 
-test('the day of a page is the one it is told', () => {
+test('the day of a page is the given one', () => {
   expect(programManual(program, 86_400 * 365)).toContain('.TH DROPCAST 8 1971-01-01 dropcast');
 });
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
 import { programFiles } from '../../../scripts/package/contents.ts';
 import { writeTree } from '../../../scripts/package/packaged-file.ts';
 import { until } from '../../support/until.ts';
@@ -12,17 +12,19 @@ const root = join(import.meta.dirname, '../../..');
 /** Of dropcast.service: no code is compiled at run time. */
 const HARDENED = ['--jitless', '--disable-sigusr1', '--disallow-code-generation-from-strings'];
 
+let directory: ScratchDirectory;
 let scratch: string;
 let main: string;
 
 beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'dropcast-bundle-'));
+  directory = await scratchDirectory();
+  scratch = directory.path;
   const { files } = await programFiles(root);
   await writeTree(files, scratch, 0);
   main = join(scratch, 'usr/lib/dropcast/dist/main.js');
   await writeFile(join(scratch, 'record.mjs'), RECORD);
 });
-afterAll(() => rm(scratch, { recursive: true, force: true }));
+afterAll(() => directory[Symbol.asyncDispose]());
 
 /** Writes down at the end which modules were loaded, and who asked for what must not be used. */
 const RECORD = `

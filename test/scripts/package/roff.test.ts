@@ -7,12 +7,12 @@ test('text cannot become a request, an escape or a typographic sign', () => {
   expect(verbatim('.SH\nb')).toContain('\n\\&.SH\nb\n');
 });
 
-test('what stands in backticks is bold, and what the reader replaces is italic', () => {
+test('text in backticks is bold, and what the reader replaces is italic', () => {
   expect(paragraph('see `ls`')).toBe('.PP\nsee \\fBls\\fR');
   expect(styled('--config <path>')).toBe('\\fB\\-\\-config \\fR\\fIpath\\fR');
 });
 
-test('a line that is wrapped before a dot is no request either', () => {
+test('a line wrapped before a dot is not a request either', () => {
   expect(plain(`${'a '.repeat(38)}b .conf ${'c '.repeat(30)}`)).toContain('\n\\&.conf');
 });
 

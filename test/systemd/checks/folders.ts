@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { configure, dropVideo, expectOneVideo, journal, journalMoment, quoted, said, unitState } from '../installed.ts';
 import type { Scene } from '../installed.ts';
-import { eventually } from '../box.ts';
+import { until } from '../../support/until.ts';
 import { settings } from './settings.ts';
 
 /** What the machine has besides; the late ones are not there yet. */
@@ -92,7 +92,7 @@ export function checkFolders(scene: () => Scene): void {
     const sha256 = await dropVideo(box, `${folder}/${file}.mp4`);
     await expectOneVideo(scene(), `${folder}/${file}.mp4`, sha256);
     const moved = `"${folder}/done/${file}.mp4"`;
-    await eventually('it is in done/', async () => (await box.run(`test -f ${moved}`)).code === 0);
+    await until('it is in done/', async () => (await box.run(`test -f ${moved}`)).code === 0);
     // Whoever may use the folder may also have what was moved.
     expect(await box.read(`runuser -u ${user} -- ls "${folder}/done"`)).toBe(`${file}.mp4`);
     expect(await box.read(`runuser -u ${user} -- sha256sum ${moved} | cut -c -64`)).toBe(sha256);
@@ -134,10 +134,7 @@ export function checkFolders(scene: () => Scene): void {
     await box.read('mkdir /srv/disk && mount -t tmpfs -o mode=2770,gid=media disk /srv/disk');
     const sha256 = await dropVideo(box, '/srv/disk/on_a_late_disk.mp4');
     await expectOneVideo(scene(), '/srv/disk/on_a_late_disk.mp4', sha256);
-    await eventually(
-      'it is in done/',
-      async () => (await box.run('test -f /srv/disk/done/on_a_late_disk.mp4')).code === 0,
-    );
+    await until('it is in done/', async () => (await box.run('test -f /srv/disk/done/on_a_late_disk.mp4')).code === 0);
   });
 
   test('files in a folder created later are uploaded, and the service reports that it cannot write there until a restart', async () => {
@@ -146,12 +143,10 @@ export function checkFolders(scene: () => Scene): void {
     await box.read('install -d -g media -m 2770 /srv/late');
     const sha256 = await dropVideo(box, '/srv/late/in_a_late_folder.mp4');
     await expectOneVideo(scene(), '/srv/late/in_a_late_folder.mp4', sha256);
-    await eventually('it is said', async () =>
-      /\/srv\/late.*restart|restart.*\/srv\/late/s.test(await said(box, moment)),
-    );
+    await until('it is said', async () => /\/srv\/late.*restart|restart.*\/srv\/late/s.test(await said(box, moment)));
     await box.read('systemctl restart dropcast');
     await dropVideo(box, '/srv/late/after_the_restart.mp4');
-    await eventually(
+    await until(
       'it is in done/',
       async () => (await box.run('test -f /srv/late/done/after_the_restart.mp4')).code === 0,
     );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../box.ts';
+import { until } from '../../support/until.ts';
 import { journal, journalMoment, quoted, unitState } from '../installed.ts';
 import type { Scene } from '../installed.ts';
 
@@ -12,7 +12,7 @@ export function checkLogs(scene: () => Scene): void {
     const before = await unitState(box, 'dropcast', 'MainPID', 'NRestarts');
     const moment = await journalMoment(box);
     await box.read(`head -c 2000 /dev/urandom > /srv/team/${quoted(hostile)}`);
-    await eventually('it is mentioned', async () =>
+    await until('it is mentioned', async () =>
       (await journal(box, moment)).some(({ MESSAGE }) => String(MESSAGE).includes('forged')),
     );
     const entries = await journal(box);
@@ -34,7 +34,7 @@ export function checkLogs(scene: () => Scene): void {
     const fails = async (name: string): Promise<void> => {
       // No video: the service refuses it.
       await box.read(`head -c 2000 /dev/urandom > /srv/team/${name}.mpg`);
-      await eventually(`${name} is in the log`, async () => (await box.run(`grep -q ${name} ${log}`)).code === 0);
+      await until(`${name} is in the log`, async () => (await box.run(`grep -q ${name} ${log}`)).code === 0);
     };
     await fails('before_the_rotation');
     expect(await box.read(`stat -c "%a %U:%G" /var/log/dropcast`)).toBe('750 dropcast:dropcast');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../box.ts';
+import { until } from '../../support/until.ts';
 import type { Box } from '../box.ts';
 import {
   dropVideo,
@@ -54,7 +54,7 @@ export function checkMishaps(scene: () => Scene): void {
       await isUnderWay(box, file);
       const start = performance.now();
       const stop = box.read('systemctl stop dropcast');
-      await eventually(
+      await until(
         'it says what it waits for',
         async () => (await unitState(box, 'dropcast', 'StatusText')).StatusText === 'Stopping: waiting for 1 upload',
       );
@@ -108,14 +108,14 @@ export function checkMishaps(scene: () => Scene): void {
     const blocked = `[Service]\nRestartSec=200ms\nRestartSteps=0\nExecPaths=/bin /usr/bin\nExecStartPre=${block}\n`;
     await withDropIn(box, blocked, async () => {
       await box.read('touch /run/blocked && systemctl restart --no-block dropcast');
-      await eventually(
+      await until(
         'it was tried twice',
         async () => Number((await unitState(box, 'dropcast', 'NRestarts')).NRestarts) >= 2,
       );
       expect((await unitState(box, 'dropcast', 'ExecMainStatus')).ExecMainStatus).not.toBe('78');
       expect(await said(box, moment)).toContain('control socket');
       await box.read('rm /run/blocked');
-      await eventually('it works', async () => (await box.run('systemctl is-active dropcast')).code === 0);
+      await until('it works', async () => (await box.run('systemctl is-active dropcast')).code === 0);
     });
     await box.read('systemctl restart dropcast');
   });
@@ -128,7 +128,7 @@ cp -a /root/state/. /var/lib/dropcast && systemctl start dropcast
 head -c 100M /dev/zero > /var/lib/dropcast/filler 2>/dev/null || true`);
     const file = '/srv/team/on_a_full_disk.mp4';
     const sha256 = await dropVideo(box, file);
-    await eventually('it says that the disk is full', async () => /full/.test(await box.read('dropcast status')));
+    await until('it says that the disk is full', async () => /full/.test(await box.read('dropcast status')));
     expect(await service.videos('on a full disk')).toEqual([]);
     await box.read('rm /var/lib/dropcast/filler && dropcast retry --all');
     await expectOneVideo(scene(), file, sha256);
@@ -147,7 +147,7 @@ umount /var/lib/dropcast && cp -a /root/state/. /var/lib/dropcast && rm -r /root
     await box.crash();
     const start = performance.now();
     await box.boot();
-    await eventually('it runs', async () => (await box.run('systemctl is-active dropcast')).code === 0);
+    await until('it runs', async () => (await box.run('systemctl is-active dropcast')).code === 0);
     task.meta.figure = `running ${((performance.now() - start) / 1000).toFixed(1)} s later`;
     await service.faults();
     await expectOneVideo(scene(), file, sha256);
@@ -170,11 +170,11 @@ umount /var/lib/dropcast && cp -a /root/state/. /var/lib/dropcast && rm -r /root
 
 async function isUnderWay(box: Box, path: string): Promise<void> {
   await reaches(box, path, 'uploading');
-  await eventually('bytes are on their way', async () => ((await fileState(box, path))?.sent ?? 0) > 0);
+  await until('bytes are on their way', async () => ((await fileState(box, path))?.sent ?? 0) > 0);
 }
 
 async function isStartedAnew(box: Box, before: string | undefined): Promise<void> {
-  await eventually('it is started again', async () => {
+  await until('it is started again', async () => {
     const { MainPID, ActiveState } = await unitState(box, 'dropcast', 'MainPID', 'ActiveState');
     return ActiveState === 'active' && MainPID !== before && MainPID !== '0';
   });

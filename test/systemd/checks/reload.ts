@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../box.ts';
+import { until } from '../../support/until.ts';
 import { configure, dropVideo, expectOneVideo, journalMoment, said, unitState } from '../installed.ts';
 import type { Scene } from '../installed.ts';
 import { folders } from './folders.ts';
@@ -33,7 +33,7 @@ export function checkReload(scene: () => Scene): void {
     expect(await said(box, moment)).toMatch(/dropcast\.yaml:\d+:\d+ folders\[0\].*chanel.*did you mean "channel"/);
     expect(await unitState(box, 'dropcast', 'MainPID', 'ActiveState')).toEqual(before);
     await dropVideo(box, '/srv/team/with_the_old_configuration.mp4');
-    await eventually('it is uploaded all the same', async () =>
+    await until('it is uploaded all the same', async () =>
       (await service.videos('with the old configuration')).some(({ status }) => status === 'ready'),
     );
     await configure(box, settings([...folders, reloaded], 'after_ready: { move: done }, '));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../box.ts';
+import { until } from '../../support/until.ts';
 import { dropVideo, expectOneVideo, giveKey, unitState } from '../installed.ts';
 import type { Scene } from '../installed.ts';
 
@@ -12,9 +12,9 @@ export function checkSecrets(scene: () => Scene): void {
     await box.read('systemctl restart dropcast');
     await service.revokeKey(first.id);
     const sha256 = await dropVideo(box, '/srv/team/with_a_revoked_key.mp4');
-    await eventually('it waits', async () => /Waiting.*401/.test(await box.read('dropcast status')));
+    await until('it waits', async () => /Waiting.*401/.test(await box.read('dropcast status')));
     expect(await box.read('dropcast status')).toContain('systemctl restart dropcast');
-    await eventually('systemd is told', async () => {
+    await until('systemd is told', async () => {
       const { StatusText = '' } = await unitState(box, 'dropcast', 'StatusText');
       return StatusText.startsWith('Waiting: ');
     });

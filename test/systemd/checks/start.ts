@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { configure, dropVideo, expectOneVideo, unitState } from '../installed.ts';
 import type { Scene } from '../installed.ts';
-import { eventually } from '../box.ts';
+import { until } from '../../support/until.ts';
 import { exposureIn } from './install.ts';
 import { settings } from './settings.ts';
 
@@ -41,9 +41,7 @@ export function checkStart(scene: () => Scene): void {
   test('systemctl status shows in one line what the service is doing', async ({ task }) => {
     const { box } = scene();
     const idle = /^Idle · \d+ done · API \d+\/\d+$/;
-    await eventually('it is idle', async () =>
-      idle.test((await unitState(box, 'dropcast', 'StatusText')).StatusText ?? ''),
-    );
+    await until('it is idle', async () => idle.test((await unitState(box, 'dropcast', 'StatusText')).StatusText ?? ''));
     expect(await box.read('systemctl status dropcast --no-pager')).toMatch(/Status: "Idle · /);
     task.meta.figure = (await unitState(box, 'dropcast', 'StatusText')).StatusText ?? '';
   });
