@@ -43,7 +43,11 @@ async function main(): Promise<void> {
     env: process.env,
     cwd,
     home: homedir(),
-    takeOverSignals: () => process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', hangUp),
+    takeOverSignals: () => {
+      process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', hangUp);
+      // Node removes the handlers while it tears down, and a late signal would then kill a process that has stopped cleanly.
+      process.on('exit', () => process.exit());
+    },
     stopping: stopping.signal,
     hurrying: hurrying.signal,
     onReload: (callback) => {

@@ -18,7 +18,7 @@ export function programManual(program: CommandDocument, epochSeconds: number): s
     section('Commands'),
     ...commandParts(program),
     section('Options'),
-    plain('These belong to dropcast itself; all others stand behind their command. Every command takes `--help`.'),
+    plain('These options belong to dropcast itself. All others follow their command. Every command takes `--help`.'),
     ...program.options.map(option),
     section('Signals'),
     ...signals.map(([term, text]) => item(term, text)),
@@ -96,7 +96,7 @@ function commandPart(command: CommandDocument, shared: Shared): string {
 function option({ short, long, description, standard, value }: OptionDocument): string {
   const flags = (short === null ? '' : `${short}, `) + long + (value === null ? '' : ` <${value.name}>`);
   const choices =
-    value !== null && 'of' in value ? ` ${value.kind === 'one' ? 'One of' : 'Of'}: ${value.of.join(', ')}.` : '';
+    value !== null && 'of' in value ? ` ${value.kind === 'one' ? 'One of' : 'Any of'}: ${value.of.join(', ')}.` : '';
   return item(flags, `${sentence(description)}${choices}${standard === null ? '' : ` Default: ${standard}.`}`);
 }
 
@@ -106,18 +106,18 @@ function sentence(text: string): string {
 }
 
 const description = [
-  'It waits until a file is complete, creates the video, uploads it, follows it until it is ready, and publishes the feeds; with the channel, tags and title that the rules of the folder say. Nothing is lost and nothing is uploaded twice, whenever it is stopped.',
-  'As a service it is `dropcast.service`; further accounts are instances of `dropcast@.service`, each with a configuration and a key of its own. Nothing runs until it is enabled.',
+  'dropcast waits until a file is complete, creates a video, uploads the file, waits until the video is ready, and publishes the feeds. The rules of the folder choose the channel, tags and title. You can stop it at any time: it loses nothing and uploads nothing twice.',
+  'The systemd service is `dropcast.service`. For more accounts, use instances of `dropcast@.service`, each with its own configuration and key. Nothing runs until you enable it.',
 ];
 
 const signals: readonly (readonly [string, string])[] = [
   [
     'SIGTERM, SIGINT',
-    'The daemon takes no new work; uploads under way may finish. A second one cuts them: they go on at the next start. A third one ends the process at once, which loses nothing either.',
+    'The daemon accepts no new work and waits for running uploads. A second signal aborts them; they continue at the next start. A third signal ends the process at once, and still loses nothing.',
   ],
   [
     'SIGHUP',
-    'The daemon reads its configuration again. A wrong one is refused with its problems in the log, and the old one stays. `systemctl reload dropcast` waits for the result.',
+    'The daemon reloads its configuration. If that has mistakes, the daemon logs them and keeps the old one. `systemctl reload dropcast` waits for the result.',
   ],
 ];
 
@@ -126,46 +126,46 @@ const exitTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
   failed: 'Something failed, or needs a person.',
   usage: 'Wrong usage.',
   notRunning: 'The daemon is not running.',
-  badConfig: 'The configuration is wrong. The service is not started again until somebody has corrected it.',
+  badConfig: 'The configuration is wrong. systemd does not restart the service; correct the configuration first.',
 };
 
 const environment: readonly (readonly [string, string])[] = [
-  ['DROPCAST_CONFIG', 'The configuration file, where there is no `--config`.'],
+  ['DROPCAST_CONFIG', 'The configuration file, unless `--config` names one.'],
   [
     'DROPCAST_BASE_URL, DROPCAST_API_KEY',
     'Service and key for `videos`, `channels`, `feeds` and `analytics` without a configuration.',
   ],
   ['DROPCAST_SANDBOX_TOKEN', 'Admin token for `sandbox keys`.'],
-  ['CREDENTIALS_DIRECTORY', 'Where `!credential NAME` of the configuration is found; set by systemd.'],
+  ['CREDENTIALS_DIRECTORY', 'Directory of the credentials that `!credential NAME` reads; set by systemd.'],
   [
     'STATE_DIRECTORY, RUNTIME_DIRECTORY, LOGS_DIRECTORY',
-    'Where ledger, control socket and failure log are, unless the configuration says it; set by systemd.',
+    'Directories of the ledger, the control socket and the failure log, unless the configuration names others; set by systemd.',
   ],
-  ['XDG_STATE_HOME', 'Parent of the state directory outside of systemd.'],
-  ['NO_COLOR', 'No colours, on terminals neither.'],
+  ['XDG_STATE_HOME', 'Parent of the state directory when systemd does not set one.'],
+  ['NO_COLOR', 'If set, no colours, not even on a terminal.'],
 ];
 
 const files: readonly (readonly [string, string])[] = [
   ['/etc/dropcast/dropcast.yaml', 'The configuration of `dropcast.service`, see `dropcast.yaml`(5).'],
   [
     '/etc/dropcast/api_key',
-    'Its API key, for root alone; systemd hands it to the service (`LoadCredential=`). A new key takes effect after a restart.',
+    'Its API key, which only root can read; systemd passes it to the service (`LoadCredential=`). A new key takes effect after a restart.',
   ],
   ['/etc/dropcast/<name>.yaml, /etc/dropcast/<name>.key', 'The same for `dropcast@`NAME`.service`.'],
   [
     '/etc/systemd/system/dropcast.service.d/folders.conf',
-    'Which folders the service may use, as `dropcast systemd drop-in --install` writes it.',
+    'The folders that the service may use; written by `dropcast systemd drop-in --install`.',
   ],
   ['/var/lib/dropcast', 'Ledger, its backups, and receipts.'],
-  ['/var/log/dropcast/failures.jsonl', 'A line of JSON for each failure.'],
-  ['/run/dropcast/dropcast.sock', 'Where the running daemon is asked.'],
+  ['/var/log/dropcast/failures.jsonl', 'One line of JSON per failure.'],
+  ['/run/dropcast/dropcast.sock', 'Control socket of the running daemon.'],
 ];
 
 const examples: readonly (readonly [string, string])[] = [
-  ['See the whole way, with no account and no configuration:', 'dropcast demo'],
+  ['Try it, without an account or a configuration:', 'dropcast demo'],
   [
     'Set up the service:',
     'sudo install -m 600 /dev/stdin /etc/dropcast/api_key\nsudo editor /etc/dropcast/dropcast.yaml\nsudo dropcast check\nsudo dropcast systemd drop-in --install\nsudo systemctl enable --now dropcast',
   ],
-  ['Look at what needs a person, and try it again:', 'sudo dropcast ls --state failed,held\nsudo dropcast retry --all'],
+  ['List the files that need you, and retry them:', 'sudo dropcast ls --state failed,held\nsudo dropcast retry --all'],
 ];

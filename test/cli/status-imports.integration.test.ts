@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -21,14 +22,26 @@ state_dir: ${scratch.path}/state
 folders: [{ path: ${scratch.path}/inbox, rules: [{ match: "**", channel: ch }] }]
 `;
   await writeFile(scratch.file('dropcast.yaml'), config);
-  const args = ['--import', `data:text/javascript,${encodeURIComponent(reporter)}`, main, 'status'];
-  const ended = await promisify(execFile)(process.execPath, args, { cwd: scratch.path, env: {} }).catch(
-    (error: unknown) => error as { code: number; stdout: string; stderr: string },
-  );
-  expect(ended).toMatchObject({ code: 3 });
-  const loaded = JSON.parse(ended.stderr.trim().split('\n').at(-1) ?? '') as readonly string[];
+  const loaded = await modulesLoadedBy('status', scratch.path, 3);
   expect(loaded.some((url) => url.endsWith('/src/cli/status.ts'))).toBe(true);
-  const heavy =
-    /packages\/(?:client|sandbox)|node_modules\/(?:got|xstate|kysely|hono|winston|string-width)\/|^node:http$/;
   expect(loaded.filter((url) => heavy.test(url))).toEqual([]);
 });
+
+test('`dropcast --help` loads no command, and nothing heavy', async () => {
+  const loaded = await modulesLoadedBy('--help', tmpdir(), 0);
+  expect(loaded.some((url) => url.endsWith('/src/cli/program.ts'))).toBe(true);
+  expect(loaded.filter((url) => heavy.test(url) || /\/src\/(?:cli\/status|daemon|ledger)/.test(url))).toEqual([]);
+});
+
+const heavy =
+  /packages\/(?:client|sandbox)|node_modules\/(?:got|xstate|kysely|hono|winston|string-width)\/|^node:http$/;
+
+async function modulesLoadedBy(command: string, cwd: string, code: number): Promise<readonly string[]> {
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(reporter)}`, main, command];
+  const { stderr, ...ended } = await promisify(execFile)(process.execPath, args, { cwd, env: {} }).then(
+    (output) => ({ ...output, code: 0 }),
+    (error: unknown) => error as { code: number; stderr: string },
+  );
+  expect(ended.code, stderr).toBe(code);
+  return JSON.parse(stderr.trim().split('\n').at(-1) ?? '') as readonly string[];
+}

@@ -17,6 +17,13 @@ import { needs } from '../support/needs.ts';
 /** More than the kernel's socket buffers hold. */
 const beyondBuffers = 24 * 1024 * 1024;
 
+/** Says when the process leaves, and gives Node so much to tear down that a signal can come in the meantime. */
+const slowExit = `
+  import { writeSync } from 'node:fs';
+  globalThis.ballast = Array.from({ length: 2_000_000 }, (_, i) => ({ i }));
+  process.on('exit', () => writeSync(1, 'leaving\\n'));
+`;
+
 /** The first upload waits until it is released, so that a signal comes in its middle. */
 function holdFirstUpload(station: Station): () => void {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -74,6 +81,15 @@ alongside('signals', () => {
     expectUploadedOnce(station, 'cut');
     expect(station.videos('cut')).toHaveLength(1);
     expect(await station.failures('cut.mpg', 0)).toEqual([]);
+  });
+
+  test('a second SIGTERM after the last line still ends with 0', async () => {
+    const preload = `--import=data:text/javascript,${encodeURIComponent(slowExit)}`;
+    await using station = await startStation({ env: { NODE_OPTIONS: preload } });
+    const { child, ended, output } = station.daemon();
+    child.stdout?.on('data', () => output().includes('leaving') && child.kill('SIGTERM'));
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Stopped') });
   });
 
   test('SIGHUP takes a good configuration over and refuses a bad one with the reason; the old one stays', async () => {

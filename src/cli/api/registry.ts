@@ -23,11 +23,11 @@ export const command: Registry['command'] = (group, usage, { does, example }) =>
     .command(usage)
     .description(does)
     .option('--json', 'print JSON, {"v":1,…}')
-    .addOption(where('-c, --config <path>', 'configuration file with its address and key'))
+    .addOption(where('-c, --config <path>', 'configuration file with the address and key of the service'))
     .addOption(
       where(
         '--base-url <url>',
-        'its address, instead of a configuration; default $DROPCAST_BASE_URL. The key is then $DROPCAST_API_KEY',
+        'address of the service, instead of a configuration (default: $DROPCAST_BASE_URL); the key is then $DROPCAST_API_KEY',
       ),
     )
     .addOption(where('--ca <file>', 'further certificates (PEM) to trust'))

@@ -60,7 +60,8 @@ export function counted(n: number, word: string): string {
 
 /** Create requests that got no answer may have left empty records on the service. @param count at least 1 */
 export function unansweredCreates(count: number): string {
-  return `${counted(count, 'unanswered create request')} may have left up to ${counted(count, 'empty record')} on the service`;
+  const left = count === 1 ? 'an empty record' : `up to ${formatCount(count)} empty records`;
+  return `${counted(count, 'unanswered create request')} may have left ${left} on the service`;
 }
 
 function isAmount(value: number | null): value is number {
