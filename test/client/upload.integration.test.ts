@@ -594,8 +594,8 @@ describe('a program that keeps its own books', () => {
   ])('sends nothing of an open file that became $became since its size was asked', async ({ bytes }) => {
     await using service = await startTinyService({ puts: [takeAll()] });
     await using opened = openClient(service.baseUrl);
-    using folder = tempFolder();
-    const path = folder.file('clip.mp4', bytes);
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', bytes);
     const source = {
       name: 'clip.mp4',
       sizeBytes: 3 * mib,

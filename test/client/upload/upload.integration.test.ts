@@ -518,14 +518,14 @@ describe('breaking an upload off', () => {
 describe('after an upload has ended, its stall watch is off', () => {
   test('when a commit is still under way at the abort', async () => {
     await using host = await startHost(takeAll());
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     using timers = watchTimers(54_321);
     const stop = new AbortController();
     const beforeLastPart = async () => {
       stop.abort();
       await new Promise((resolve) => setTimeout(resolve, 50));
     };
-    const path = folder.file('clip.mp4', content(2 * mib));
+    const path = await folder.write('clip.mp4', content(2 * mib));
     const given = { url: host.origin, path, signal: stop.signal, beforeLastPart, stallTimeoutMs: timers.ms };
     expect(await failed(upload(given), folder.path)).toBeInstanceOf(AbortedError);
     expect(timers.set).toBeGreaterThan(0);
@@ -537,9 +537,9 @@ describe('after an upload has ended, its stall watch is off', () => {
       request.once('data', () => response.writeHead(413, { connection: 'close' }).end());
       request.resume();
     });
-    using folder = tempFolder();
+    await using folder = await scratchDirectory();
     using timers = watchTimers(54_321);
-    const path = folder.file('clip.mp4', content(2 * mib));
+    const path = await folder.write('clip.mp4', content(2 * mib));
     const given = { url: host.origin, path, bandwidth: createBandwidth(64 * 1024), stallTimeoutMs: timers.ms };
     expect(await failed(upload(given), folder.path)).toBeInstanceOf(UploadRejectedError);
     expect(timers.set).toBeGreaterThan(0);
