@@ -1,3 +1,4 @@
+import { isThere } from '../disk/local-files.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
@@ -39,8 +40,11 @@ export class FolderIntake {
 
   /** The watcher offers a file. @throws {BusyError} @throws {AwayError} and what the ledger throws: offer it again */
   async complete(file: CompleteFile): Promise<void> {
-    if (file.kind === 'sidecar') await this.#rerouteBeside(file.path);
-    else if ((await this.take(file)) === 'busy') throw new BusyError(file.path);
+    if (file.kind === 'sidecar') {
+      await this.#rerouteBeside(file.path);
+      // With the folder away, nothing is found beside it: that proves nothing.
+      if (!(await isThere(file.folder, file.path))) throw new AwayError(file.path);
+    } else if ((await this.take(file)) === 'busy') throw new BusyError(file.path);
   }
 
   /** The watcher misses a file. @throws {BusyError} and what the ledger throws: report it again */

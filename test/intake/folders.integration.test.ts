@@ -2,12 +2,15 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
 import { isThere } from '../../src/disk/local-files.ts';
+import { FolderIntake } from '../../src/intake/folder-intake.ts';
+import { createRouter } from '../../src/intake/folder-router.ts';
 import { createFolders } from '../../src/intake/folders.ts';
 import { createIntake } from '../../src/intake/intake.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { recordingEvents, rowsOf } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
+import { someVersion } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
@@ -140,6 +143,23 @@ describe('a complete file is recorded', () => {
     await there.folders.start();
     expect(await there.folders.add(there.scratch.file(name))).toEqual({ ok: false, why });
   });
+});
+
+test('a sidecar that is offered while its folder goes away has to come again', async () => {
+  await using scratch = await scratchDirectory();
+  await writeFile(scratch.file('a.yaml'), 'title: A');
+  const ignore = (): never => expect.unreachable();
+  const intake = new FolderIntake(createRouter(folderConfig(scratch.path)), {
+    intake: { accept: ignore, gone: ignore, reroute: ignore },
+    ledger: { atPath: ignore },
+    events: recordingEvents(),
+    broke: ignore,
+    tookIn: ignore,
+  });
+  const sidecar = { folder: scratch.path, path: 'a.yaml', kind: 'sidecar', version: someVersion, flaw: null } as const;
+  await intake.complete(sidecar);
+  await rm(scratch.file('a.yaml'));
+  await expect(intake.complete(sidecar)).rejects.toThrow('a.yaml');
 });
 
 describe('another configuration', () => {
