@@ -49,7 +49,8 @@ export async function demo(
   await filesSeen(daemon, shell);
   await watchUntilIdle(daemon, progress, shell, { since: 0, offlineMs: Infinity });
   const { files } = await filesOf(daemon.ledger, daemon, { states: [], limit: 1_000 });
-  shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
+  // None when it was stopped before the first file settled.
+  if (files.length > 0) shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
   if (!shell.stopping.aborted) {
     if (options.keep === true) await stayUp(shell, { inbox, sandbox });
     else shell.stderr.write(`To keep everything running afterwards: ${again(shell)}\n`);

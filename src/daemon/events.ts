@@ -16,7 +16,7 @@ export function createEventStream(logger: Logger): EventStream {
         try {
           listener(event);
         } catch (error) {
-          logger.error('A listener to events broke', { event: event.type, err: error });
+          logger.error('An event listener failed', { event: event.type, err: error });
         }
       }
     },

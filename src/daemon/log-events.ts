@@ -25,13 +25,13 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
           logger.warn('A feed was not published', { feed: event.feed, failure: event.failure });
         return undefined;
       case 'paused':
-        return logger.warn('Everything waits', {
+        return logger.warn('Paused', {
           kind: event.pause.kind,
           why: event.pause.why,
           code: event.pause.code,
         });
       case 'resumed':
-        return logger.info('Going on', { after: event.pause.why });
+        return logger.info('Resumed', { after: event.pause.why });
       case 'folder': {
         const { folder, state, why } = event;
         return logger[state === 'watching' ? 'info' : 'warn']('folder state', {

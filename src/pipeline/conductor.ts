@@ -236,7 +236,7 @@ class Loop implements Conductor {
 
   broke(work: string, error: unknown): void {
     const failure = failureOfMachine(error);
-    if (failure === null) this.#world.logger.error('Work of our own broke', { work, err: error });
+    if (failure === null) this.#world.logger.error('A background task failed', { work, err: error });
     else this.#breaker.failed(work, failure);
   }
 

@@ -120,7 +120,7 @@ function report(state: RootState, { folder, sink, logger }: WatchFolderOptions):
   try {
     sink.root(folder.path, state);
   } catch (error) {
-    logger.error('the folder state was not noted', { folder: folder.path, err: error });
+    logger.error('The state of the folder could not be written', { folder: folder.path, err: error });
   }
 }
 

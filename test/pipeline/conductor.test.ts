@@ -184,7 +184,7 @@ describe('an unreachable service', () => {
     expect(new Set(store.states())).toEqual(new Set(['done']));
     expect(Math.max(...store.rows.map(({ attempts }) => attempts))).toBe(0);
     const news = logger.lines.map(({ message }) => message).filter((message) => message !== 'A step failed');
-    expect(news.filter((message) => message !== 'A file moved on')).toEqual(['Everything waits', 'Going on']);
+    expect(news.filter((message) => message !== 'A file moved on')).toEqual(['Paused', 'Resumed']);
   });
 
   test('a refused key: one probe every five minutes, and at once when a person asks', async () => {
@@ -355,7 +355,7 @@ test('two feeds that cannot be published are no outage', async () => {
   service.failing.set('publish feed_news', broken).set('publish feed_tv', broken);
   await until(() => conductor.isIdle());
   expect(service.count('publish feed_news')).toBe(3);
-  expect(logger.lines.map(({ message }) => message)).not.toContain('Everything waits');
+  expect(logger.lines.map(({ message }) => message)).not.toContain('Paused');
 });
 
 describe('the loop sleeps', () => {
@@ -430,7 +430,7 @@ describe('a ledger that takes no writes', () => {
     await until(() => clock.elapsed() > 3_600_000, 1_000);
     // Twelve probes of five minutes, and after each one look.
     expect(service.count(request)).toBeLessThanOrEqual(13);
-    expect(new Set(logger.lines.map(({ message }) => message))).toEqual(new Set(['Everything waits', 'Going on']));
+    expect(new Set(logger.lines.map(({ message }) => message))).toEqual(new Set(['Paused', 'Resumed']));
     isFull = false;
     await until(() => conductor.isIdle());
     expect(store.states()).toEqual(['done']);
