@@ -41,6 +41,21 @@ describe('the XML reader', () => {
     ['a name that is only a prefix', '<xml:/>'],
     ['entities that grow', '<!DOCTYPE a [<!ENTITY b "c"><!ENTITY d "&b;&b;">]><a>&d;</a>'],
     ['an external entity', '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>'],
+    ['text with > after an empty root', '<a/>b>'],
+    ['a tag end after an empty root', '<a b=">"/>/>'],
+    ['a byte order mark after the root', '<a/>\uFEFF'],
+    ['an XML declaration inside', '<a><?xml version="1.0"?></a>'],
+    ['an XML declaration after the root', '<a/><?xml version="1.0"?>'],
+    ['an instruction with the name of a declaration', '<?XML a?><a/>'],
+    ['an open instruction', '<a><?b </a>'],
+    ['an open CDATA section', '<a><![CDATA[b</a>'],
+    ['a prefix declared as empty', '<a xmlns:b=""/>'],
+    ['a reference after the root', '<a></a>&#65;'],
+    ['a reference between two roots', '<a></a><b/>&#65;<?c d?>'],
+    ['a tag of a megabyte', `<a b="${'c'.repeat(1e6)}"/>`],
+    ['comments that nobody closes', `<a>${'<!--'.repeat(1e6)}`],
+    ['CDATA that nobody closes', `<a>${'<![CDATA['.repeat(1e6)}`],
+    ['instructions that nobody closes', `<a>${'<?'.repeat(1e6)}`],
     ['a name that means something to JavaScript', '<__proto__ b="1"/>'],
   ])('refuses %s', (_what, document) => {
     expect(() => readXml(document)).toThrow(XmlError);
@@ -53,8 +68,15 @@ describe('the XML reader', () => {
     ['a DOCTYPE', '\n <!DOCTYPE a><a/>', 'line 2, column 2'],
     ['a control character', '<a>\n\u0001</a>', 'line 2, column 1'],
     ['text after the root', '<a/>\n\n b', 'line 3, column 2'],
+    ['an open comment', '<a>\n <!-- b\n</a>', 'line 2, column 2'],
   ])('says where %s is', (_what, document, place) => {
     expect(() => readXml(document)).toThrow(place);
+  });
+
+  test('reads documents of many megabytes', () => {
+    const declarations = Array.from({ length: 1e3 }, (_, index) => `xmlns:p${index}="u"`).join(' ');
+    const root = readXml(`<a ${declarations}>${'<b/>'.repeat(1e5)}<c>${'&amp;'.repeat(1e6)}</c></a>`);
+    expect([root.children.length, root.children.at(-1)?.text.length]).toEqual([1e5 + 1, 1e6]);
   });
 
   test('keeps white space and the texts that look like something else', () => {

@@ -23,31 +23,44 @@ export class XmlError extends Error {
  */
 export function readXml(document: string): ReadElement {
   requireNone(document, ILLEGAL_CHARACTERS, () => 'XML 1.0 forbids this character');
-  requireLegalMarkup(document);
+  const markup = withoutLiteralParts(document);
+  requireLegalMarkup(markup);
   requireStructure(document);
-  const [root, ...others] = treeOf(document).map(elementOf);
-  if (!root || others.length > 0) throw new XmlError('the document must have exactly one root element');
+  requireNothingAfterRoot(markup);
+  const [node, ...others] = treeOf(document);
+  if (!node || others.length > 0) throw new XmlError('the document must have exactly one root element');
+  const root = elementOf(node);
   requireDeclaredPrefixes(root, new Set(['xml', 'xmlns']));
   return root;
 }
 
-function requireLegalMarkup(document: string): void {
-  const markup = withoutLiteralParts(document);
-  requireNone(markup, /<!/g, () => 'a DOCTYPE is not allowed in a feed, and comments and CDATA must be closed');
+/** Comments, CDATA and processing instructions as blanks, so that positions stay the same. */
+function withoutLiteralParts(document: string): string {
+  for (const { 0: part, index } of document.matchAll(LITERAL_PARTS)) {
+    const problem = problemOfLiteral(part, index === 0);
+    if (problem !== undefined) throw errorAt(document, index, problem);
+  }
+  return document.replaceAll(LITERAL_PARTS, (part) => part.replaceAll(/[^\n]/g, ' '));
+}
+
+/** An open part reaches to the end: looking for the end of each of a million of them would take hours. */
+const LITERAL_PARTS = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?[^]*?(?:\?>|$)/g;
+
+function problemOfLiteral(part: string, isFirst: boolean): string | undefined {
+  const [, start = '', content, end] = /^(<!--|<!\[CDATA\[|<\?)([^]*?)(-->|\]\]>|\?>)?$/.exec(part) ?? [];
+  if (end === undefined) return `this ${start} is not closed`;
+  if (start === '<!--' && content?.includes('--')) return 'a comment must not contain --';
+  if (start === '<?' && /^xml(?:\s|$)/i.test(content ?? '') && !(isFirst && content?.startsWith('xml')))
+    return 'an XML declaration is allowed only at the start of the document';
+  return undefined;
+}
+
+function requireLegalMarkup(markup: string): void {
+  requireNone(markup, /<!/g, () => 'a DOCTYPE is not allowed in a feed');
   requireNone(markup, /\]\]>/g, () => ']]> is not allowed in a text');
   requireNone(markup, REFERENCES, (reference) =>
     characterOf(reference) === undefined ? `${reference} is not a reference that XML knows` : undefined,
   );
-  const tail = markup.slice(markup.lastIndexOf('>') + 1).trimStart();
-  if (tail !== '') throw errorAt(document, document.length - tail.length, 'this text is outside the root element');
-}
-
-/** Comments, CDATA and processing instructions as blanks, so that positions stay the same. */
-function withoutLiteralParts(document: string): string {
-  const parts = /<!--(?<comment>[^]*?)-->|<!\[CDATA\[[^]*?\]\]>|<\?[^]*?\?>/g;
-  for (const { index, groups } of document.matchAll(parts))
-    if (groups?.['comment']?.includes('--')) throw errorAt(document, index, 'a comment must not contain --');
-  return document.replaceAll(parts, (part) => part.replaceAll(/[^\n]/g, ' '));
 }
 
 function requireNone(source: string, pattern: RegExp, problemOf: (match: string) => string | undefined): void {
@@ -76,14 +89,25 @@ function requireStructure(document: string): void {
   throw new XmlError(msg.startsWith("Invalid '[") ? 'the document ends inside an element' : placed(msg, line, col));
 }
 
+/** The validator accepts references there, and after `<root/>` any text. */
+function requireNothingAfterRoot(markup: string): void {
+  const isEmpty = markup.indexOf('<') === markup.lastIndexOf('<');
+  const unquoted = markup.replaceAll(/"[^"]*"|'[^']*'/g, (value) => ' '.repeat(value.length));
+  const rootEnd = isEmpty ? unquoted.indexOf('>') : markup.lastIndexOf('>');
+  const after = markup.slice(rootEnd + 1).search(/[^ \t\n\r]/);
+  if (after !== -1) throw errorAt(markup, rootEnd + 1 + after, 'this text is outside the root element');
+}
+
 /** A node of the ordered tree: one property for the element, text or CDATA, and `:@` for its attributes. */
 type TreeNode = Readonly<Record<string, unknown>>;
 
-/** @throws XmlError too for more than 100 levels, and for names such as `__proto__` that the parser refuses */
+/** @throws XmlError too for more than 100 levels, names such as `__proto__`, and tags above some 100,000 characters */
 function treeOf(document: string): readonly TreeNode[] {
   try {
     return parser.parse(document) as readonly TreeNode[];
   } catch (error) {
+    // The parser spreads the characters of a tag over the stack.
+    if (error instanceof RangeError) throw new XmlError('a tag is too long', { cause: error });
     throw new XmlError(error instanceof Error ? error.message : String(error), { cause: error });
   }
 }
@@ -146,7 +170,9 @@ const ENTITIES = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"',
 
 function requireDeclaredPrefixes({ name, attributes, children }: ReadElement, outer: ReadonlySet<string>): void {
   const declared = [...attributes.keys()].filter((key) => key.startsWith('xmlns:')).map((key) => key.slice(6));
-  const known = new Set([...outer, ...declared]);
+  const emptied = declared.find((prefix) => attributes.get(`xmlns:${prefix}`) === '');
+  if (emptied !== undefined) throw new XmlError(`the prefix ${emptied} must not be declared as empty`);
+  const known = declared.length === 0 ? outer : new Set([...outer, ...declared]);
   for (const whole of [name, ...attributes.keys()]) {
     const [prefix = '', ...local] = whole.split(':');
     if (local.length > 0 && !known.has(prefix)) throw new XmlError(`the prefix ${prefix} is not declared`);
