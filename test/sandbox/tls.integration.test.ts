@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -45,6 +45,56 @@ describe('the certificate in the folder', () => {
     const renewed = await at(359);
     expect(new X509Certificate(renewed).serialNumber).not.toBe(new X509Certificate(first).serialNumber);
     expect(await at(360)).toBe(renewed);
+  });
+
+  test('is replaced when it is not valid yet, because the clock of the machine was ahead', async () => {
+    await using folder = await scratchDirectory();
+    const ahead = await certificateIn({ folder: folder.path, host: 'localhost', nowMs: nowMs + 100 * DAY_MS });
+    const { cert } = await certificateIn({ folder: folder.path, host: 'localhost', nowMs });
+    expect(cert).not.toBe(ahead.cert);
+    expect(new X509Certificate(cert).validFromDate.getTime()).toBeLessThanOrEqual(nowMs);
+  });
+
+  test('keeps its key from others, whatever an earlier process left behind', async () => {
+    await using folder = await scratchDirectory();
+    await mkdir(folder.file('tls'));
+    await writeFile(folder.file('tls', 'key.pem.new'), 'half a key', { mode: 0o644 });
+    await certificateIn({ folder: folder.path, host: 'localhost', nowMs });
+    expect((await stat(folder.file('tls', 'key.pem'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('of version 0.1.0 (RSA) stays in use', needs('openssl'), async () => {
+    await using folder = await scratchDirectory();
+    await mkdir(folder.file('tls'));
+    const at = (name: string) => folder.file('tls', name);
+    const subject = (name: string) => ['-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${name}`];
+    await run('openssl', [
+      'req',
+      '-x509',
+      ...subject('old authority'),
+      '-days',
+      '365',
+      '-keyout',
+      at('ca.key'),
+      '-out',
+      at('ca.pem'),
+    ]);
+    const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:0:0:0:0:0:0:0:1';
+    const signed = ['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-days', '365', '-addext', names];
+    await run('openssl', [
+      'req',
+      '-x509',
+      ...subject('old'),
+      ...signed,
+      '-keyout',
+      at('key.pem'),
+      '-out',
+      at('cert.pem'),
+    ]);
+    const before = await readFile(at('cert.pem'), 'utf8');
+    expect((await certificateIn({ folder: folder.path, host: '127.0.0.1', nowMs: Date.now() + 1000 })).cert).toBe(
+      before,
+    );
   });
 
   test('is replaced for another host, and when its files are broken or do not match', async () => {

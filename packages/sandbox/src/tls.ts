@@ -1,11 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { Certificate } from './http/server.ts';
 import { issueCertificate, type Issued } from './issue-certificate.ts';
 
-export interface CertificateWish {
+export interface CertificateOptions {
   /** The certificate is stored in `tls/` below it. */
   readonly folder: string;
   /** A name or address for the certificate, in addition to localhost, 127.0.0.1 and ::1. */
@@ -18,11 +18,12 @@ export interface CertificateWish {
 export type KeptCertificate = Certificate & { readonly caPath: string };
 
 /**
- * Returns the certificate in the folder. Issues a new one if there is none, or if the old one expires within a week, is not for this
- * host, or does not match its key or CA. RSA certificates of earlier versions stay in use until then. Only the owner can read the key.
+ * Returns the certificate in the folder. Issues a new one if there is none, or if the old one expires within a week, is not valid
+ * yet (the machine's clock was ahead), is not for this host, or does not match its key or CA. RSA certificates of earlier versions stay in
+ * use until then. Only the owner can read the key.
  * @throws the error of the disk when the folder cannot be written
  */
-export async function certificateIn({ folder, host, nowMs }: CertificateWish): Promise<KeptCertificate> {
+export async function certificateIn({ folder, host, nowMs }: CertificateOptions): Promise<KeptCertificate> {
   const paths = pathsIn(folder);
   const name = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   const kept = await readKept(paths);
@@ -61,7 +62,8 @@ function isGood({ ca, cert, key }: Issued, name: string, nowMs: number): boolean
   try {
     const leaf = new X509Certificate(cert);
     const doesFit = leaf.checkPrivateKey(createPrivateKey(key)) && leaf.verify(new X509Certificate(ca).publicKey);
-    return doesFit && isFor(leaf, name) && leaf.validToDate.getTime() - nowMs > RENEW_BEFORE_MS;
+    const hasBegun = leaf.validFromDate.getTime() <= nowMs;
+    return doesFit && isFor(leaf, name) && hasBegun && leaf.validToDate.getTime() - nowMs > RENEW_BEFORE_MS;
   } catch {
     return false; // not PEM at all
   }
@@ -75,6 +77,7 @@ function isFor(leaf: X509Certificate, name: string): boolean {
 
 /** Atomically, and never readable by others, not even while it is written. */
 async function replace(path: string, content: string, mode: number): Promise<void> {
-  await writeFile(`${path}.new`, content, { mode });
+  await rm(`${path}.new`, { force: true }); // a file that exists would keep its mode
+  await writeFile(`${path}.new`, content, { mode, flag: 'wx' });
   await rename(`${path}.new`, path);
 }

@@ -17,7 +17,7 @@ function manyVideos() {
   return videos;
 }
 
-// What a page costs, deep in the list too, is measured by bench/sandbox-lists.ts.
+// What a page costs, deep in the list too, is measured by `npm run bench -- sandbox-lists`.
 test('read page by page, each of 10,000 videos comes once', () => {
   const videos = manyVideos();
   const filter = { channelId: 'ch_1', status: 'failed' } as const;

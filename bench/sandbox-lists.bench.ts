@@ -1,6 +1,3 @@
-// How the time of a page depends on how many videos there are and on how deep the page is, as ratios within one run.
-// node bench/sandbox-lists.ts
-
 import { inTransaction } from '../packages/sandbox/src/store/database.ts';
 import { openRecords } from '../packages/sandbox/src/store/records.ts';
 import type { VideoFilter, VideoStore } from '../packages/sandbox/src/store/videos.ts';
@@ -8,23 +5,28 @@ import type { VideoFilter, VideoStore } from '../packages/sandbox/src/store/vide
 const MANY = 100_000;
 const FEW = 1000;
 
-const many = videosOf(MANY);
-const few = videosOf(FEW);
-const filters: readonly (readonly [name: string, filter: VideoFilter, lastPage: number])[] = [
+const FILTERS: readonly (readonly [name: string, filter: VideoFilter, lastPage: number])[] = [
   ['all', {}, 1000],
   ['of a channel', { channelId: 'ch_0' }, 500],
   ['in a status', { status: 'pending' }, 500],
   ['of a channel in a status', { channelId: 'ch_1', status: 'failed' }, 250],
 ];
 
-console.log(`100 videos of ${MANY}: the last page against the first, and against the first of ${FEW} videos`);
-for (const [name, filter, lastPage] of filters) {
-  const lastMs = fastestMs(many, filter, lastPage);
-  const deep = lastMs / fastestMs(many, filter, 1);
-  const large = lastMs / fastestMs(few, filter, 1);
-  console.log(`${name.padEnd(26)} ${deep.toFixed(2).padStart(6)} ${large.toFixed(2).padStart(6)}`);
+/** How the time of a page of the video list depends on how many videos there are and on how deep the page is. */
+export async function bench(): Promise<readonly string[]> {
+  const many = videosOf(MANY);
+  const few = videosOf(FEW);
+  return [
+    `100 of ${MANY} videos: the last page against the first, and against the first of ${FEW} videos`,
+    ...FILTERS.map(([name, filter, lastPage]) => {
+      const lastMs = fastestMs(many, filter, lastPage);
+      const deep = lastMs / fastestMs(many, filter, 1);
+      const large = lastMs / fastestMs(few, filter, 1);
+      return `${name.padEnd(26)} ${deep.toFixed(2).padStart(6)} ${large.toFixed(2).padStart(6)}`;
+    }),
+    `page by page, the last tenth against the first: ${walkRatio(many).toFixed(2)}`,
+  ];
 }
-console.log(`page by page, the last tenth against the first: ${walkRatio(many).toFixed(2)}`);
 
 /** Half of them in the channel ch_0, half of them pending. */
 function videosOf(count: number): VideoStore {
