@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, get, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { readSample, until, type Json } from '../sandbox/running-sandbox.ts';
@@ -10,6 +9,7 @@ import { isSignedWith, startReceiver } from '../sandbox/webhooks/receiver.ts';
 import { operations, type Operation } from './document.ts';
 import { schemaProblems } from './schema-check.ts';
 import { ServiceClient } from './service-client.ts';
+import { startServer } from '../support/server.ts';
 
 const transports: readonly [string, SandboxOptions][] = [
   ['http', {}],
@@ -79,9 +79,9 @@ describe.each(transports)('the specification, rule by rule, over %s', (_name, tr
 
     test('§2.1 source_url imports the file from a remote address', async () => {
       const clip = await readSample('clip.mp4');
-      await using source = await serving(clip);
-      const { id } = await service.create({ source_url: source.url });
-      expect(await service.ended(id)).toMatchObject({ status: 'ready', source_url: source.url, duration: 4 });
+      await using source = await startServer((_request, response) => response.end(clip));
+      const { id } = await service.create({ source_url: source.origin });
+      expect(await service.ended(id)).toMatchObject({ status: 'ready', source_url: source.origin, duration: 4 });
     });
 
     test('§2.2 a channel in the list has id with ch_, name, slug, video_count and created_at, not description', async () => {
@@ -462,12 +462,3 @@ describe.each(transports)('the specification, rule by rule, over %s', (_name, tr
     });
   });
 });
-
-async function serving(bytes: Buffer): Promise<AsyncDisposable & { readonly url: string }> {
-  const server: Server = createServer((_request, response) => void response.end(bytes));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/clip.mp4`,
-    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
-  };
-}

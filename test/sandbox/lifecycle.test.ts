@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Clock } from '../../packages/sandbox/src/clock.ts';
 import { Events } from '../../packages/sandbox/src/events.ts';
-import { MediaFiles } from '../../packages/sandbox/src/store/media-files.ts';
 import { Lifecycle } from '../../packages/sandbox/src/lifecycle.ts';
 import { ChannelStore } from '../../packages/sandbox/src/store/channels.ts';
 import { openDatabase } from '../../packages/sandbox/src/store/database.ts';
+import { ProcessingStore } from '../../packages/sandbox/src/store/processing.ts';
 import { VideoStore } from '../../packages/sandbox/src/store/videos.ts';
 import { playable } from './playable.ts';
 
@@ -17,12 +17,13 @@ function processing(dueAtMs: number) {
   const videos = new VideoStore(database);
   const video = { title: 'T', description: null, channelId: 'ch', tags: [], sourceUrl: null, createdAtMs: 0 };
   videos.create(video, () => 'vid');
-  videos.startProcessing({ videoId: 'vid', sizeBytes: 1, sha256: 'x' }, playable, { nowMs: 0, dueAtMs });
-  const probe = async () => playable;
+  const store = new ProcessingStore(database);
+  store.startProcessing({ videoId: 'vid', sizeBytes: 1, sha256: 'x' }, playable, { nowMs: 0, dueAtMs });
   const events = new Events();
-  const parts = { videos, mediaFiles: new MediaFiles('/nowhere'), probe, seed: 1, processingMs: { min: 0, max: 0 } };
+  const parts = { processing: store, seed: 1, processingMs: { min: 0, max: 0 } };
   return {
     videos,
+    store,
     events,
     lifecycle: new Lifecycle({ ...parts, clock: new Clock(Date.now), events, fateOf: () => undefined }),
   };
@@ -56,8 +57,8 @@ test('after close nothing moves, and no timer is left', () => {
 });
 
 test('on a full disk due videos stay due, and become ready when there is room again', () => {
-  const { videos, lifecycle } = processing(500);
-  const finish = vi.spyOn(videos, 'finishDue').mockImplementation(() => {
+  const { videos, store, lifecycle } = processing(500);
+  const finish = vi.spyOn(store, 'finishDue').mockImplementation(() => {
     throw FULL;
   });
   lifecycle.advance();

@@ -1,12 +1,11 @@
 import { readdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { startSandbox } from '../../packages/sandbox/src/sandbox.ts';
 import { put, readSample, runSandbox, until } from './running-sandbox.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { startServer } from '../support/server.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -78,16 +77,13 @@ describe('restart on the same data folder', () => {
     await using folder = await scratchDirectory();
     const clip = await readSample('clip.mp4');
     let asked = 0;
-    const source = createServer((_request, response) => void ((asked += 1) > 1 && response.end(clip)));
-    await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve));
+    await using source = await startServer((_request, response) => void ((asked += 1) > 1 && response.end(clip)));
     const first = await runSandbox({ dataDir: folder.path });
-    const { id } = await first.create({ source_url: `http://127.0.0.1:${(source.address() as AddressInfo).port}/` });
+    const { id } = await first.create({ source_url: source.origin });
     await until(() => (asked === 1 ? true : undefined));
     await first.sandbox.close();
     await using second = await runSandbox({ dataDir: folder.path });
     expect((await second.ended(id)).status).toBe('ready');
-    source.closeAllConnections();
-    source.close();
   });
 
   test('files that no record knows are removed at the start', async () => {

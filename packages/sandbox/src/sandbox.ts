@@ -30,6 +30,7 @@ import { latestTimeIn } from './store/tables.ts';
 import { RequestWindow } from './store/request-window.ts';
 import type { StoredFile } from './store/videos.ts';
 import { certificateIn } from './tls.ts';
+import { Acceptance } from './uploads/acceptance.ts';
 import { Importer } from './uploads/import.ts';
 import { createUploadListener } from './uploads/upload-listener.ts';
 import { VideoAdmission } from './video-admission.ts';
@@ -142,17 +143,31 @@ async function openCore(settings: SandboxSettings, cleanup: AsyncDisposableStack
   const channelOf = (videoId: string) => records.videos.find(videoId)?.channelId ?? '';
   const faults = new Faults({ clock, events, seed, channelOf });
   const fateOf = faults.fateOf.bind(faults);
-  const { videos } = records;
+  const { videos, processing } = records;
   const prober = cleanup.use(new Prober());
   const probe = prober.probe.bind(prober);
-  const lifecycle = new Lifecycle({ videos, mediaFiles, clock, events, probe, seed, processingMs, fateOf });
+  const lifecycle = new Lifecycle({ processing, clock, events, seed, processingMs, fateOf });
+  const acceptance = new Acceptance({ videos, mediaFiles, lifecycle, events, probe });
   cleanup.defer(() => lifecycle.close());
   const background = new BackgroundWork(reportDefect);
   cleanup.defer(() => background.finished());
   const ffmpeg =
     settings.ffmpegPath === undefined ? findProgram('ffmpeg', process.env['PATH'] ?? '') : settings.ffmpegPath;
   const pictures = cleanup.use(new Pictures(mediaFiles, ffmpeg));
-  return { settings, dataDir, records, mediaFiles, pictures, clock, events, faults, lifecycle, prober, background };
+  return {
+    settings,
+    dataDir,
+    records,
+    mediaFiles,
+    pictures,
+    clock,
+    events,
+    faults,
+    lifecycle,
+    acceptance,
+    prober,
+    background,
+  };
 }
 
 async function dataFolder(wanted: string | undefined, cleanup: AsyncDisposableStack): Promise<string> {
@@ -178,13 +193,14 @@ async function listenUntilClosed(
 }
 
 function buildServices(core: Core, main: Port, uploads: Port, cleanup: AsyncDisposableStack): Services {
-  const { settings, records, mediaFiles, pictures, lifecycle, prober, clock, events } = core;
+  const { settings, records, mediaFiles, pictures, lifecycle, acceptance, prober, clock, events } = core;
   const { seed, uploadUrlTtlMs, requestsPerHour, adminToken, importFrom } = settings;
   const onDefect = reportDefect;
   const links = new Links(main.origin, uploads.origin, pictures.extension);
   const importer = new Importer({
     videos: records.videos,
     lifecycle,
+    acceptance,
     events,
     incoming: mediaFiles.incoming,
     importFrom,
@@ -217,9 +233,9 @@ function connect(
   services: Services,
   { main, uploads }: { main: Port; uploads: Port },
 ): void {
-  const { records, mediaFiles, lifecycle, clock, journal, onDefect } = services;
+  const { records, mediaFiles, lifecycle, acceptance, clock, journal, onDefect } = services;
   const { incoming } = mediaFiles;
-  const upload = createUploadListener({ records, lifecycle, incoming, nowMs: clock.nowMs, onDefect });
+  const upload = createUploadListener({ records, acceptance, incoming, nowMs: clock.nowMs, onDefect });
   const site = createSite(services);
   const { onExchange } = services.settings;
   const fetch: Fetch = (request, bindings) => site.fetch(request, bindings);

@@ -8,6 +8,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { SandboxSettings } from './options.ts';
 import type { Records } from './store/records.ts';
 import type { RequestWindow } from './store/request-window.ts';
+import type { Acceptance } from './uploads/acceptance.ts';
 import type { Importer } from './uploads/import.ts';
 import type { VideoAdmission } from './video-admission.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
@@ -21,6 +22,7 @@ export interface Services {
   readonly records: Records;
   readonly mediaFiles: MediaFiles;
   readonly lifecycle: Lifecycle;
+  readonly acceptance: Acceptance;
   readonly importer: Importer;
   readonly admission: VideoAdmission;
   readonly requestWindow: RequestWindow;

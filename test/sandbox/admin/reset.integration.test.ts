@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { put, readSample, runSandbox, until } from '../running-sandbox.ts';
 import { standIn } from '../media/programs.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { startServer } from '../../support/server.ts';
 import { admin } from './admin-side.ts';
 
 test('everything is as it was right after the start: records, files, keys, clock, limit, faults, journal and ids', async () => {
@@ -69,11 +69,10 @@ test('an upload that was under way does not bring its video back, nor its bytes 
 
 test('an import that was under way is broken off, and a new video of the same id knows nothing of it', async () => {
   const waiting: ServerResponse[] = [];
-  const origin = createServer((_request, response) => waiting.push(response)).listen(0, '127.0.0.1');
-  await once(origin, 'listening');
+  await using origin = await startServer((_request, response) => waiting.push(response));
   await using folder = await scratchDirectory();
   await using service = await runSandbox({ dataDir: folder.path });
-  const source_url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}/clip.mp4`;
+  const source_url = `${origin.origin}/clip.mp4`;
   const { id } = await service.create({ source_url });
   const response = await until(() => waiting[0]);
   const isClosed = once(response, 'close');
@@ -84,7 +83,6 @@ test('an import that was under way is broken off, and a new video of the same id
   await isClosed;
   await until(async () => ((await readdir(join(folder.path, 'incoming'))).length === 0 ? true : undefined));
   expect((await service.call('GET', `/videos/${id}`)).body.data.status).toBe('pending');
-  origin.close();
 });
 
 test('resets at the same time, with uploads and creates between them, leave whole records', async () => {
@@ -146,10 +144,9 @@ test('a picture that was being made takes no file from a new video of the same i
 
 test('a webhook that was being sent is not taken for one of a new delivery of the same id', async () => {
   const waiting: ServerResponse[] = [];
-  const receiver = createServer((_request, response) => waiting.push(response)).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
+  await using receiver = await startServer((_request, response) => waiting.push(response));
   await using service = await runSandbox();
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const url = `${receiver.origin}/`;
   const ready = async () => {
     await admin(service, 'POST /webhooks', { url, events: ['video.ready'] });
     return service.upload('interview.mp3');
@@ -161,5 +158,4 @@ test('a webhook that was being sent is not taken for one of a new delivery of th
   first.end();
   const second = await until(() => waiting[1]);
   second.end();
-  receiver.close();
 });

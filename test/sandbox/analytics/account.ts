@@ -33,8 +33,8 @@ export function addVideo(records: Records, id: string, facts: VideoFacts = {}): 
   const media = { container: 'mp4', mediaType: 'video/mp4', fileExtension: 'mp4', width: 320, height: 180 } as const;
   const streams = { videoCodec: 'AVC', audioCodec: 'AAC', bitRate: 80, frameRate: 25 };
   const time = { nowMs: createdAtMs, dueAtMs: createdAtMs };
-  records.videos.startProcessing(file, { isPlayable: true, ...media, ...streams, durationS }, time);
-  records.videos.finishDue(createdAtMs);
+  records.processing.startProcessing(file, { isPlayable: true, ...media, ...streams, durationS }, time);
+  records.processing.finishDue(createdAtMs);
 }
 
 let lastNumber = 0;

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { truncate, writeFile } from 'node:fs/promises';
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import { createCdnListener, type FinishedRead } from '../../../packages/sandbox/src/cdn/cdn-listener.ts';
 import { MediaFiles } from '../../../packages/sandbox/src/store/media-files.ts';
@@ -10,6 +9,7 @@ import { openRecords } from '../../../packages/sandbox/src/store/records.ts';
 import { playable } from '../playable.ts';
 import { until } from '../running-sandbox.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
+import { startServer } from '../../support/server.ts';
 
 const SIZE = 5_000_000;
 
@@ -21,12 +21,12 @@ async function serving() {
   await mediaFiles.open(() => true);
   const records = openRecords(':memory:');
   cleanup.defer(() => records.database.close());
-  const { videos, channels } = records;
+  const { videos, processing, channels } = records;
   channels.add({ id: 'ch', name: 'C', slug: 'c', createdAtMs: 0 });
   const fields = { title: 'T', description: null, channelId: 'ch', tags: [], sourceUrl: null, createdAtMs: 0 };
   videos.create(fields, () => 'vid');
-  videos.startProcessing({ videoId: 'vid', sizeBytes: SIZE, sha256: 'x' }, playable, { nowMs: 0, dueAtMs: 0 });
-  videos.finishDue(0);
+  processing.startProcessing({ videoId: 'vid', sizeBytes: SIZE, sha256: 'x' }, playable, { nowMs: 0, dueAtMs: 0 });
+  processing.finishDue(0);
   await writeFile(mediaFiles.pathOf('vid'), '');
   await truncate(mediaFiles.pathOf('vid'), SIZE);
   const reads: FinishedRead[] = [];
@@ -40,13 +40,10 @@ async function serving() {
     onRead: (read) => reads.push(read),
     onDefect: (error) => defects.push(error),
   });
-  const server = createServer((request, response) => void listener(request, response, false));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  cleanup.defer(() => (server.closeAllConnections(), void server.close()));
+  const server = cleanup.use(await startServer((request, response) => void listener(request, response, false)));
   const resources = cleanup.move();
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/cdn/videos/vid.mp4`,
+    url: `${server.origin}/cdn/videos/vid.mp4`,
     reads,
     defects,
     mediaFiles,

@@ -1,27 +1,24 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BodyValve } from '../../../packages/sandbox/src/faults/body-valve.ts';
+import { listen, type RunningServer } from '../../support/server.ts';
 import { until } from '../running-sandbox.ts';
 
 /** Answers each request as the test says. */
 let onRequest: (request: IncomingMessage, valve: BodyValve) => Promise<unknown>;
-const server = createServer({ highWaterMark: 1 << 20 }, (incoming, response) => {
+const valved = createServer({ highWaterMark: 1 << 20 }, (incoming, response) => {
   const valve = new BodyValve(incoming);
   void onRequest(incoming, valve).then((answer) => response.end(String(answer)));
 });
+let server: RunningServer;
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  server = await listen(valved);
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
-const address = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const address = () => server.origin;
 const send = async (body: string) => (await fetch(address(), { method: 'PUT', body })).text();
 
 test('lets the whole body through, in order, however it is portioned', async () => {

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 function addReady(count: number, channelId = 'ch_podcast'): void {
-  const { videos, database } = records;
+  const { videos, processing, database } = records;
   database.exec('BEGIN');
   for (let index = 0; index < count; index += 1) {
     const id = videos.create(
@@ -48,9 +48,9 @@ function addReady(count: number, channelId = 'ch_podcast'): void {
       (number) => `vid_${number}`,
     );
     const file = { videoId: id, sizeBytes: 10, sha256: 'ab' };
-    videos.startProcessing(file, playable, { nowMs: 0, dueAtMs: 0 });
+    processing.startProcessing(file, playable, { nowMs: 0, dueAtMs: 0 });
   }
-  videos.finishDue(1);
+  processing.finishDue(1);
   database.exec('COMMIT');
 }
 
@@ -77,7 +77,7 @@ describe('a publish', () => {
     };
     records.videos.create(fields, () => 'vid_soon');
     const time = { nowMs: 0, dueAtMs: 9000 };
-    records.videos.startProcessing({ videoId: 'vid_soon', sizeBytes: 10, sha256: 'ab' }, playable, time);
+    records.processing.startProcessing({ videoId: 'vid_soon', sizeBytes: 10, sha256: 'ab' }, playable, time);
     expect(await publish('feed_podcast')).toBe(1);
   });
 

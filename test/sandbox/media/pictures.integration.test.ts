@@ -115,9 +115,12 @@ describe('with ffmpeg', needs('ffmpeg'), () => {
 describe('whatever program makes them', () => {
   test('one that was made is not made again, and who asks meanwhile waits for it', async () => {
     await using scripts = await scratchDirectory();
-    const fake = await standIn(scripts.path, `sleep 0.1; ${WRITES_PICTURE}`);
+    const go = scripts.file('go');
+    const fake = await standIn(scripts.path, `while [ ! -e '${go}' ]; do sleep 0.02; done; ${WRITES_PICTURE}`);
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
-    const pictures = await Promise.all(Array.from({ length: 20 }, made.thumbnail));
+    const asked = Array.from({ length: 20 }, made.thumbnail);
+    await writeFile(go, '');
+    const pictures = await Promise.all(asked);
     expect(new Set(pictures.map((picture) => basename(picture?.path ?? '')))).toEqual(new Set(['vid.jpg']));
     await made.thumbnail();
     expect(await readFile(join(scripts.path, 'runs'), 'utf8')).toBe('run\n');

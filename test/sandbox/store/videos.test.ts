@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { ChannelStore } from '../../../packages/sandbox/src/store/channels.ts';
 import { inTransaction, openDatabase } from '../../../packages/sandbox/src/store/database.ts';
 import type { VideoFilter } from '../../../packages/sandbox/src/store/videos.ts';
+import { ProcessingStore } from '../../../packages/sandbox/src/store/processing.ts';
 import { VideoStore } from '../../../packages/sandbox/src/store/videos.ts';
 import { playable } from '../playable.ts';
 
@@ -62,11 +63,12 @@ test('whatever was read before, a page holds what is in the records', () => {
         if ('read' in each) check(each.read, each.page);
         else if ('create' in each) create(videos, each.create);
         else if ('remove' in each) videos.remove(`vid_${each.remove}`);
-        else if (!each.isTakenBack) videos.fail(`vid_${each.fail}`, { code: 'c', message: 'm' }, 0);
+        else if (!each.isTakenBack)
+          new ProcessingStore(database).fail(`vid_${each.fail}`, { code: 'c', message: 'm' }, 0);
         else
           expect(() =>
             inTransaction(database, () => {
-              videos.fail(`vid_${each.fail}`, { code: 'c', message: 'm' }, 0);
+              new ProcessingStore(database).fail(`vid_${each.fail}`, { code: 'c', message: 'm' }, 0);
               for (const filter of filters) check(filter, 1);
               throw new Error('taken back');
             }),
@@ -78,10 +80,11 @@ test('whatever was read before, a page holds what is in the records', () => {
 });
 
 test('only a pending video starts processing', () => {
-  const videos = storeWith(2);
+  const { videos, database } = recordsWith(2);
+  const processing = new ProcessingStore(database);
   const start = (videoId: string) =>
-    videos.startProcessing({ videoId, sizeBytes: 1, sha256: 'x' }, playable, { nowMs: 0, dueAtMs: 0 });
-  videos.fail('vid_1', { code: 'import_failed', message: 'gone' }, 0);
+    processing.startProcessing({ videoId, sizeBytes: 1, sha256: 'x' }, playable, { nowMs: 0, dueAtMs: 0 });
+  processing.fail('vid_1', { code: 'import_failed', message: 'gone' }, 0);
   expect(start('vid_1')).toBe(false);
   expect(videos.find('vid_1')?.status).toBe('failed');
   expect([start('vid_2'), start('vid_2'), start('vid_9')]).toEqual([true, false, false]);

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { startServer } from '../../support/server.ts';
 import type { Json } from '../running-sandbox.ts';
 
 export interface Received {
@@ -21,7 +20,7 @@ export interface Receiver extends AsyncDisposable {
 
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
-  const server = createServer((request, response) => {
+  const server = await startServer((request, response) => {
     void text(request).then(
       (body) => {
         const { method, headers } = request;
@@ -32,17 +31,11 @@ export async function startReceiver(): Promise<Receiver> {
       () => undefined,
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${server.origin}/hook`,
     received,
     answer: (response) => response.writeHead(204).end(),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return receiver;
 }

@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 
 export type ResetParts = Pick<
   Services,
-  'records' | 'settings' | 'mediaFiles' | 'lifecycle' | 'requestWindow' | 'clock' | 'journal' | 'faults' | 'events'
+  'records' | 'settings' | 'mediaFiles' | 'acceptance' | 'requestWindow' | 'clock' | 'journal' | 'faults' | 'events'
 >;
 
 /**
@@ -13,8 +13,8 @@ export type ResetParts = Pick<
  * Uploads in progress are received to their end and discarded; imports are aborted.
  */
 export async function reset(parts: ResetParts): Promise<void> {
-  const { records, settings, mediaFiles, lifecycle, requestWindow, clock, journal, faults, events } = parts;
-  const isFree = await lifecycle.startNewEra(() => {
+  const { records, settings, mediaFiles, acceptance, requestWindow, clock, journal, faults, events } = parts;
+  const isFree = await acceptance.startNewEra(() => {
     clock.reset();
     inTransaction(records.database, () => {
       eraseTables(records.database);

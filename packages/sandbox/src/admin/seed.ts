@@ -11,7 +11,10 @@ import type { Services } from '../services.ts';
 import type { Endpoint } from '../http/handler.ts';
 import { openSamples } from './sample-media.ts';
 
-type SeedParts = Pick<Services, 'settings' | 'records' | 'mediaFiles' | 'lifecycle' | 'admission' | 'clock' | 'events'>;
+type SeedParts = Pick<
+  Services,
+  'settings' | 'records' | 'mediaFiles' | 'lifecycle' | 'acceptance' | 'admission' | 'clock' | 'events'
+>;
 
 /** Sample videos and plays. */
 export function seedEndpoint(parts: SeedParts): Endpoint {
@@ -20,8 +23,8 @@ export function seedEndpoint(parts: SeedParts): Endpoint {
     path: '/_sandbox/seed',
     says: 'Adds {"videos": 0 to 1000} (20) from real files, processed at once, and made-up plays of {"days": 0 to 366} (30).',
     handler: async (context) => {
-      const { videos, days } = await jsonBodyIfAny(context.req.raw, wish);
-      const visit = { hasGone: context.req.raw.signal, era: parts.lifecycle.era };
+      const { videos, days } = await jsonBodyIfAny(context.req.raw, amounts);
+      const visit = { hasGone: context.req.raw.signal, era: parts.acceptance.era };
       await addVideos(videos, visit, parts);
       return context.json({ data: { videos, plays: await addPlays(days, visit, parts) } }, 201);
     },
@@ -30,34 +33,34 @@ export function seedEndpoint(parts: SeedParts): Endpoint {
 
 const upTo = (max: number) =>
   z.int(`must be a whole number from 0 to ${max}`).min(0).max(max, `must be at most ${max}`);
-const wish = z.strictObject({ videos: upTo(1000).default(20), days: upTo(366).default(30) });
+const amounts = z.strictObject({ videos: upTo(1000).default(20), days: upTo(366).default(30) });
 
 /**
  * Each file takes the path of an upload, so a damaged sample becomes a failed video. Stops early when the client disconnects.
  * @throws ApiError 409 when a reset or an import intervenes
  */
 async function addVideos(count: number, { hasGone, era }: Visit, parts: SeedParts): Promise<void> {
-  const { settings, records, mediaFiles, lifecycle, admission } = parts;
+  const { settings, records, mediaFiles, lifecycle, acceptance, admission } = parts;
   const samples = await openSamples(settings.samplesDir);
   const first = records.videos.count({});
   for (let index = first; index < first + count && !hasGone.aborted; index += 1) {
     const file = await receiveFile(Readable.from([await samples.bytes(index)]), mediaFiles.incoming);
-    if (lifecycle.era !== era) {
+    if (acceptance.era !== era) {
       await rm(file.path, { force: true });
       throw replacedMeanwhile();
     }
     const { id } = admission.admit(fieldsOf(index, parts));
-    await lifecycle.accept(id, file, era);
+    await acceptance.accept(id, file, era);
     lifecycle.finish(id);
   }
 }
 
 async function addPlays(days: number, { hasGone, era }: Visit, parts: SeedParts): Promise<number> {
-  const { settings, records, lifecycle, clock, events } = parts;
+  const { settings, records, acceptance, clock, events } = parts;
   if (days === 0) return 0;
-  const isWanted = () => !hasGone.aborted && lifecycle.era === era;
+  const isWanted = () => !hasGone.aborted && acceptance.era === era;
   const plays = await seedHistory({ records, nowMs: clock.nowMs(), seed: settings.seed, days, isWanted });
-  if (lifecycle.era !== era) throw replacedMeanwhile();
+  if (acceptance.era !== era) throw replacedMeanwhile();
   if (plays > 0) events.emit('video.played', '');
   return plays;
 }
@@ -65,7 +68,7 @@ async function addPlays(days: number, { hasGone, era }: Visit, parts: SeedParts)
 /** The request that is being served, and the era in which it began. */
 interface Visit {
   readonly hasGone: AbortSignal;
-  /** Of the lifecycle. */
+  /** Of `Acceptance`. */
   readonly era: number;
 }
 

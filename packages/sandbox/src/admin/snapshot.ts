@@ -11,7 +11,10 @@ import type { Endpoint } from '../http/handler.ts';
 import { refusal, requireFittingTables, snapshotDocument, type SnapshotDocument } from './snapshot-document.ts';
 import { exportStream } from './snapshot-export.ts';
 
-type SnapshotParts = Pick<Services, 'records' | 'mediaFiles' | 'lifecycle' | 'importer' | 'clock' | 'events'>;
+type SnapshotParts = Pick<
+  Services,
+  'records' | 'mediaFiles' | 'lifecycle' | 'acceptance' | 'importer' | 'clock' | 'events'
+>;
 
 /** All records as one JSON document, and back. Of keys and upload addresses there are only hashes; secrets of webhooks are in it. */
 export function snapshotEndpoints(parts: SnapshotParts): Endpoint[] {
@@ -44,11 +47,11 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 /** Checks everything first, then replaces everything atomically: a refused document changes nothing. */
 async function imported(parts: SnapshotParts, document: SnapshotDocument) {
-  const { records, mediaFiles, lifecycle, importer, clock, events } = parts;
+  const { records, mediaFiles, acceptance, importer, clock, events } = parts;
   requireFittingTables(document, records.database);
   const brought = await unpacked(document, mediaFiles.incoming);
   try {
-    const { files, kept, space } = await lifecycle.startNewEra(() => replaceAll(parts, document, brought));
+    const { files, kept, space } = await acceptance.startNewEra(() => replaceAll(parts, document, brought));
     clock.advance(Math.max(0, latestTimeIn(records.database) - clock.nowMs()));
     events.emit('reset', ''); // aborts the imports in progress
     importer.resume();

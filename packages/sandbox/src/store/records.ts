@@ -4,6 +4,7 @@ import { FeedStore } from './feeds.ts';
 import { KeyStore } from './keys.ts';
 import { PlayStatistics } from './play-statistics.ts';
 import { PlayStore } from './plays.ts';
+import { ProcessingStore } from './processing.ts';
 import { UploadAddressStore } from './upload-addresses.ts';
 import { VideoStore } from './videos.ts';
 import { WebhookStore } from './webhooks.ts';
@@ -19,6 +20,7 @@ export function openRecords(path: string) {
     channels: new ChannelStore(database),
     feeds: new FeedStore(database),
     videos: new VideoStore(database),
+    processing: new ProcessingStore(database),
     plays: new PlayStore(database),
     statistics: new PlayStatistics(database),
     webhooks: new WebhookStore(database),

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Container, MediaFacts, Probe } from '../media/verdict.ts';
-import { inTransaction } from './database.ts';
+import type { Container, MediaFacts } from '../media/verdict.ts';
 import { number, numberOrNull, text, textOrNull, type Row } from './columns.ts';
 import { KnownLists, type KnownList, type Place } from './known-lists.ts';
 
@@ -59,7 +58,7 @@ export interface VideoFilter {
   readonly status?: VideoStatus | undefined;
 }
 
-/** The video records. Nothing here knows time: due times come in as values. */
+/** The video records. `ProcessingStore` changes their status. */
 export class VideoStore {
   readonly #database: DatabaseSync;
   readonly #lists: KnownLists;
@@ -145,61 +144,7 @@ export class VideoStore {
     return this.#database.prepare('DELETE FROM videos WHERE id = ?').run(id).changes > 0;
   }
 
-  /** pending → processing until `dueAtMs`, with what the bytes turned out to be. @returns false unless it was pending. */
-  startProcessing(file: StoredFile, probe: Probe, time: { nowMs: number; dueAtMs: number }): boolean {
-    const result = this.#database
-      .prepare(
-        `UPDATE videos SET status = 'processing', uploaded_at_ms = :nowMs, due_at_ms = :dueAtMs, file_size_bytes = :sizeBytes,
-           file_sha256 = :sha256, container = :container, media_type = :mediaType, file_extension = :fileExtension,
-           duration_s = :durationS, width = :width, height = :height, video_codec = :videoCodec, audio_codec = :audioCodec,
-           bit_rate = :bitRate, frame_rate = :frameRate, failure_code = :code, failure_message = :message
-         WHERE id = :videoId AND status = 'pending'`,
-      )
-      .run({ ...file, ...time, ...outcomeColumns(probe) });
-    return result.changes > 0;
-  }
-
-  /** For changes that belong together, with what follows from them in other tables. */
-  atOnce<T>(work: () => T): T {
-    return inTransaction(this.#database, work);
-  }
-
-  /** pending or processing → failed. @returns false if it is ready, failed or deleted. */
-  fail(id: string, failure: Failure, nowMs: number): boolean {
-    const result = this.#database
-      .prepare(
-        `UPDATE videos SET status = 'failed', failure_code = ?, failure_message = ?, ended_at_ms = ?, due_at_ms = NULL
-         WHERE id = ? AND status IN ('pending', 'processing')`,
-      )
-      .run(failure.code, failure.message, nowMs, id);
-    return result.changes > 0;
-  }
-
-  /** processing → ready or failed, for all whose time has come. @returns them */
-  finishDue(nowMs: number): Pick<Video, 'id' | 'status'>[] {
-    const rows = this.#database
-      .prepare(
-        `UPDATE videos SET status = CASE WHEN failure_code IS NULL THEN 'ready' ELSE 'failed' END,
-           ended_at_ms = due_at_ms, due_at_ms = NULL
-         WHERE status = 'processing' AND due_at_ms <= ? RETURNING id, status`,
-      )
-      .all(nowMs);
-    return rows.map((row) => ({ id: text(row, 'id'), status: text(row, 'status') as VideoStatus }));
-  }
-
-  /** Brings the end of a processing forward. One that is stuck, with a due time beyond all times, stays so. */
-  hurry(id: string, dueAtMs: number): void {
-    this.#database
-      .prepare("UPDATE videos SET due_at_ms = ? WHERE id = ? AND status = 'processing' AND due_at_ms < ?")
-      .run(dueAtMs, id, Number.MAX_SAFE_INTEGER);
-  }
-
-  nextDueAtMs(): number | null {
-    const row = this.#database.prepare("SELECT MIN(due_at_ms) AS due FROM videos WHERE status = 'processing'").get();
-    return row ? numberOrNull(row, 'due') : null;
-  }
-
-  /** Videos that are still to be imported from their source_url, oldest first. */
+  /** Videos whose source_url was not imported yet, oldest first. */
   awaitingImport(): Video[] {
     return this.#database
       .prepare("SELECT * FROM videos WHERE status = 'pending' AND source_url IS NOT NULL ORDER BY number")
@@ -230,25 +175,6 @@ function conditionOf(filter: VideoFilter, before: Place | null = null): { where:
   const where = conditions.map(([condition]) => condition).join(' AND ');
   return { where: where && ` WHERE ${where}`, values: conditions.flatMap(([, ...values]) => values) };
 }
-
-function outcomeColumns(probe: Probe): Record<keyof MediaFacts | 'code' | 'message', string | number | null> {
-  if (!probe.isPlayable) return { ...NO_MEDIA, code: probe.code, message: probe.message };
-  const { isPlayable: _isPlayable, ...facts } = probe;
-  return { ...facts, code: null, message: null };
-}
-
-const NO_MEDIA: Record<keyof MediaFacts, null> = {
-  container: null,
-  mediaType: null,
-  fileExtension: null,
-  durationS: null,
-  width: null,
-  height: null,
-  videoCodec: null,
-  audioCodec: null,
-  bitRate: null,
-  frameRate: null,
-};
 
 function placeOf(row: Row): Place {
   return { createdAtMs: number(row, 'created_at_ms'), number: number(row, 'number') };

@@ -7,11 +7,13 @@ import type { Lifecycle } from '../lifecycle.ts';
 import { isLoopbackHost } from '../loopback.ts';
 import { storageTroubleOf } from '../store/storage-trouble.ts';
 import type { VideoStore } from '../store/videos.ts';
+import type { Acceptance } from './acceptance.ts';
 import { receiveFile } from './receive.ts';
 
 export interface ImportParts {
   readonly videos: VideoStore;
   readonly lifecycle: Lifecycle;
+  readonly acceptance: Acceptance;
   readonly events: Events;
   readonly incoming: string;
   readonly importFrom: 'loopback' | 'anywhere';
@@ -51,7 +53,7 @@ export class Importer {
     if (this.#isClosed) return; // the port is still open briefly
     const stop = new AbortController();
     this.#stops.set(videoId, stop);
-    const { era } = this.#parts.lifecycle;
+    const { era } = this.#parts.acceptance;
     const isOver = () => this.#stops.get(videoId) === stop && this.#stops.delete(videoId);
     const work = this.#limit(() => this.#import(videoId, sourceUrl, { signal: stop.signal, era }));
     this.#running.track(work.finally(isOver));
@@ -76,13 +78,13 @@ export class Importer {
   }
 
   async #import(videoId: string, sourceUrl: string, { signal, era }: Begun): Promise<void> {
-    const { lifecycle, incoming, importFrom } = this.#parts;
+    const { lifecycle, acceptance, incoming, importFrom } = this.#parts;
     try {
       signal.throwIfAborted();
       const body = await fetchFrom(new URL(sourceUrl), { importFrom, signal });
-      await lifecycle.accept(videoId, await receiveFile(body, incoming), era);
+      await acceptance.accept(videoId, await receiveFile(body, incoming), era);
     } catch (error) {
-      if (signal.aborted || era !== lifecycle.era) return;
+      if (signal.aborted || era !== acceptance.era) return;
       lifecycle.fail(videoId, { code: 'import_failed', message: reasonOf(error) });
     }
   }
@@ -91,7 +93,7 @@ export class Importer {
 /** The era in which an import began, and the signal that aborts it. */
 interface Begun {
   readonly signal: AbortSignal;
-  /** Of the lifecycle. */
+  /** Of `Acceptance`. */
   readonly era: number;
 }
 

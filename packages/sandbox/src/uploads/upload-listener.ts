@@ -3,14 +3,14 @@ import type { UploadReceipt } from '../contract/types.gen.ts';
 import { answerJson, refuseEarly, type Exchange } from '../http/exchange.ts';
 import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
 import type { RawListener } from '../http/server.ts';
-import type { AcceptResult, Lifecycle } from '../lifecycle.ts';
 import type { Records } from '../store/records.ts';
 import type { UploadAddressStore } from '../store/upload-addresses.ts';
+import type { Acceptance, AcceptResult } from './acceptance.ts';
 import { receiveFile } from './receive.ts';
 
 export interface UploadParts {
   readonly records: Pick<Records, 'addresses' | 'videos'>;
-  readonly lifecycle: Lifecycle;
+  readonly acceptance: Acceptance;
   /** The folder for bodies that are still arriving. */
   readonly incoming: string;
   readonly nowMs: () => number;
@@ -38,9 +38,9 @@ const ALLOW = { Allow: 'PUT, OPTIONS' };
 async function takeBody({ request, response, awaitsContinue }: Exchange, parts: UploadParts): Promise<void> {
   const videoId = admittedVideo(request, parts);
   if (awaitsContinue) response.writeContinue();
-  const { era } = parts.lifecycle;
+  const { era } = parts.acceptance;
   const file = await receiveFile(request, parts.incoming);
-  const result = await parts.lifecycle.accept(videoId, file, era);
+  const result = await parts.acceptance.accept(videoId, file, era);
   requireAccepted(result);
   const { sizeBytes: size, sha256 } = file;
   const receipt: UploadReceipt = { id: videoId, status: 'processing', size, sha256 };

@@ -1,16 +1,18 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { Clock } from '../../packages/sandbox/src/clock.ts';
-import { Events } from '../../packages/sandbox/src/events.ts';
-import { MediaFiles } from '../../packages/sandbox/src/store/media-files.ts';
-import { Lifecycle } from '../../packages/sandbox/src/lifecycle.ts';
-import type { Probe } from '../../packages/sandbox/src/media/verdict.ts';
-import { ChannelStore } from '../../packages/sandbox/src/store/channels.ts';
-import { openDatabase } from '../../packages/sandbox/src/store/database.ts';
-import { VideoStore } from '../../packages/sandbox/src/store/videos.ts';
-import { playable } from './playable.ts';
-import { scratchDirectory } from '../support/scratch-directory.ts';
+import { Clock } from '../../../packages/sandbox/src/clock.ts';
+import { Events } from '../../../packages/sandbox/src/events.ts';
+import { MediaFiles } from '../../../packages/sandbox/src/store/media-files.ts';
+import { Lifecycle } from '../../../packages/sandbox/src/lifecycle.ts';
+import type { Probe } from '../../../packages/sandbox/src/media/verdict.ts';
+import { ChannelStore } from '../../../packages/sandbox/src/store/channels.ts';
+import { openDatabase } from '../../../packages/sandbox/src/store/database.ts';
+import { ProcessingStore } from '../../../packages/sandbox/src/store/processing.ts';
+import { Acceptance } from '../../../packages/sandbox/src/uploads/acceptance.ts';
+import { VideoStore } from '../../../packages/sandbox/src/store/videos.ts';
+import { playable } from '../playable.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 /** A pending video `vid` and a body of it that has arrived. */
 async function arrived(folder: string, keep: (videos: VideoStore) => void = () => undefined) {
@@ -32,9 +34,12 @@ async function arrived(folder: string, keep: (videos: VideoStore) => void = () =
   const path = join(mediaFiles.incoming, 'body');
   await writeFile(path, 'x');
   const world = { clock: new Clock(() => 0), events: new Events(), fateOf: () => undefined };
-  const lifecycleWith = (probe: () => Promise<Probe>) =>
-    new Lifecycle({ ...world, videos, mediaFiles, probe, seed: 1, processingMs: { min: 0, max: 0 } });
-  return { videos, mediaFiles, lifecycleWith, file: { path, sizeBytes: 1, sha256: 'x' } };
+  const processing = new ProcessingStore(database);
+  const lifecycle = new Lifecycle({ ...world, processing, seed: 1, processingMs: { min: 0, max: 0 } });
+  const { events } = world;
+  const acceptanceWith = (probe: () => Promise<Probe>) =>
+    new Acceptance({ videos, mediaFiles, lifecycle, events, probe });
+  return { videos, processing, acceptanceWith, file: { path, sizeBytes: 1, sha256: 'x' } };
 }
 
 const filesIn = async (folder: string) => (await readdir(folder, { recursive: true })).toSorted();
@@ -42,26 +47,26 @@ const EMPTY = ['artwork', 'incoming', 'media', 'thumbnails'];
 
 test('a video that is deleted while its file moves leaves no file behind', async () => {
   await using folder = await scratchDirectory();
-  const { lifecycleWith, file } = await arrived(folder.path, (videos) => void videos.remove('vid'));
-  expect(await lifecycleWith(async () => playable).accept('vid', file)).toBe('video deleted');
+  const { acceptanceWith, file } = await arrived(folder.path, (videos) => void videos.remove('vid'));
+  expect(await acceptanceWith(async () => playable).accept('vid', file)).toBe('video deleted');
   expect(await filesIn(folder.path)).toEqual(EMPTY);
 });
 
 test('a file whose record cannot be written is not kept: it would take the space that is missing', async () => {
   await using folder = await scratchDirectory();
-  const { videos, lifecycleWith, file } = await arrived(folder.path);
-  vi.spyOn(videos, 'startProcessing').mockImplementation(() => {
+  const { videos, processing, acceptanceWith, file } = await arrived(folder.path);
+  vi.spyOn(processing, 'startProcessing').mockImplementation(() => {
     throw new Error('database or disk is full');
   });
-  await expect(lifecycleWith(async () => playable).accept('vid', file)).rejects.toThrow('is full');
+  await expect(acceptanceWith(async () => playable).accept('vid', file)).rejects.toThrow('is full');
   expect(await filesIn(folder.path)).toEqual(EMPTY);
   expect(videos.find('vid')?.status).toBe('pending');
 });
 
 test('a file that cannot be probed is not kept', async () => {
   await using folder = await scratchDirectory();
-  const { lifecycleWith, file } = await arrived(folder.path);
-  const accepted = lifecycleWith(() => Promise.reject(new Error('no parser'))).accept('vid', file);
+  const { acceptanceWith, file } = await arrived(folder.path);
+  const accepted = acceptanceWith(() => Promise.reject(new Error('no parser'))).accept('vid', file);
   await expect(accepted).rejects.toThrow('no parser');
   expect(await filesIn(folder.path)).toEqual(EMPTY);
 });
