@@ -74,7 +74,7 @@ describe('rate limit (8)', () => {
     expect((await service.call('GET', '/videos')).status).toBe(429);
   });
 
-  test('a restart gives nothing away', async () => {
+  test('a restart does not reset the limit', async () => {
     await using folder = await scratchDirectory();
     const options = { dataDir: folder.path, requestsPerHour: 1 };
     {

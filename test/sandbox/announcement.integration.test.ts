@@ -5,7 +5,7 @@ import { readAnnouncement } from '../../packages/sandbox/src/announcement.ts';
 import { runSandbox } from './running-sandbox.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
-test('a running sandbox says in its data folder where it is, for the owner alone, and takes that back at its end', async () => {
+test('a running sandbox announces its addresses in its data folder, for the owner alone, and removes that when it stops', async () => {
   await using folder = await scratchDirectory();
   const path = join(folder.path, 'sandbox.json');
   {
@@ -27,7 +27,7 @@ test('a running sandbox says in its data folder where it is, for the owner alone
   await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
-test('what a killed sandbox left, even readable by others, is replaced', async () => {
+test('replaces the announcement of a killed sandbox, even one readable by others', async () => {
   await using folder = await scratchDirectory();
   await writeFile(join(folder.path, 'sandbox.json'), '{"v":1}', { mode: 0o644 });
   await writeFile(join(folder.path, 'sandbox.json.new'), 'half', { mode: 0o644 });

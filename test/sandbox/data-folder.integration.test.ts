@@ -24,7 +24,7 @@ test.each(['incoming', 'media', 'thumbnails', 'artwork'])(
   },
 );
 
-test('other files, and empty folders of these names, are no hindrance', async () => {
+test('accepts other files, and empty folders with these names', async () => {
   await using folder = await scratchDirectory();
   await mkdir(join(folder.path, 'media'));
   await writeFile(join(folder.path, 'notes.txt'), 'mine');
@@ -49,7 +49,7 @@ test('the records are for their owner alone, also those that an earlier version 
   expect(await modes()).toEqual(['600', '600']);
 });
 
-test('records of another version are refused with what to do', async () => {
+test('refuses records of another version, and says what to do', async () => {
   await using folder = await scratchDirectory();
   const database = new DatabaseSync(join(folder.path, 'sandbox.db'));
   database.exec('PRAGMA user_version = 1');

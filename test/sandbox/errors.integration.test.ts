@@ -69,7 +69,7 @@ describe('errors (7)', () => {
     expect((await fetch(`${service.sandbox.baseUrl}/videos`, { method: 'POST', headers, body })).status).toBe(400);
   });
 
-  test('a body that is too large is refused too when its length is not told', async () => {
+  test('refuses a body that is too large without a Content-Length too', async () => {
     const chunk = 'x'.repeat(64 * 1024);
     const body = `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(17);
     const head = `POST /v1/videos HTTP/1.1\r\nHost: localhost\r\n${authorized()}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
@@ -95,7 +95,7 @@ describe('errors (7)', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 431 [^]*\r\n\r\n$/);
   });
 
-  test('a client that goes away in the middle of a body disturbs nobody', async () => {
+  test('a client that disconnects in the middle of a body causes no defect', async () => {
     const socket = connect(service.sandbox.port, '127.0.0.1');
     const before = service.sandbox.requests().length;
     socket.write(
@@ -168,7 +168,7 @@ describe('whatever comes', () => {
     );
   });
 
-  test('what was created reads back exactly', async () => {
+  test('a created video is read back unchanged', async () => {
     const sound = (max: number) =>
       fc.string({ unit: 'grapheme', minLength: 1, maxLength: max }).filter((value) => value.trim() !== '');
     await fc.assert(

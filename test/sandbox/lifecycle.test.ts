@@ -29,7 +29,7 @@ function processing(dueAtMs: number) {
   };
 }
 
-test.each([500, 3 * 3_600_000])('a video that is due in %i ms becomes ready by itself, when nobody asks', (dueAtMs) => {
+test.each([500, 3 * 3_600_000])('a video due in %i ms becomes ready without any request', (dueAtMs) => {
   const { videos, lifecycle } = processing(dueAtMs);
   lifecycle.advance();
   vi.advanceTimersByTime(dueAtMs - 1);
@@ -47,7 +47,7 @@ test('a video that is due in 40 days does not keep the timer firing: 2^31 ms are
   expect(vi.getTimerCount()).toBe(1);
 });
 
-test('after close nothing moves, and no timer is left', () => {
+test('after close nothing changes, and no timer is left', () => {
   const { videos, lifecycle } = processing(500);
   lifecycle.advance();
   lifecycle.close();
@@ -56,7 +56,7 @@ test('after close nothing moves, and no timer is left', () => {
   expect(videos.find('vid')?.status).toBe('processing');
 });
 
-test('on a full disk due videos stay due, and become ready when there is room again', () => {
+test('on a full disk due videos stay due; they become ready when there is room again', () => {
   const { videos, store, lifecycle } = processing(500);
   const finish = vi.spyOn(store, 'finishDue').mockImplementation(() => {
     throw FULL;
@@ -71,7 +71,7 @@ test('on a full disk due videos stay due, and become ready when there is room ag
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a video does not become ready when there is no room to tell of it', () => {
+test('a video does not become ready while its event cannot be stored', () => {
   const { videos, events, lifecycle } = processing(0);
   let isFull = true;
   const told: string[] = [];

@@ -73,7 +73,7 @@ describe('restart on the same data folder', () => {
     expect((await second.create()).id).not.toBe(done.id);
   });
 
-  test('an import that was under way is taken up again', async () => {
+  test('resumes an interrupted import', async () => {
     await using folder = await scratchDirectory();
     const clip = await readSample('clip.mp4');
     let asked = 0;
@@ -96,7 +96,7 @@ describe('restart on the same data folder', () => {
     expect(await readdir(join(folder.path, 'incoming'))).toEqual([]);
   });
 
-  test('a second sandbox on the same folder is refused in words', async () => {
+  test('refuses a second sandbox on the same folder, with the reason', async () => {
     await using folder = await scratchDirectory();
     await using first = await runSandbox({ dataDir: folder.path });
     await expect(startSandbox({ dataDir: folder.path })).rejects.toThrow(/in use by another sandbox/);
@@ -152,7 +152,7 @@ describe('startSandbox', () => {
     expect(await readdir(folder.path)).toEqual([]);
   });
 
-  test('the journal tells what was asked and answered, in order', async () => {
+  test('the journal lists requests and answers in order', async () => {
     await using service = await runSandbox({ nowMs: () => 42 });
     await service.call('GET', '/videos?channel_id=ch_main');
     await service.call('POST', '/feeds/feed_main/publish');

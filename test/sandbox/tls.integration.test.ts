@@ -55,7 +55,7 @@ describe('the certificate in the folder', () => {
     expect(new X509Certificate(cert).validFromDate.getTime()).toBeLessThanOrEqual(nowMs);
   });
 
-  test('keeps its key from others, whatever an earlier process left behind', async () => {
+  test('keeps its key private, also when an earlier process left a readable file behind', async () => {
     await using folder = await scratchDirectory();
     await mkdir(folder.file('tls'));
     await writeFile(folder.file('tls', 'key.pem.new'), 'half a key', { mode: 0o644 });
@@ -162,7 +162,7 @@ describe('over TLS (5)', () => {
     },
   );
 
-  test('noise instead of a handshake ends the connection and harms nobody', async () => {
+  test('noise instead of a handshake ends only its own connection', async () => {
     const socket = connect(sandbox.port, '127.0.0.1').on('error', () => undefined);
     socket.end(Buffer.alloc(4000, 7));
     await new Promise((resolve) => socket.on('close', resolve));

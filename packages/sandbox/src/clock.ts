@@ -1,6 +1,6 @@
 /**
  * The one clock of the service: rate limit, processing, expiry and every time in an answer follow it. It can be stopped and
- * moved forward, never back: what has happened stays happened.
+ * moved forward, never back, so that no record is in the future.
  */
 export class Clock {
   readonly #systemMs: () => number;
@@ -14,7 +14,7 @@ export class Clock {
     this.#aheadMs = Math.max(0, latestMs - systemMs());
   }
 
-  /** A function and not a method, to be handed on alone. ms since 1970. */
+  /** ms since 1970. A function, so that it can be passed alone. */
   readonly nowMs = (): number => this.#frozenAtMs ?? this.#systemMs() + this.#aheadMs;
 
   get isFrozen(): boolean {
@@ -26,14 +26,14 @@ export class Clock {
     this.#changed();
   }
 
-  /** Goes on from where it stands, at the pace of the system's clock. */
+  /** Continues from the current time, at the pace of the system's clock. */
   resume(): void {
     this.#aheadMs = this.nowMs() - this.#systemMs();
     this.#frozenAtMs = null;
     this.#changed();
   }
 
-  /** Back to the system's clock: for when everything that has happened is forgotten. */
+  /** Returns to the system's clock, for a reset that deletes all records. */
   reset(): void {
     this.#aheadMs = 0;
     this.#frozenAtMs = null;
@@ -47,7 +47,7 @@ export class Clock {
     this.#changed();
   }
 
-  /** How long a timer for this time must run, at least 1 ms; null while the clock stands still before it. */
+  /** Delay of a timer for this time, at least 1 ms; null while the clock is frozen before it. */
   delayUntil(atMs: number): number | null {
     const delayMs = atMs - this.nowMs();
     return delayMs > 0 && this.isFrozen ? null : Math.max(delayMs, 1);

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Whether the host name or address (IPv6 with or without brackets) can only mean this machine. Nothing is looked up. */
+/** Whether the host name or address (IPv6 with or without brackets) can only mean this machine. Uses no DNS. */
 export function isLoopbackHost(host: string): boolean {
   const name = host
     .replace(/^\[(.*)\]$/, '$1')

@@ -10,7 +10,7 @@ export interface SandboxOptions {
   readonly port?: number;
   /** Default: records in memory, and files in a fresh temporary folder that is removed on close. */
   readonly dataDir?: string;
-  /** HTTPS with a certificate that it makes, and keeps in the data folder. Default false. */
+  /** HTTPS with its own certificate, kept in the data folder. Default false. */
   readonly tls?: boolean;
   /** The same seed gives the same ids, key and processing times. Default 1. */
   readonly seed?: number;
@@ -18,24 +18,24 @@ export interface SandboxOptions {
   readonly requestsPerHour?: number;
   /** How long a video stays in processing, drawn from the seed. Default 500 to 2,000 ms. */
   readonly processingMs?: { readonly min: number; readonly max: number };
-  /** Where the PUT goes: to the same port, or to a second one, thus another origin. Default same. */
+  /** Whether uploads go to the same port or to a second one, which is another origin. Default same. */
   readonly uploadOrigin?: 'same' | 'separate';
-  /** How long an upload address lives. Default 1 h. */
+  /** Lifetime of an upload address. Default 1 h. */
   readonly uploadUrlTtlMs?: number;
   readonly seedData?: 'demo' | 'none';
-  /** Default: one drawn from the seed. */
+  /** Default: drawn from the seed. */
   readonly apiKey?: string;
-  /** Of the admin side. Default: one drawn at random. */
+  /** Token of the admin side. Default: random. */
   readonly adminToken?: string;
-  /** Where `source_url` may lead. Default: to this machine alone. */
+  /** Hosts that `source_url` may name. Default: only this machine. */
   readonly importFrom?: 'loopback' | 'anywhere';
-  /** Where the admin side's `seed` takes media files from. Default: it makes short sounds. */
+  /** Folder of media files for the admin side's `seed`. Default: it generates short sounds. */
   readonly samplesDir?: string;
   /** The clock of the whole service, ms since 1970. Default Date.now. */
   readonly nowMs?: () => number;
-  /** The program that makes thumbnails. null: none, as where it is not installed. Default: the `ffmpeg` on the PATH, if any. */
+  /** ffmpeg, for thumbnails. null: none. Default: the one on the PATH, if any. */
   readonly ffmpegPath?: string | null;
-  /** Sees a copy of every exchange of the API; for checks. What it throws is reported as a defect. */
+  /** Receives a copy of every API exchange, for checks. Its errors are reported as defects. */
   readonly onExchange?: ExchangeListener;
 }
 

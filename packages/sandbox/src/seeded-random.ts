@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The value the seed gives to one named thing: the same seed and name give the same value, in any order of asking. */
+/** Names a value. The same seed and name give the same value, in any order of calls. */
 type Name = readonly (string | number)[];
 
 /** @returns a fraction in [0, 1). */

@@ -48,7 +48,7 @@ export class VideoAdmission {
     return { id, uploadUrl: links.upload(id, token) };
   }
 
-  /** Removes the video with its plays and its places in feeds. @returns false if there is no such video. */
+  /** Removes the video with its plays and feed items. @returns false if there is no such video */
   withdraw(id: string): boolean {
     const { records, events, clock } = this.#parts;
     const isGone = inTransaction(records.database, () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.sandbox.close());
 
-test('the index lists what there is, each with a sentence', () => {
+test('the index describes each endpoint', () => {
   expect(endpoints.map(({ method, path }) => `${method} ${path.replace('/_sandbox', '')}`).toSorted()).toEqual(
     [
       'DELETE /faults',
@@ -68,7 +68,7 @@ test.each([
   }
 });
 
-test('the admin token is no API key', async () => {
+test('the admin token is not an API key', async () => {
   const { status } = await service.call('GET', '/videos', undefined, {
     authorization: `Bearer ${service.sandbox.adminToken}`,
   });

@@ -5,7 +5,7 @@ import { admin } from './admin-side.ts';
 
 const HOUR_MS = 3_600_000;
 
-test('a frozen clock stands still, advances only when told, and goes on from there', async () => {
+test('a frozen clock advances only on request, and resumes from there', async () => {
   await using service = await runSandbox();
   const frozen = (await admin(service, 'PUT /clock', { frozen: true })).body.data;
   expect(frozen.frozen).toBe(true);
@@ -81,7 +81,7 @@ test('it drives the expiry of upload addresses', async () => {
   expect((await put(late.upload_url, await readSample('interview.mp3'))).status).toBe(403);
 });
 
-test('after a restart it does not stand before what has happened, so that the rate limit lets requests through again', async () => {
+test('after a restart it is not behind the records, so the rate limit admits requests again', async () => {
   await using folder = await scratchDirectory();
   const dataDir = folder.path;
   const day = 86_400_000;

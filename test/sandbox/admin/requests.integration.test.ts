@@ -7,7 +7,7 @@ import { admin } from './admin-side.ts';
 const journal = async (service: RunningSandbox, query = ''): Promise<Json[]> =>
   (await admin(service, `GET /requests${query}`)).body.data;
 
-test('tells who asked what, and how it was answered', async () => {
+test('lists each request with its key and answer', async () => {
   await using service = await runSandbox({ nowMs: () => Date.UTC(2026, 0, 1) });
   const { key, id } = (await admin(service, 'POST /keys', { name: 'CI' })).body.data;
   await service.call('GET', '/videos?channel_id=ch_main', undefined, { authorization: `Bearer ${key}` });

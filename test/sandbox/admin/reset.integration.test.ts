@@ -39,7 +39,7 @@ test('everything is as it was right after the start: records, files, keys, clock
   expect((await service.create()).id).toBe(video.id);
 });
 
-test('an upload that was under way does not bring its video back, nor its bytes into a new one of the same id', async () => {
+test('an upload in progress does not restore its video, nor fill a new one with the same id', async () => {
   await using service = await runSandbox();
   const { id, upload_url: url } = await service.create();
   const bytes = await readSample('clip.mp4');
@@ -67,7 +67,7 @@ test('an upload that was under way does not bring its video back, nor its bytes 
   expect((await put(second.upload_url, bytes)).status).toBe(200);
 });
 
-test('an import that was under way is broken off, and a new video of the same id knows nothing of it', async () => {
+test('aborts an import in progress; a new video with the same id is not affected', async () => {
   const waiting: ServerResponse[] = [];
   await using origin = await startServer((_request, response) => waiting.push(response));
   await using folder = await scratchDirectory();
@@ -100,7 +100,7 @@ test('resets at the same time, with uploads and creates between them, leave whol
   expect(existsSync(join(folder.path, 'incoming'))).toBe(true);
 });
 
-test('a picture that was being made is not of a new video of the same id', async () => {
+test('a picture in progress is not used for a new video with the same id', async () => {
   await using folder = await scratchDirectory();
   const ffmpegPath = join(folder.path, 'slow-ffmpeg');
   const go = join(folder.path, 'go');
@@ -123,7 +123,7 @@ test('a picture that was being made is not of a new video of the same id', async
   expect(await readdir(join(dataDir, 'thumbnails'))).toEqual([]);
 });
 
-test('a picture that was being made takes no file from a new video of the same id', async () => {
+test('a picture in progress removes no file of a new video with the same id', async () => {
   await using folder = await scratchDirectory();
   const go = join(folder.path, 'go');
   const ffmpegPath = await standIn(folder.path, `while [ ! -e '${go}' ]; do sleep 0.02; done`);
@@ -142,7 +142,7 @@ test('a picture that was being made takes no file from a new video of the same i
   expect(await readdir(join(dataDir, 'media'))).toEqual([id]);
 });
 
-test('a webhook that was being sent is not taken for one of a new delivery of the same id', async () => {
+test('a webhook in progress is not recorded for a new delivery with the same id', async () => {
   const waiting: ServerResponse[] = [];
   await using receiver = await startServer((_request, response) => waiting.push(response));
   await using service = await runSandbox();

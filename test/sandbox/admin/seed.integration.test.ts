@@ -8,7 +8,7 @@ import { admin } from './admin-side.ts';
 
 const samplesDir = fileURLToPath(new URL('../../media', import.meta.url));
 
-test('makes videos of the sample files, which are what their bytes are, and plays of the past', async () => {
+test('makes videos of the sample files, probed for real, and past plays', async () => {
   await using service = await runSandbox({ samplesDir, processingMs: { min: 60_000, max: 60_000 } });
   const { status, body } = await admin(service, 'POST /seed', { videos: 9, days: 7 });
   expect([status, body.data.videos]).toEqual([201, 9]);
@@ -23,7 +23,7 @@ test('makes videos of the sample files, which are what their bytes are, and play
   expect(overview.total_views).toBeGreaterThan(0);
 });
 
-test('makes sounds where there are no samples, and no plays when none are wanted', async () => {
+test('makes sounds without samples, and no plays for 0 days', async () => {
   await using service = await runSandbox();
   expect((await admin(service, 'POST /seed', { videos: 3, days: 0 })).body.data).toEqual({ videos: 3, plays: 0 });
   const { data } = (await service.call('GET', '/videos')).body;

@@ -47,7 +47,7 @@ test('the round trip is exact, for the records and for the files, in another san
   expect(await next(to)).toMatch(/^vid_/);
 });
 
-test('without the files those that are the same stay, and the others are told to be missing', async () => {
+test('without media, matching files stay, and the others are reported as missing', async () => {
   await using service = await runSandbox();
   await service.upload('clip.mp4');
   const snapshot = await exported(service);
@@ -69,7 +69,7 @@ test('a number of a deleted video is not given again after the round trip', asyn
   expect((await service.create()).id).not.toBe(id);
 });
 
-test('an upload that was under way during an import is not taken for one of the new records', async () => {
+test('an upload in progress during an import is not accepted for a new record', async () => {
   await using service = await runSandbox();
   const snapshot = await exported(service);
   const { upload_url: url } = await service.create();
@@ -77,7 +77,7 @@ test('an upload that was under way during an import is not taken for one of the 
   expect((await put(url, await readSample('clip.mp4'))).status).toBe(404);
 });
 
-test('too many files for a document are refused, and what to do instead is said', async () => {
+test('files too large for a document are refused, with an alternative', async () => {
   await using service = await runSandbox();
   const { upload_url: url } = await service.create();
   expect((await put(url, Buffer.alloc(64 * 1024 * 1024 + 1))).status).toBe(200);
@@ -162,7 +162,7 @@ test('a file that is gone from the folder is missing in the document, and nothin
   expect((await exported(service, '?media=true')).media).toEqual({});
 });
 
-test('an export that is broken off, or asked for by HEAD, leaves nothing behind', async () => {
+test('an aborted export, or a HEAD, leaves nothing behind', async () => {
   await using folder = await scratchDirectory();
   await using service = await runSandbox({ dataDir: folder.path });
   await admin(service, 'POST /seed', { videos: 4, days: 366 });
@@ -179,7 +179,7 @@ test('an export that is broken off, or asked for by HEAD, leaves nothing behind'
   expect(await incoming()).toEqual([]);
 });
 
-test('what is changed while a snapshot is read is not in it', async () => {
+test('changes during an export are not in it', async () => {
   await using service = await runSandbox();
   await admin(service, 'POST /seed', { videos: 4, days: 366 });
   const { adminUrl, adminToken } = service.sandbox;

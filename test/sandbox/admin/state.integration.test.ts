@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readSample, put, runSandbox } from '../running-sandbox.ts';
 import { admin } from './admin-side.ts';
 
-test('GET /state counts what there is and says where and how it runs, without secrets', async () => {
+test('GET /state returns counts, addresses and settings, without secrets', async () => {
   await using service = await runSandbox({ seed: 9, uploadOrigin: 'separate', requestsPerHour: 77 });
   await service.upload('clip.mp4');
   await service.upload('truncated.mp4');
@@ -33,7 +33,7 @@ test('GET /state counts what there is and says where and how it runs, without se
     expect(JSON.stringify(data)).not.toContain(secret);
 });
 
-test('8 PUT /rate-limit changes the limit of every key at once, and what was used counts', async () => {
+test('8 PUT /rate-limit changes the limit of every key at once; past requests count', async () => {
   await using service = await runSandbox({ requestsPerHour: 1 });
   const status = async () => (await service.call('GET', '/videos')).status;
   expect([await status(), await status()]).toEqual([200, 429]);

@@ -14,7 +14,7 @@ function newPlays() {
   return { ...account, plays, playId, real, report, stored };
 }
 
-test('a play is counted when it is opened, and told to listeners', () => {
+test('counts a play when it opens, and emits an event', () => {
   const { stored, told, playId } = newPlays();
   expect(stored()).toEqual({
     id: playId,
@@ -28,7 +28,7 @@ test('a play is counted when it is opened, and told to listeners', () => {
   expect(told).toEqual([{ type: 'video.played', id: 'vid_1' }]);
 });
 
-test('while the clock stands still, the time that really passes counts', () => {
+test('while the clock is frozen, real time counts', () => {
   const { clock, real, report, stored } = newPlays();
   clock.freeze();
   real.ms = 20_000;
@@ -45,7 +45,7 @@ test('while the clock is put forward, its time counts', () => {
   expect(stored()).toMatchObject({ watchedS: 95, isComplete: true });
 });
 
-test('progress only grows, whatever comes late or twice', () => {
+test('progress only grows, despite late or repeated reports', () => {
   const { clock, report, stored } = newPlays();
   clock.advance(100_000);
   for (const watchedS of [50, 95, 50, 0]) report(watchedS);
@@ -62,7 +62,7 @@ test('a play belongs to its video, and a foreign or unknown one cannot be report
   expect(stored()?.watchedS).toBe(0);
 });
 
-test('a play that was noticed by reads cannot be reported by a player', () => {
+test('a player cannot report a play that was noticed by reads', () => {
   const { records, plays } = newPlays();
   const play = { id: 'play_read', videoId: 'vid_1', viewer: 'x', startedAtMs: NOON, watchedS: 0, isComplete: false };
   records.plays.add({ ...play, source: 'read' });

@@ -21,7 +21,7 @@ test('the same seed makes the same plays, another seed others', async () => {
   expect(rowsOf(await seeded({ seed: 8 }))).not.toEqual(rowsOf(await seeded()));
 });
 
-test('it says how many it made, all of them in the days asked for and none in the future', async () => {
+test('returns how many plays it added, all within the given days and none in the future', async () => {
   const account = await seeded({ days: 10 });
   const { lowest, highest, total } = account.records.database
     .prepare('SELECT MIN(started_at_ms) AS lowest, MAX(started_at_ms) AS highest, COUNT(*) AS total FROM plays')
@@ -32,13 +32,13 @@ test('it says how many it made, all of them in the days asked for and none in th
   expect(highest).toBeLessThanOrEqual(NOON);
 });
 
-test('a second call adds nothing on the same minute, and what has come due later on', async () => {
+test('a second call adds nothing in the same minute, and later only what has come due', async () => {
   const { records } = await seeded();
   expect(await seedHistory({ records, nowMs: NOON, seed: 7, days: 30, isWanted })).toBe(0);
   expect(await seedHistory({ records, nowMs: NOON + 11 * 3_600_000, seed: 7, days: 30, isWanted })).toBeGreaterThan(0);
 });
 
-test('the figures are believable: some complete, most do not, viewers come back, weekends are quieter', async () => {
+test('the figures are plausible: some plays complete, viewers return, weekends are quieter', async () => {
   const { records } = await seeded({ videos: 40 });
   for (const video of records.statistics.ofVideos(undefined, PERIOD, { page: 1, perPage: 40 })) {
     expect(video.completionRate).toBeGreaterThan(0);

@@ -58,7 +58,7 @@ test('parts are put together, each byte once', async () => {
   expect(await viewsReach(2)).toMatchObject({ unique_viewers: 2, completion_rate: 1 });
 });
 
-test('looking at the headers, probing and what an embed page reads are no views', async () => {
+test('HEAD, probes and reads of an embed page are not views', async () => {
   await read({ method: 'HEAD' });
   await read({ range: '0-1' });
   await read({ query: '?via=embed' });

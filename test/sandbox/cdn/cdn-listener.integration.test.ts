@@ -51,7 +51,7 @@ async function serving() {
   };
 }
 
-test('each finished read is reported once: who, what and how much; HEAD, 304 and refusals are not', async () => {
+test('reports each finished read once, with client and bytes; not HEAD, 304 and refusals', async () => {
   await using served = await serving();
   const headers = { 'user-agent': 'Podcasts/1.0' };
   await (await fetch(`${served.url}?via=feed`, { headers })).bytes();
@@ -77,7 +77,7 @@ async function statusOf(url: string, headers: Record<string, string>): Promise<n
   return response.resume().statusCode;
 }
 
-test('a client that goes away has read no more than it took', async () => {
+test('a disconnected client counts only the bytes it received', async () => {
   await using served = await serving();
   const request = httpRequest(served.url).end();
   const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream];

@@ -39,7 +39,7 @@ async function send(path: string, headers: Record<string, string> = {}) {
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
 
-describe('every sample comes back byte by byte, under the type and extension of its container', () => {
+describe('every sample is served unchanged, with the type and extension of its container', () => {
   test.each([
     ['clip.mp4', 'mp4', 'video/mp4'],
     ['camera.mov', 'mov', 'video/quicktime'],
@@ -105,7 +105,7 @@ describe('ranges (RFC 9110 section 14)', () => {
 });
 
 describe('headers', () => {
-  test('HEAD says all that GET says, without the bytes', async () => {
+  test('HEAD has the headers of GET, and no body', async () => {
     const ofConnection = new Set(['date', 'connection', 'keep-alive']);
     const [head, get] = await Promise.all([fetch(mediaUrl, { method: 'HEAD' }), fetch(mediaUrl)]);
     const said = ({ headers }: Response) =>
@@ -140,7 +140,7 @@ describe('headers', () => {
     expect(JSON.parse(changed.body)).toMatchObject({ error: { code: 'precondition_failed' } });
   });
 
-  test('a player on another site may ask with a range: the preflight says so', async () => {
+  test('the preflight permits ranges to players on other sites', async () => {
     const response = await fetch(mediaUrl, { method: 'OPTIONS' });
     expect(response.status).toBe(204);
     expect(response.headers.get('access-control-allow-methods')).toBe('GET, HEAD, OPTIONS');
@@ -155,7 +155,7 @@ describe('headers', () => {
   });
 });
 
-describe('what is not there is 404 in the error form', () => {
+describe('a missing file is 404 with an error body', () => {
   test.each([
     ['an unknown video', () => 'videos/vid_unknown.mp4'],
     ['another extension', () => `videos/${video.id}.mov`],
@@ -247,7 +247,7 @@ describe('delete', () => {
 });
 
 describe('pictures', () => {
-  test('without ffmpeg a thumbnail is a PNG that says it is a placeholder', async () => {
+  test('without ffmpeg a thumbnail is a PNG placeholder', async () => {
     const response = await fetch(video.thumbnail_url);
     expect(response.headers.get('content-type')).toBe('image/png');
     expect(response.headers.get('x-placeholder')).toBe('true');

@@ -100,7 +100,7 @@ describe('the page', () => {
 });
 
 describe('in the place of the player', () => {
-  test('a video that is not ready says so, and asks again by itself', async () => {
+  test('a video that is not ready says so, and polls', async () => {
     await using slow = await runSandbox({ processingMs: { min: 60_000, max: 60_000 } });
     const { id, upload_url } = await slow.create();
     const look = async () => {
@@ -115,7 +115,7 @@ describe('in the place of the player', () => {
     expect(page).not.toContain('<video');
   });
 
-  test('a video that failed says that it could not be processed, and no more', async () => {
+  test('a failed video shows that it could not be processed, without the reason', async () => {
     const { id } = await service.upload('truncated.mp4');
     const { status, page } = await show(id);
     expect(status).toBe(200);
@@ -150,7 +150,7 @@ describe('in the place of the player', () => {
 });
 
 describe('plays', () => {
-  test('are counted, with the time that was possible and watched', async () => {
+  test('count, with the watched time as far as it is possible', async () => {
     await using fresh = await runSandbox();
     const { id } = await fresh.upload('clip.mp4');
     const at = (path: string) => new URL(path, fresh.sandbox.baseUrl);
@@ -163,7 +163,7 @@ describe('plays', () => {
     expect(answer.body.data).toMatchObject({ views: 1, unique_viewers: 1, avg_watch_time_seconds: 0.5 });
   });
 
-  test('what was not possible is cut', async () => {
+  test('impossible watch time is capped', async () => {
     const { id } = await service.upload('clip.mp4');
     const play = await open(id);
     await post(`/embed/${id}/plays/${play}`, { watched_seconds: 1e300, ended: true });
@@ -173,7 +173,7 @@ describe('plays', () => {
     expect(rate).toBe(0);
   });
 
-  test('browsers are told apart by a cookie that only embed pages see', async () => {
+  test('a cookie that only embed pages see distinguishes browsers', async () => {
     const { id } = await service.upload('clip.mp4');
     const cookies = await Promise.all([1, 2].map(async () => (await show(id)).headers.get('set-cookie') ?? ''));
     for (const cookie of cookies)
@@ -190,7 +190,7 @@ describe('plays', () => {
     expect(await figures(id)).toMatchObject({ views: 3, unique_viewers: 2 });
   });
 
-  test('a cookie that was not made here is none', async () => {
+  test('ignores a foreign cookie', async () => {
     const { id } = await service.upload('clip.mp4');
     for (const cookie of ['dropcast_viewer=a', `dropcast_viewer=${'x'.repeat(3000)}`, 'dropcast_viewer=%00'])
       await open(id, { cookie, 'user-agent': 'one' });
@@ -247,7 +247,7 @@ describe('plays', () => {
     expect((await post(`/embed/${video}/plays/${await open(video)}`, body)).status).toBe(422);
   });
 
-  test('a long body without a length is refused before it has all come', async () => {
+  test('refuses a long body without a length before all of it has arrived', async () => {
     const { port } = service.sandbox;
     const path = `/embed/${video}/plays`;
     const status = await new Promise((resolve, reject) => {

@@ -65,7 +65,7 @@ describe('the embed page in Chromium', needs('chromium'), () => {
     expect(await figuresReach(id, (record) => record.views === 3)).toMatchObject({ unique_viewers: 2 });
   });
 
-  test('a play that stops before the service has answered its start is reported all the same', async () => {
+  test('reports a play that stops before the service has answered its start', async () => {
     const { id } = await service.upload('clip.mp4');
     const page = await browser.newPage();
     const { promise: hasStopped, resolve: stopped } = Promise.withResolvers<void>();
@@ -81,7 +81,7 @@ describe('the embed page in Chromium', needs('chromium'), () => {
     await figuresReach(id, (record) => record.avg_watch_time_seconds > 0.5);
   });
 
-  test('what is skipped does not count as watched, nor as completed', async () => {
+  test('skipped parts count neither as watched nor as completed', async () => {
     const { id } = await service.upload('clip.mp4');
     const page = await browser.newPage();
     await page.goto(address(id));
@@ -134,7 +134,7 @@ describe('the embed page in Chromium', needs('chromium'), () => {
     await page.getByRole('heading', { name: 'Video not found' }).waitFor();
   });
 
-  test('3 a player that is started again, or for the first time, shows that its video was deleted', async () => {
+  test('3 a player that starts, again or for the first time, shows that its video was deleted', async () => {
     const { id } = await service.upload('clip.mp4');
     const [playing, waiting] = await Promise.all([browser.newPage(), browser.newPage()]);
     for (const page of [playing, waiting]) await page.goto(address(id));
@@ -153,7 +153,7 @@ describe('the embed page in Chromium', needs('chromium'), () => {
     }
   });
 
-  test('a frame on a page of another origin plays, and what it plays counts', async () => {
+  test('plays in a frame on another origin count', async () => {
     const { id } = await service.upload('clip.mp4');
     const blog = `<title>A blog</title><iframe src="${address(id)}" allow="autoplay"></iframe>`;
     await using host = await startServer((_request, response) =>
@@ -166,7 +166,7 @@ describe('the embed page in Chromium', needs('chromium'), () => {
     expect(complaintsOf(page)).toEqual([]);
   });
 
-  test('whatever a title says, it is text and opens nothing', async () => {
+  test('any title is plain text and opens nothing', async () => {
     const titles = {
       HTML: '<img src=x onerror=alert(1)><script>alert(2)</script>',
       quotes: `"' onplay=alert(1) autofocus onfocus=alert(2) x='"`,
@@ -235,7 +235,7 @@ describe('the embed page in Chromium', needs('chromium'), () => {
     }
   });
 
-  test('a page that waits for its video becomes the player by itself', async () => {
+  test('a page that waits for its video becomes the player without a reload by the viewer', async () => {
     const { id, upload_url: uploadUrl } = await service.create();
     const page = await browser.newPage();
     await page.clock.install();

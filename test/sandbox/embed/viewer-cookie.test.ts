@@ -10,7 +10,7 @@ async function cookieAt(address: string): Promise<string | null> {
   return (await site.request(address)).headers.get('set-cookie');
 }
 
-test('over https the cookie comes back from frames on other sites too', async () => {
+test('over https frames on other sites send the cookie back', async () => {
   const attributes = 'Max-Age=7776000; Path=/embed; HttpOnly; Secure; SameSite=None; Partitioned';
   expect(await cookieAt('https://localhost/embed/vid_1')).toMatch(
     new RegExp(`^dropcast_viewer=[\\w-]{20}; ${attributes}$`),

@@ -21,7 +21,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const address = () => server.origin;
 const send = async (body: string) => (await fetch(address(), { method: 'PUT', body })).text();
 
-test('lets the whole body through, in order, however it is portioned', async () => {
+test('passes the whole body in order, in portions of any size', async () => {
   const body = Array.from({ length: 50_000 }, (_, number) => number).join(' ');
   onRequest = async (incoming, valve) => {
     const portions = setInterval(() => valve.isSpent && valve.allow(20_000), 1);
@@ -37,7 +37,7 @@ test('an empty body ends at once', async () => {
   expect(await send('')).toBe('0');
 });
 
-test('shows the body before it lets any of it through', async () => {
+test('peeks at the body before any of it passes', async () => {
   onRequest = async (incoming, valve) => {
     const shown = await valve.peek(100);
     const length = incoming.readableLength;
@@ -47,7 +47,7 @@ test('shows the body before it lets any of it through', async () => {
   expect(await send('{"a":1}')).toBe('{"a":1}, 0 before, {"a":1} after');
 });
 
-test('shows nothing of a body that is too long, or that breaks off', async () => {
+test('peek returns nothing for a body that is too long or interrupted', async () => {
   onRequest = async (incoming, valve) => {
     const shown = await valve.peek(100);
     valve.allow(Infinity);
@@ -87,7 +87,7 @@ test('stops the connection while it holds something back', async () => {
   expect(readBytes[0]).toBeLessThan(sizeBytes / 8);
 });
 
-test('tells when as many bytes as were allowed have passed', async () => {
+test('reports when all allowed bytes have passed', async () => {
   onRequest = async (incoming, valve) => {
     let spentAt = -1;
     let passed = 0;

@@ -29,7 +29,7 @@ describe('changedAnswer', () => {
     expect(result.data.tags).toEqual(['a']);
   });
 
-  test('truncated_json is no JSON any more', () => {
+  test('truncated_json is not valid JSON', () => {
     const { body } = changedAnswer(answer({ data: [1, 2, 3] }), change({ kind: 'truncated_json' }));
     expect(() => JSON.parse(body.toString())).toThrow(SyntaxError);
   });

@@ -51,7 +51,7 @@ async function upload(stallTimeoutMs = 5000): Promise<unknown> {
   });
 }
 
-describe('what the client of the daemon makes of each fault', () => {
+describe("the client's error for each fault", () => {
   test.each([
     ['status 500', { kind: 'status', status: 500 }, ServerError, {}],
     ['status 404', { kind: 'status', status: 404, code: 'not_found' }, NotFoundError, { code: 'not_found' }],
@@ -96,7 +96,7 @@ describe('what the client of the daemon makes of each fault', () => {
   });
 });
 
-describe('what it makes of a fault of the upload', () => {
+describe("the client's error for each fault of an upload", () => {
   test.each([
     ['an expired address', { kind: 'expired_address' }, AddressDeadError],
     ['a refused second PUT', { kind: 'second_put_refused' }, UploadConflictError],

@@ -94,7 +94,7 @@ describe('answers instead of doing anything', () => {
     expect(text).toContain('<h1>502 Bad Gateway</h1>');
   });
 
-  test('redirect leads where it was told to', async () => {
+  test('redirect has the given location', async () => {
     await plan({ kind: 'redirect', status: 302, location: 'http://127.0.0.1:9/x' });
     const { text } = await ask('/videos');
     expect(text).toMatch(/^HTTP\/1\.1 302 /);
@@ -147,14 +147,14 @@ describe('connections that are slow or break', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(290);
   });
 
-  test('reset of the request before its first byte: nothing is done, also where there is no body', async () => {
+  test('reset of the request before its first byte: nothing is done, with or without a body', async () => {
     const { id } = await service.create();
     await plan({ kind: 'reset', of: 'request', operation: 'videos.delete', times: 1 });
     expect(await ask(`/videos/${id}`, {}, 'DELETE')).toEqual({ text: '', end: 'ECONNRESET' });
     expect((await service.call('GET', `/videos/${id}`)).status).toBe(200);
   });
 
-  test('slow_read reads a body no faster than told', async () => {
+  test('slow_read reads a body no faster than its rate', async () => {
     const { id, upload_url } = await service.create();
     const bytes = Buffer.concat([clip, Buffer.alloc(10)]);
     await plan({ kind: 'slow_read', operation: 'uploads.put', bytes_per_second: bytes.length * 3 });
@@ -209,7 +209,7 @@ describe('connections that are slow or break', () => {
     expect(text).not.toContain(']}');
   });
 
-  test('answer_lost: the upload is stored, but nobody hears of it', async () => {
+  test('answer_lost: the upload is stored, but not answered', async () => {
     const { id, upload_url } = await service.create();
     await plan({ kind: 'answer_lost', operation: 'uploads.put' });
     await expect(put(upload_url, clip)).rejects.toThrow();
@@ -226,7 +226,7 @@ describe('connections that are slow or break', () => {
   });
 });
 
-describe('answers that are not what they should be', () => {
+describe('wrong answers', () => {
   test('truncated_json', async () => {
     await plan({ kind: 'truncated_json' });
     await expect(service.call('GET', '/channels')).rejects.toThrow(SyntaxError);
@@ -349,7 +349,7 @@ describe('which requests are hit', () => {
     expect(await applied()).toEqual([0]);
   });
 
-  test('the journal says which fault hit a request', async () => {
+  test('the journal names the fault that hit a request', async () => {
     await plan({ kind: 'drop_after_create', times: 1 });
     await ask('/videos', {}, 'POST', JSON.stringify({ title: 'Orphan' }));
     await service.call('GET', '/channels');
@@ -365,7 +365,7 @@ describe('which requests are hit', () => {
   });
 });
 
-test('a fault with a time to live ends by itself', async () => {
+test('a fault with a time to live expires', async () => {
   let nowMs = Date.UTC(2026, 0, 1);
   await using other = await runSandbox({ nowMs: () => nowMs });
   await planFaults(other, { kind: 'html_502', ttl_ms: 1000 });
@@ -382,7 +382,7 @@ test('with an upload port of its own the uploads are hit there', async () => {
   expect((await put(upload_url, clip)).status).toBe(409);
 });
 
-test('closing the sandbox ends what stalls, at once', async () => {
+test('closing the sandbox ends stalled requests', async () => {
   const other = new RunningSandbox(await startSandbox());
   const { upload_url } = await other.create();
   await planFaults(

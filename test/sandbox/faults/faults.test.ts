@@ -61,7 +61,7 @@ describe('several rules', () => {
 });
 
 describe('time to live', () => {
-  test('a rule ends by itself, by the clock of the sandbox', () => {
+  test("a rule expires by the sandbox's clock", () => {
     const { faults, clock, changes } = make();
     clock.freeze();
     faults.add(rule({ ttl_ms: 1000 }));
@@ -75,7 +75,7 @@ describe('time to live', () => {
   });
 });
 
-describe('what a rule is interested in', () => {
+describe('interest of the rules in a request', () => {
   test('only its operation; the channel only when it names one', () => {
     const { faults } = make();
     expect(faults.interestIn('videos.list')).toBe('none');
@@ -111,7 +111,7 @@ describe('fateOf', () => {
   });
 });
 
-test('removing tells whether there was one', () => {
+test('remove returns whether the rule existed', () => {
   const { faults, changes } = make();
   const { id } = faults.add(rule({}));
   expect([faults.remove(id), faults.remove(id), faults.remove('')]).toEqual([true, false, false]);

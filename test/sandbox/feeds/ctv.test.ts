@@ -12,7 +12,7 @@ const searchOf = (...items: Item[]): Json =>
   JSON.parse(rokuSearchDocument(someContent({ items: items.map(someItem) })));
 
 describe('a CTV feed', () => {
-  test('says who, when and in which language, and everything of a video with its playable address', () => {
+  test('has provider, date, language, and every video with its playable address', () => {
     expect(feedOf({})).toEqual({
       providerName: 'Main',
       lastUpdated: '2026-01-31T13:00:00+00:00',
@@ -64,7 +64,7 @@ describe('a CTV feed', () => {
     expect(video.content.videos[0].bitrate).toBe(200);
   });
 
-  test('has a long description only where it says more than the short one', () => {
+  test('has a long description only if it is longer than the short one', () => {
     const [summary, wordy] = feedOf(
       { description: 'a b' },
       { videoId: 'vid_2', description: '😀'.repeat(600) },

@@ -34,7 +34,7 @@ describe('publish (4.3)', () => {
     expect(titlesIn((await read('feed_news.xml')).text)).toEqual(['three', 'two', 'one']);
   });
 
-  test('each type takes what its readers can play', async () => {
+  test('each type takes the videos that its readers can play', async () => {
     for (const sample of ['clip.mp4', 'camera.mov', 'lecture.mkv', 'interview.mp3', 'broadcast.m2ts']) {
       await service.upload(sample, { title: sample, channel_id: 'ch_podcast' });
       await service.upload(sample, { title: sample, channel_id: 'ch_main' });
@@ -53,7 +53,7 @@ describe('publish (4.3)', () => {
     ]);
   });
 
-  test('what a feed says of video and channel changes with the next publish only', async () => {
+  test('texts of videos and channel change only with the next publish', async () => {
     const { id } = await service.upload('clip.mp4', { title: 'before', channel_id: 'ch_news' });
     await publish('feed_news');
     const { text: before } = await read('feed_news.xml');
@@ -87,7 +87,7 @@ describe('publish (4.3)', () => {
 });
 
 describe('the feed address', () => {
-  test('answers without a key, as what it is, for scripts of other sites too', async () => {
+  test('answers without a key, with its media type, also to scripts of other sites', async () => {
     const { status, headers } = await read('feed_news.xml');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/rss+xml; charset=utf-8');
@@ -194,7 +194,7 @@ describe('a feed that was never published', () => {
 });
 
 describe('after a restart', () => {
-  test('the feed says the same, with the guid of its first publish, at its new address', async () => {
+  test('at a new address the feed keeps its content and the guid of its first publish', async () => {
     await using folder = await scratchDirectory();
     const guidIn = (document: string) => /<podcast:guid>(.*?)</.exec(document)?.[1];
     const documentOf = async (running: RunningSandbox) =>

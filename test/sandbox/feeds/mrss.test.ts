@@ -22,7 +22,7 @@ describe('an MRSS feed', () => {
     });
   });
 
-  test('says of the channel what RSS 2.0 requires, with dates of RFC 822 and the address of itself', () => {
+  test('has what RSS 2.0 requires of a channel, with dates of RFC 822 and its own address', () => {
     const channel = at(readXml(mrssDocument(someContent({ items: [] }))), 'channel');
     expect(channel?.children.map(({ name, text }) => [name, text])).toEqual([
       ['title', 'Main'],
@@ -47,7 +47,7 @@ describe('an MRSS feed', () => {
     expect(written()).not.toContain('rel="next"');
   });
 
-  test('says everything of an item, in a fixed order', () => {
+  test('writes all elements of an item in a fixed order', () => {
     expect(written().split('<item>')[1]).toBe(`
       <guid isPermaLink="false">vid_1</guid>
       <title>A clip</title>
@@ -76,7 +76,7 @@ describe('an MRSS feed', () => {
     expect(contentOf({ media: { frameRate: 30_000 / 1001 } })?.attributes.get('framerate')).toBe('29.97');
   });
 
-  test('leaves out what the file does not tell', () => {
+  test('leaves out unknown facts of the file', () => {
     const media = { durationS: null, bitRate: null, frameRate: null, width: null, height: null, videoCodec: null };
     const document = written({ media: { ...media, mediaType: 'audio/mpeg', fileExtension: 'mp3' } });
     expect([...(at(readXml(document), 'channel', 'item', 'media:content')?.attributes.keys() ?? [])]).toEqual([
@@ -106,7 +106,7 @@ describe('an MRSS feed', () => {
     expect(verdictOf(document, 'mrss')).toEqual([]);
   });
 
-  test('has a category even without tags, and describes by its title what has no description', () => {
+  test('has a category even without tags, and uses the title for a missing description', () => {
     const document = written({ tags: [], description: null });
     expect(document).toContain('<media:category>Main</media:category>');
     expect(document).not.toContain('media:keywords');

@@ -33,7 +33,7 @@ describe('a podcast feed', () => {
 `);
   });
 
-  test('says of an episode what PSP-1 requires and recommends', () => {
+  test('has everything that PSP-1 requires and recommends of an episode', () => {
     expect(written().split('<item>')[1]?.split('</item>')[0]).toBe(`
       <guid isPermaLink="false">vid_1</guid>
       <title>A clip</title>

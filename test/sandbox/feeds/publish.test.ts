@@ -101,7 +101,7 @@ describe('a publish', () => {
     expect(records.feeds.count('feed_podcast')).toBe(2);
   });
 
-  test('replaces what the feed had', async () => {
+  test('replaces the previous content', async () => {
     addReady(2);
     await publish('feed_podcast');
     await publish('feed_podcast');

@@ -19,7 +19,7 @@ describe('a text of a client', () => {
     expect(clipped('abcd efgh', 6)).toBe('abcd…');
   });
 
-  test('becomes HTML that shows it as it is', () => {
+  test('becomes HTML that shows the same text', () => {
     expect(htmlOf(' <script>&"\r\nsecond ', Infinity)).toBe('&lt;script&gt;&amp;&quot;<br>second');
   });
 

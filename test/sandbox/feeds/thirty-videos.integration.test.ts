@@ -70,7 +70,7 @@ describe('feeds of 30 real videos', () => {
       }
   });
 
-  test('every enclosure answers HEAD and a Range with the length and the type that the feed says', async () => {
+  test('every enclosure answers HEAD and a Range with the length and type from the feed', async () => {
     for (const { enclosures } of parseRssFeed(await documentOf('feed_main.xml')).items ?? []) {
       const { url, length, type } = enclosures?.[0] ?? {};
       const head = await fetch(url ?? '', { method: 'HEAD' });

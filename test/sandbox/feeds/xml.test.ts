@@ -12,7 +12,7 @@ describe('the XML writer', () => {
     expect(xmlDocument(root)).toBe(`${HEAD}<a>\n  <b>text</b>\n  <c d="1">\n    <e>true</e>\n  </c>\n</a>\n`);
   });
 
-  test('keeps the order of children and attributes, and leaves out what is undefined', () => {
+  test('keeps the order of children and attributes, and leaves out undefined ones', () => {
     const children = [textElement('z', 1), undefined, textElement('a', 2)];
     expect(xmlDocument(element('r', { z: 1, no: undefined, a: false }, children))).toBe(
       `${HEAD}<r z="1" a="false">\n  <z>1</z>\n  <a>2</a>\n</r>\n`,
@@ -42,7 +42,7 @@ describe('the XML writer', () => {
     );
   });
 
-  test('any text comes back as it was, but for what XML cannot carry', () => {
+  test('any text is read back unchanged, except for characters that XML forbids', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (first, second) => {
         const read = readXml(xmlDocument(element('a', { b: second }, [textElement('c', first)])));

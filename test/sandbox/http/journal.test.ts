@@ -62,7 +62,7 @@ test('the oldest entries go when there are too many', () => {
   expect(journal.entries()[0]?.number).toBe(100_001);
 });
 
-test('what is forgotten stays so when its exchange ends', () => {
+test('a cleared entry stays cleared when its exchange ends', () => {
   const { journal, exchanges } = journalWith('/v1/videos');
   journal.clear();
   exchanges[0]?.end(200);

@@ -52,7 +52,7 @@ describe('pages of other sites', () => {
     'access-control-request-headers': 'authorization',
   };
 
-  test('5 get no leave to use a key or the admin side, which are no business of a browser', async () => {
+  test('5 may not use a key or the admin side from a browser', async () => {
     const { upload_url: upload } = await service.create();
     const { baseUrl, adminUrl, adminToken, apiKey } = service.sandbox;
     for (const [url, token] of [

@@ -112,8 +112,8 @@ describe('with ffmpeg', needs('ffmpeg'), () => {
   });
 });
 
-describe('whatever program makes them', () => {
-  test('one that was made is not made again, and who asks meanwhile waits for it', async () => {
+describe('with any ffmpeg', () => {
+  test('makes a picture once, and concurrent requests wait for it', async () => {
     await using scripts = await scratchDirectory();
     const go = scripts.file('go');
     const fake = await standIn(scripts.path, `while [ ! -e '${go}' ]; do sleep 0.02; done; ${WRITES_PICTURE}`);
@@ -126,7 +126,7 @@ describe('whatever program makes them', () => {
     expect(await readFile(join(scripts.path, 'runs'), 'utf8')).toBe('run\n');
   });
 
-  test('one that fails is not tried again for the same file', async () => {
+  test('does not retry a failure for the same file', async () => {
     await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, `case "$*" in *png_pipe*) ${WRITES_PICTURE};; *) exit 1;; esac`);
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
@@ -135,7 +135,7 @@ describe('whatever program makes them', () => {
     expect((await readFile(join(scripts.path, 'runs'), 'utf8')).trim().split('\n')).toHaveLength(attempts.length);
   });
 
-  test('one that writes nothing leaves no picture, and nothing half', async () => {
+  test('an ffmpeg that writes nothing leaves no picture behind', async () => {
     await using scripts = await scratchDirectory();
     const fake = await standIn(scripts.path, 'exit 0');
     await using made = await picturesOf(await readSample('clip.mp4'), fake);
@@ -155,7 +155,7 @@ describe('whatever program makes them', () => {
     expect(await picture).toBeUndefined();
   });
 
-  test('it gets a careful command: no questions, files only, a given format, no path that is an option or an address', async () => {
+  test('runs ffmpeg without prompts, on files only, with a given format, and no path that could be an option or an address', async () => {
     await using scripts = await scratchDirectory();
     const fake = await standIn(
       scripts.path,

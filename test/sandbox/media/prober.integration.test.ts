@@ -27,7 +27,7 @@ function facts(container: string, fileExtension: string, mediaType: string) {
   return { isPlayable: true, container, fileExtension, mediaType };
 }
 
-describe('what is whole tells what it is', () => {
+describe('complete files', () => {
   const h264 = { videoCodec: 'AVC', audioCodec: 'AAC' };
   test.each([
     ['clip.mp4', 4, { ...facts('mp4', 'mp4', 'video/mp4'), ...h264, width: 320, height: 180, frameRate: 25 }],
@@ -60,21 +60,21 @@ describe('what is whole tells what it is', () => {
     expect(await probeBytes(sound)).toMatchObject({ ...facts('flac', 'flac', 'audio/flac'), durationS: 2 });
   });
 
-  test('a live recorder cannot go back to write the size of its WAV or AVI: all ones are no missing bytes', async () => {
+  test('a WAV or AVI of a live recorder, with all ones as its size, is complete', async () => {
     for (const bytes of [wav(2), avi({ frames: 75, framesPerSecond: 25 })]) {
       bytes.writeUInt32LE(0xff_ff_ff_ff, 4);
       expect(await probeBytes(bytes)).toMatchObject({ isPlayable: true });
     }
   });
 
-  test('a video that a phone turned has the size it is shown in', async () => {
+  test('a rotated video has its displayed size', async () => {
     const upright = turned(await readSample('clip.mp4'));
     expect(await probeBytes(upright)).toMatchObject({ width: 180, height: 320 });
   });
 });
 
-describe('what is not whole is refused', () => {
-  test.each(['clip.mp4', 'camera.mov', 'lecture.mkv'])('%s cut anywhere is never taken for whole', async (sample) => {
+describe('incomplete files', () => {
+  test.each(['clip.mp4', 'camera.mov', 'lecture.mkv'])('%s cut anywhere is never complete', async (sample) => {
     const bytes = await readSample(sample);
     // Between the index and the media data of an MP4, and the first and last bytes.
     const mediaData = bytes.indexOf('mdat');
@@ -102,7 +102,7 @@ describe('what is not whole is refused', () => {
     expect(await probeBytes(wav(2).subarray(0, -1))).toMatchObject({ code: 'truncated_file' });
   });
 
-  test('boxes of an MP4 without any track are no video', async () => {
+  test('MP4 boxes without a track are truncated', async () => {
     const box = (type: string, body = Buffer.alloc(0), size = 8 + body.length) => {
       const head = Buffer.alloc(8);
       head.writeUInt32BE(size);
@@ -126,11 +126,11 @@ describe('what is not whole is refused', () => {
     ['a GIF, a picture', Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')],
     ['a PDF', Buffer.from('%PDF-1.4\n')],
     ['an archive', Buffer.from('504b0304140000000800', 'hex')],
-  ])('%s is no format of the service', async (_name, bytes) => {
+  ])('%s is an unsupported format', async (_name, bytes) => {
     expect(await probeBytes(bytes)).toMatchObject({ code: 'unsupported_format' });
   });
 
-  test('a header that promises video and sound, and nothing after it, is no video', async () => {
+  test('a header that announces video and sound, with nothing after it, is truncated', async () => {
     const flv = Buffer.from('464c5601050000000900000000', 'hex');
     expect(await probeBytes(flv)).toMatchObject({ code: 'truncated_file' });
   });
@@ -141,7 +141,7 @@ describe('what is not whole is refused', () => {
 });
 
 describe('hostile bytes', () => {
-  test('whatever the bytes are, there is a verdict and no error', async () => {
+  test('any bytes get a verdict, never an error', async () => {
     const heads = ['ftyp', 'RIFF', 'fLaC', 'ID3', 'OggS', 'FLV', 'FORM', 'G', '\0\0\0\x18ftypmp42']
       .map((head) => Buffer.from(head))
       .concat(
@@ -198,7 +198,7 @@ describe('hostile bytes', () => {
 });
 
 describe('the prober', () => {
-  test('takes many files at once, and each gets its own verdict', async () => {
+  test('probes concurrent files, each with its own verdict', async () => {
     const names = ['clip.mp4', 'interview.mp3', 'lecture.mkv', 'truncated.mp4'];
     const verdicts = await Promise.all([...names, ...names].map((name) => probeSample(name)));
     const expected = ['mp4', 'mp3', 'matroska', 'truncated_file'];
@@ -206,7 +206,7 @@ describe('the prober', () => {
     expect(found).toEqual([...expected, ...expected]);
   });
 
-  test('gives up a file after its time, and its late answer is never taken for that of the next', async () => {
+  test('gives up a file after the timeout, and never uses its late answer for the next file', async () => {
     await using folder = await scratchDirectory();
     const path = join(folder.path, 'slow');
     await writeFile(path, Buffer.alloc(100_000_000, 'G')); // sync bytes of a transport stream and nothing else: read to the end
@@ -220,7 +220,7 @@ describe('the prober', () => {
     expect(await prober.probe(path)).toMatchObject({ code: 'unsupported_format' });
   });
 
-  test('when it is closed, what runs and what waits gets no verdict', async () => {
+  test('close rejects running and waiting probes', async () => {
     await using folder = await scratchDirectory();
     const path = join(folder.path, 'slow');
     await writeFile(path, Buffer.alloc(100_000_000, 'G'));
@@ -232,7 +232,7 @@ describe('the prober', () => {
     await closing[Symbol.asyncDispose]();
   });
 
-  test('says that a file cannot be read, and takes the next one', async () => {
+  test('rejects for an unreadable file, and probes the next one', async () => {
     await expect(prober.probe('/nowhere/file')).rejects.toThrow('ENOENT');
     expect(await probeSample('clip.mp4')).toMatchObject({ isPlayable: true });
   });

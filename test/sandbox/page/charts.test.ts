@@ -17,7 +17,7 @@ test('a time without views has no bars, and nothing is divided by zero', async (
   expect(heightsIn(await chartOf(0, 0))).toEqual([0, 0]);
 });
 
-test('it says in words what it shows, and has every number in a table', async () => {
+test('describes in words what it shows, and has every number in a table', async () => {
   const chart = await chartOf(3, 1200);
   expect(chart).toContain(
     'aria-label="Views per day from 2026-01-01 to 2026-01-02: 1,203 views, most on 2026-01-02 with 1,200"',

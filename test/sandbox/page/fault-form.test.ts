@@ -12,7 +12,7 @@ test.each(kinds)('the form of %s, filled with what is required, makes a rule tha
   expect(faultRule.parse(ruleIn(form))).toMatchObject({ kind });
 });
 
-test('what is left empty is not said, numbers are numbers, and what is for one kind only is not taken for another', () => {
+test('empty fields are left out, numbers are numbers, and fields of another kind are ignored', () => {
   const form = new URLSearchParams('kind=delay&ms=250&operation=videos.get&nth=&times=2&status=503&ttl_ms= 1000 ');
   expect(ruleIn(form)).toEqual({ kind: 'delay', ms: 250, operation: 'videos.get', times: 2, ttl_ms: 1000 });
 });

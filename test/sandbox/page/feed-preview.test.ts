@@ -32,6 +32,6 @@ test('of a CTV document the short films and the long ones', () => {
   ]);
 });
 
-test('a document that is not well-formed has nothing to show: the verdict says why', () => {
+test('a malformed document has no preview; its verdict says why', () => {
   expect(previewOf('<rss><channel>', 'mrss')).toEqual([]);
 });

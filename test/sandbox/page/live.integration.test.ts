@@ -16,7 +16,7 @@ async function readUntil(reader: ReadableStreamDefaultReader<string>, wanted: st
   return text;
 }
 
-test('it tells what has happened, and nothing more', async () => {
+test('it sends the types of events, and nothing else', async () => {
   await using service = await runSandbox();
   const visitor = await Visitor.enter(service.sandbox);
   const over = new AbortController();
@@ -29,7 +29,7 @@ test('it tells what has happened, and nothing more', async () => {
   over.abort();
 });
 
-test('however much happens, there are at most four messages a second', async () => {
+test('sends at most four messages a second, however many events there are', async () => {
   await using service = await runSandbox({ requestsPerHour: 1e6 });
   const visitor = await Visitor.enter(service.sandbox);
   const over = new AbortController();
@@ -44,7 +44,7 @@ test('however much happens, there are at most four messages a second', async () 
   over.abort();
 });
 
-test('an open view keeps nothing from ending', async () => {
+test('an open view does not delay shutdown', async () => {
   const service = await runSandbox();
   const visitor = await Visitor.enter(service.sandbox);
   const reader = (await visitor.live(new AbortController().signal)).getReader();
@@ -53,7 +53,7 @@ test('an open view keeps nothing from ending', async () => {
   await expect(reader.read()).rejects.toThrow();
 });
 
-test('looking at the page is nothing that the page tells of', async () => {
+test('viewing the page causes no events', async () => {
   await using service = await runSandbox();
   const visitor = await Visitor.enter(service.sandbox);
   const { id } = await service.upload('clip.mp4');
@@ -81,7 +81,7 @@ class CountedEvents extends Events {
   }
 }
 
-test('who goes away, or asked for the head alone, is not told for ever', async () => {
+test('a client that disconnects, or sends HEAD, leaves no listener behind', async () => {
   const events = new CountedEvents();
   const site = new Hono().get('/live', liveEvents(events));
   const { body } = await site.request('/live');

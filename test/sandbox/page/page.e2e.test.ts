@@ -112,7 +112,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     expect(await violationsOf(page)).toEqual([]);
   });
 
-  test('whatever a title says, it is text in every view, opens nothing and takes no room', async () => {
+  test('any title is plain text in every view, opens nothing and breaks no layout', async () => {
     const page = await enter({ viewport: { width: 360, height: 700 } });
     const { body } = await service.call('GET', '/videos?per_page=100');
     const idOf = (title: string) => body.data.find((video: { title: string }) => video.title === title).id;
@@ -171,7 +171,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     expect(complaintsOf(page)).toEqual([]);
   });
 
-  test('what a client uploads appears by itself, with the status that it comes to', async () => {
+  test('an upload appears without a reload, and its status changes', async () => {
     const page = await enter();
     await page.goto(at('/_page/videos'));
     await page.evaluate('document.documentElement.dataset.sameDocument = "yes"');
@@ -219,7 +219,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     expect(await page.locator('#new-key').count()).toBe(0);
   });
 
-  test('a running player is not disturbed by what its play changes', async () => {
+  test('updates do not disturb a running player', async () => {
     const { id } = await service.upload('clip.mp4', { title: 'To be played' });
     const page = await enter({ viewport: { width: 1280, height: 900 } });
     await page.goto(at(`/_page/videos/${id}`));
@@ -235,7 +235,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
   });
 
-  test('nothing is asked while the page is hidden, and everything when it is seen again', async () => {
+  test('a hidden page sends no requests, and updates when it is visible again', async () => {
     const [page, other] = [await enter(), await enter()];
     for (const each of [page, other]) await each.goto(at('/_page/videos'));
     const setHidden = (isHidden: boolean) =>
@@ -254,7 +254,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     await page.locator(row).waitFor();
   });
 
-  test('a lost connection is said, and a sandbox that comes back is followed again', async () => {
+  test('the page reports a lost connection, and reconnects to a sandbox that is back', async () => {
     const options = { adminToken: 'the-same-after-the-restart' };
     const before = await runSandbox(options);
     const { port } = before.sandbox;
@@ -272,7 +272,7 @@ describe('the page of the sandbox in Chromium', needs('chromium'), () => {
     await until(async () => ((await page.locator('#connection').textContent()) === '' ? true : undefined));
   });
 
-  test('a page of another sandbox that took the port says that it is signed out', async () => {
+  test('the page reports "signed out" when another sandbox has taken the port', async () => {
     const before = await runSandbox();
     const { port } = before.sandbox;
     const page = await browser.newPage();

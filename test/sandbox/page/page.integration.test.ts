@@ -35,7 +35,7 @@ test('a video shows its fields, its media, its history and the feeds that it is 
   expect(html).toMatch(new RegExp(`<iframe\\s+class="player"\\s+src="/embed/${id}"`));
 });
 
-test('a video that failed says why', async () => {
+test('a failed video shows its error', async () => {
   const { id } = await service.upload('truncated.mp4');
   const { html } = await visitor.get(`/_page/videos/${id}`);
   expect(html).toContain('truncated_file');
@@ -115,7 +115,7 @@ test.each([
   expect(answer.html).toMatch(/<p>[^<]{10,300}\.<\/p>/);
 });
 
-test('what every form may be sent does no harm', async () => {
+test('no form accepts harmful input', async () => {
   for (const body of ['%', '&&&===', 'name=%00', `name=${'%F0%9F'.repeat(10)}`])
     expect([303, 422]).toContain((await visitor.post('/_page/keys', body)).status);
   const multipart = { 'sec-fetch-site': 'same-origin', 'content-type': 'multipart/form-data; boundary=x' };
@@ -217,7 +217,7 @@ test('the journal can be narrowed, and leaves out the files that the page itself
   expect(missing).not.toContain('uploads.put</td>');
 });
 
-test('a feed has a verdict and a preview of what its document says', async () => {
+test('a feed has a verdict and a preview of its document', async () => {
   const { id } = await service.upload('clip.mp4', { title: 'A & B <i>', channel_id: 'ch_main' });
   expect((await visitor.get('/_page/feeds/feed_main')).html).toContain('0 items');
   expect(target(await visitor.post('/_page/feeds/feed_main/publish'))).toBe('/_page/feeds/feed_main');
@@ -247,7 +247,7 @@ test('analytics follow period and channel', async () => {
   expect(await viewsIn('')).toBe(body.data.total_views);
 });
 
-test('a sandbox without demo data has empty views that say what to do', async () => {
+test('without demo data, empty views say what to do', async () => {
   await using bare = await runSandbox({ seedData: 'none' });
   const visitor = await Visitor.enter(bare.sandbox);
   expect((await visitor.get('/')).html).toContain('dropcast videos upload');

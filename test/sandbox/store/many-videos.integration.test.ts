@@ -18,7 +18,7 @@ function manyVideos() {
 }
 
 // What a page costs, deep in the list too, is measured by `npm run bench -- sandbox-lists`.
-test('read page by page, each of 10,000 videos comes once', () => {
+test('pages list each of 10,000 videos exactly once', () => {
   const videos = manyVideos();
   const filter = { channelId: 'ch_1', status: 'failed' } as const;
   for (const [wanted, count] of [[{}, COUNT] as const, [filter, COUNT / 4] as const]) {

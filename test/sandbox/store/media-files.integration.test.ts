@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { MediaFiles } from '../../../packages/sandbox/src/store/media-files.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 
-test('opening removes what no record knows, thumbnails too, and keeps the rest', async () => {
+test('opening removes files without a record, thumbnails too, and keeps the rest', async () => {
   await using folder = await scratchDirectory();
   const mediaFiles = new MediaFiles(folder.path);
   await mediaFiles.open(() => true);
@@ -24,7 +24,7 @@ test('opening removes what no record knows, thumbnails too, and keeps the rest',
   expect(await left('incoming')).toEqual([]);
 });
 
-test('removing a video removes all there is of it, and is no error when there is nothing', async () => {
+test('removing a video removes all its files; without files it does nothing', async () => {
   await using folder = await scratchDirectory();
   const mediaFiles = new MediaFiles(folder.path);
   await mediaFiles.open(() => true);

@@ -22,7 +22,7 @@ function errorOf(work: () => unknown): unknown {
   throw new Error('it did not fail');
 }
 
-test('a full database says so, and the transaction that found out is over', () => {
+test('a full database is reported, and its transaction is over', () => {
   const { database, fill } = fullDatabase();
   const error = errorOf(() => inTransaction(database, fill));
   expect(storageTroubleOf(error)).toEqual({ isFull: true, what: 'SQLite: database or disk is full' });
@@ -30,7 +30,7 @@ test('a full database says so, and the transaction that found out is over', () =
   expect(inTransaction(database, () => database.prepare('SELECT COUNT(*) AS n FROM channels').get())).toEqual({ n: 0 });
 });
 
-test('a transaction that SQLite has rolled back by itself still tells its own error', () => {
+test('a transaction that SQLite rolled back keeps its error', () => {
   const { database } = fullDatabase();
   const gaveUp = errorOf(() =>
     inTransaction(database, () => {

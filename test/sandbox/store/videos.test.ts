@@ -37,7 +37,7 @@ test('videos created in the same millisecond keep their order', () => {
   expect(videos.page({}, 1, 5).videos.map(({ id }) => id)).toEqual(['vid_5', 'vid_4', 'vid_3', 'vid_2', 'vid_1']);
 });
 
-test('whatever was read before, a page holds what is in the records', () => {
+test('a page shows the current records, whatever was read before', () => {
   const filters = [{}, { status: 'failed' }, { channelId: 'ch' }, { channelId: 'other', status: 'pending' }] as const;
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.record({ read: fc.constantFrom(...filters), page: fc.integer({ min: 1, max: 7 }) }) },

@@ -45,14 +45,14 @@ async function arrived(folder: string, keep: (videos: VideoStore) => void = () =
 const filesIn = async (folder: string) => (await readdir(folder, { recursive: true })).toSorted();
 const EMPTY = ['artwork', 'incoming', 'media', 'thumbnails'];
 
-test('a video that is deleted while its file moves leaves no file behind', async () => {
+test('a video deleted while its file moves leaves no file behind', async () => {
   await using folder = await scratchDirectory();
   const { acceptanceWith, file } = await arrived(folder.path, (videos) => void videos.remove('vid'));
   expect(await acceptanceWith(async () => playable).accept('vid', file)).toBe('video deleted');
   expect(await filesIn(folder.path)).toEqual(EMPTY);
 });
 
-test('a file whose record cannot be written is not kept: it would take the space that is missing', async () => {
+test('does not keep a file whose record cannot be written: it would take the missing space', async () => {
   await using folder = await scratchDirectory();
   const { videos, processing, acceptanceWith, file } = await arrived(folder.path);
   vi.spyOn(processing, 'startProcessing').mockImplementation(() => {
@@ -63,7 +63,7 @@ test('a file whose record cannot be written is not kept: it would take the space
   expect(videos.find('vid')?.status).toBe('pending');
 });
 
-test('a file that cannot be probed is not kept', async () => {
+test('does not keep a file that cannot be probed', async () => {
   await using folder = await scratchDirectory();
   const { acceptanceWith, file } = await arrived(folder.path);
   const accepted = acceptanceWith(() => Promise.reject(new Error('no parser'))).accept('vid', file);

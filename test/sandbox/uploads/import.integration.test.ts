@@ -89,7 +89,7 @@ describe('source_url (1, 2.1)', () => {
     await until(async () => ((await readdir(join(folder.path, 'incoming'))).length === 0 ? true : undefined));
   });
 
-  test('nothing is fetched any more once it is closed', async () => {
+  test('fetches nothing after close', async () => {
     let asked = 0;
     await using source = await startServer((_request, response) => {
       asked += 1;
@@ -109,7 +109,7 @@ describe('source_url (1, 2.1)', () => {
     expect(asked).toBe(0);
   });
 
-  test('a few are fetched at a time, and the others after them', async () => {
+  test('fetches a few at a time', async () => {
     const waiting: ServerResponse[] = [];
     await using source = await startServer((_request, response) => waiting.push(response));
     await using service = await runSandbox();

@@ -25,7 +25,7 @@ const statusOf = async (id: string) => (await service.call('GET', `/videos/${id}
 const arriving = () => readdir(join(folder.path, 'incoming'));
 
 describe('PUT to upload_url (4.1)', () => {
-  test('4.1 stores exactly the bytes, without a key, and tells their size and SHA-256', async () => {
+  test('4.1 stores exactly the bytes, without a key, and answers with their size and SHA-256', async () => {
     const { id, upload_url } = await service.create();
     const sha256 = createHash('sha256').update(clip).digest('hex');
     expect(await put(upload_url, clip)).toMatchObject({
@@ -190,7 +190,7 @@ test('a refusal without Expect reaches a client that is still sending', async ()
   expect((await put(`${upload_url}x`, bytes)).status).toBe(403);
 });
 
-test('a client that goes on sending after a refusal is cut in the end', async () => {
+test('a client that keeps sending after a refusal is disconnected', async () => {
   const { upload_url } = await service.create();
   const stubborn = request(`${upload_url}x`, { method: 'PUT', headers: { 'content-length': 1e12 } });
   const cut = new Promise<void>((resolve) => stubborn.on('close', resolve).on('error', () => resolve()));

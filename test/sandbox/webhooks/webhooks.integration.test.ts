@@ -40,7 +40,7 @@ const CONTRACT: Record<string, string> = {
   'feed.published': 'FeedPublishedEvent',
 };
 
-describe('what is delivered (6, all of it assumed)', () => {
+describe('deliveries (6, all assumed)', () => {
   test('6 video.ready, signed, with the video as GET gives it', async () => {
     await using service = await runSandbox();
     await using receiver = await startReceiver();
@@ -59,7 +59,7 @@ describe('what is delivered (6, all of it assumed)', () => {
     expect(Math.abs(Number(received?.headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  test('6 video.failed says why', async () => {
+  test('6 video.failed has the error', async () => {
     await using service = await runSandbox();
     await using receiver = await startReceiver();
     await register(service, receiver.url);
@@ -85,7 +85,7 @@ describe('what is delivered (6, all of it assumed)', () => {
     });
   });
 
-  test('6 what is sent is what the contract says', async () => {
+  test('6 payloads match the contract', async () => {
     await using service = await runSandbox();
     await using receiver = await startReceiver();
     await register(service, receiver.url);
@@ -101,7 +101,7 @@ describe('what is delivered (6, all of it assumed)', () => {
     expect([types(receiver), problems]).toEqual([Object.keys(CONTRACT), []]);
   });
 
-  test('only to those who want this type of event', async () => {
+  test('only to webhooks that subscribe to the event', async () => {
     await using service = await runSandbox();
     await using feeds = await startReceiver();
     await using videos = await startReceiver();
@@ -114,7 +114,7 @@ describe('what is delivered (6, all of it assumed)', () => {
   });
 });
 
-describe('what counts as delivered', () => {
+describe('successful attempts', () => {
   test.each([
     [200, 'delivered', null],
     [299, 'delivered', null],
@@ -141,7 +141,7 @@ describe('what counts as delivered', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('nobody there is a failure in words', async () => {
+  test('a refused connection is a failure with a reason', async () => {
     await using service = await runFrozen();
     const { id } = await register(service, 'http://127.0.0.1:9/');
     await publish(service);
@@ -177,7 +177,7 @@ describe('when it fails', () => {
       expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60); // whatever the sandbox's clock says
   });
 
-  test('later events of this address wait for it, and come in their order; other addresses go on', async () => {
+  test('later events of the same webhook wait, and arrive in order; other webhooks continue', async () => {
     await using service = await runFrozen();
     await using failing = await startReceiver();
     await using fine = await startReceiver();
@@ -194,7 +194,7 @@ describe('when it fails', () => {
     expect(order(failing)).toEqual(['feed_news', 'feed_news', 'feed_main', 'feed_podcast']);
   });
 
-  test('an address that never answers holds up nobody else', async () => {
+  test('an address that never answers delays no other webhook', async () => {
     await using service = await runSandbox();
     await using silent = await startReceiver();
     await using fine = await startReceiver();
@@ -207,7 +207,7 @@ describe('when it fails', () => {
     expect(silent.received).toHaveLength(1);
   });
 
-  test('a restart goes on where it was, also with what became ready in between', async () => {
+  test('a restart resumes, and delivers events of the downtime', async () => {
     await using folder = await scratchDirectory();
     await using receiver = await startReceiver();
     receiver.answer = (response) => response.writeHead(500).end();
@@ -229,7 +229,7 @@ describe('when it fails', () => {
     expect(types(receiver)).toEqual(['feed.published', 'feed.published', 'video.failed']);
   });
 
-  test('what is being sent when the sandbox closes is cut, and sent again after the next start', async () => {
+  test('closing aborts a delivery in progress; the next start repeats it', async () => {
     await using folder = await scratchDirectory();
     await using receiver = await startReceiver();
     receiver.answer = () => undefined;
@@ -246,7 +246,7 @@ describe('when it fails', () => {
     expect((await deliveries(second, id))[0].attempts).toBe(1);
   });
 
-  test('redeliver starts again, whatever became of it', async () => {
+  test('redeliver starts over, also after a success', async () => {
     await using service = await runFrozen();
     await using receiver = await startReceiver();
     const { id } = await register(service, receiver.url);
@@ -277,7 +277,7 @@ describe('the admin side of webhooks', () => {
     expect(JSON.stringify(listed.body)).not.toContain(secret);
   });
 
-  test('a removed one hears nothing more, not even what was waiting', async () => {
+  test('a removed webhook receives nothing more, not even waiting events', async () => {
     await using service = await runFrozen();
     await using receiver = await startReceiver();
     receiver.answer = (response) => response.writeHead(500).end();

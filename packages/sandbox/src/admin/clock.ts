@@ -45,7 +45,7 @@ export function clockView(clock: Clock) {
 
 const setting = z.strictObject({ frozen: z.boolean('must be true or false') });
 
-/** After it, ISO 8601 times have more than four digits of the year, which no client expects. */
+/** Later times have years of five digits in ISO 8601, which no client expects. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -10,7 +10,7 @@ export interface KeyDeskParts {
   readonly events: Pick<Events, 'emit'>;
 }
 
-/** A key as it is shown, without its value. */
+/** A key without its value. */
 export type KeyView = ReturnType<typeof keyView>;
 
 /** Where keys are created, listed, audited and revoked (api-spec section 5, rules 2 to 4). */

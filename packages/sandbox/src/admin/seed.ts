@@ -65,7 +65,7 @@ async function addPlays(days: number, { hasGone, era }: Visit, parts: SeedParts)
   return plays;
 }
 
-/** The request that is being served, and the era in which it began. */
+/** The current request, and the era in which it began. */
 interface Visit {
   readonly hasGone: AbortSignal;
   /** Of `Acceptance`. */

@@ -12,12 +12,12 @@ export interface HistoryParts {
   readonly seed: number;
   /** How far back it goes, today included: 1 and up. */
   readonly days: number;
-  /** Asked before each video: false ends it. */
+  /** Called before each video: false stops. */
   readonly isWanted: () => boolean;
 }
 
 /**
- * Makes up plays of the ready videos, so that there is something to see: much after publication and less from day to day,
+ * Generates plausible plays of the ready videos: many after publication and fewer from day to day,
  * less on weekends and none at night, few viewers who watch much and many who leave early. The same seed, videos and day make
  * the same plays; a second call on the same day adds only what has come due since. Requests are answered between two videos: a
  * year of 1,000 videos is 600,000 plays. @returns how many plays were added

@@ -26,7 +26,7 @@ export interface MediaRead extends Client {
 }
 
 /**
- * The plays of programs that read the media file itself: podcast apps, television players, feed readers. assumed, after the
+ * Plays of programs that read the media file itself: podcast apps, television players, feed readers. assumed, after the
  * IAB's podcast measurement guidelines: all reads of a video by one viewer within 24 hours are one play, and it counts from
  * its first minute on. What was read is kept in memory: after a restart a viewer's play continues, but its bytes count again.
  */

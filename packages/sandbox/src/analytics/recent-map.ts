@@ -1,4 +1,4 @@
-/** A map of bounded size: the entry that came first goes when there is one too many. */
+/** A map of bounded size: drops the oldest entry when it is full. */
 export class RecentMap<Value> {
   readonly #entries = new Map<string, Value>();
   readonly #maxEntries: number;
@@ -12,7 +12,7 @@ export class RecentMap<Value> {
     return this.#entries.get(key);
   }
 
-  /** The entry becomes the youngest, also when its key was there before. */
+  /** Makes the entry the newest, also for an existing key. */
   set(key: string, value: Value): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -29,12 +29,12 @@ function creditedS(claimedS: number, elapsedMs: number, durationS: number | null
 }
 
 const MAX_RATE = 2;
-/** The player starts a moment before the service knows of its play. */
+/** The player starts shortly before the service opens its play. */
 const SLACK_S = 1;
 const MAX_RUNS = 10;
 
 /**
- * What reads of the file amount to. By the IAB's podcast measurement guidelines a download counts when it holds the first
+ * The play that reads of the file make. By the IAB's podcast measurement guidelines a download counts when it holds the first
  * minute, or the whole file if that is shorter. Seconds are estimated at the average bit rate.
  *
  * @param bytes distinct ones of the file

@@ -21,10 +21,10 @@ export interface CdnParts {
 
 export interface FinishedRead extends SentBytes {
   readonly videoId: string;
-  /** Path and query as they were asked for. */
+  /** Path and query of the request. */
   readonly target: string;
   readonly remoteAddress: string;
-  /** '' when the client did not say. */
+  /** '' if the client sent none. */
   readonly userAgent: string;
 }
 
@@ -44,7 +44,7 @@ export function createCdnListener(parts: CdnParts): RawListener {
   };
 }
 
-// Players, feed readers and validators of any site may read what is here; nothing of it is secret or runs as a page.
+// Players, feed readers and validators on any site may read these files: none is secret or runs as a page.
 const HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Accept-Ranges, Content-Length, Content-Range, ETag, Last-Modified, X-Placeholder',
@@ -78,7 +78,7 @@ interface AskedFile {
 const NOTHING_HERE = new ApiError('not_found', 'There is no such file.');
 const PICTURE_TYPES = { jpg: 'image/jpeg', png: 'image/png' };
 
-/** Nothing in a path is decoded: what is not written as our own addresses are does not exist. */
+/** Decodes nothing in a path: only addresses in the form that the service itself writes exist. */
 function fileAskedFor(target: string): AskedFile | undefined {
   const [, folder, id, extension] = /^\/cdn\/(\w+)\/([\w-]{1,100})\.(\w{1,10})(?:\?.*)?$/.exec(target) ?? [];
   return folder && id && extension ? { folder, id, extension } : undefined;
@@ -91,7 +91,7 @@ async function answerVideo({ request, response, id, extension }: VideoRequest, p
   if (!media || media.fileExtension !== extension) throw NOTHING_HERE;
   const file = { path: parts.mediaFiles.pathOf(id), mediaType: media.mediaType, etag: `"${media.sha256}"` };
   const { url = '', headers, socket } = request;
-  // Read now: after a reset of the connection the socket no longer knows.
+  // Read now: after a reset of the connection the socket no longer has it.
   const client = { target: url, remoteAddress: socket.remoteAddress ?? '', userAgent: headers['user-agent'] ?? '' };
   const sent = await sendFile(request, response, file);
   if (sent) parts.onRead({ videoId: id, ...client, ...sent });

@@ -10,19 +10,19 @@ export interface FileToSend {
   readonly etag?: string;
 }
 
-/** What of the file has left, as far as this side can see: some 100 kB may still be on the way when a client goes. */
+/** The part of the file that was sent, as this side sees it: some 100 kB may be in transit when a client disconnects. */
 export interface SentBytes {
   /** The position of the first byte. */
   readonly start: number;
   readonly bytesSent: number;
-  /** Whether the client asked for a range (206), and not for the whole file. */
+  /** Whether the client requested a range (206) instead of the whole file. */
   readonly isRange: boolean;
 }
 
 /**
  * Answers GET or HEAD with a file, by `send`: ranges (one at a time; several are answered with the whole file, as RFC 9110
  * section 14.2 allows), If-Range, ETag and the conditions on it.
- * @returns when the response has ended: what was sent, undefined when that was no content (HEAD, 304)
+ * @returns the sent bytes when the response has ended; undefined without content (HEAD, 304)
  * @throws ApiError for a missing file (404), a range outside the file (416) and a failed condition (412)
  */
 export async function sendFile(

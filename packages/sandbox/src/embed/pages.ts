@@ -16,7 +16,7 @@ export interface PlayerPage {
   readonly nonce: string;
 }
 
-/** A player of the browser's own making; the script only counts. */
+/** The browser's own player; the script only counts. */
 export function playerPage(page: PlayerPage): Html {
   const title = shownTitle(page.title);
   const { nonce, settings } = page;

@@ -56,7 +56,7 @@ interface PageAnswer {
   readonly mediaOrigin?: string;
 }
 
-/** No X-Frame-Options and no frame-ancestors: to stand in frames is what the page is for. */
+/** No X-Frame-Options and no frame-ancestors: the page is made for frames. */
 function answer(context: Context, status: 200 | 404, { nonce, page, mediaOrigin = '' }: PageAnswer) {
   return context.html(page, status, {
     'Content-Security-Policy': contentSecurityPolicy(nonce, mediaOrigin),

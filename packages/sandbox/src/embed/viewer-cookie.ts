@@ -16,7 +16,7 @@ export function giveCookie(context: Context): void {
     path: '/embed',
     httpOnly: true,
     maxAge: 90 * DAY_S,
-    // In a frame on another site only such a cookie comes back, and it is another one on each site.
+    // In a frame on another site, browsers send back only such a cookie, a different one per site.
     ...(isHttps ? { secure: true, sameSite: 'None', partitioned: true } : { sameSite: 'Lax' }),
   });
 }
@@ -32,7 +32,7 @@ export function viewerOf(context: Context, seed: number): string {
 const COOKIE = 'dropcast_viewer';
 const DAY_S = 86_400;
 
-/** Only what could have come from here: the value is stored. */
+/** Only a value in our own form, because it is stored. */
 function cookieOf(context: Context): string | undefined {
   const value = getCookie(context, COOKIE);
   return value !== undefined && /^[\w-]{20}$/.test(value) ? value : undefined;

@@ -2,12 +2,12 @@ import { ApiError, codeOfStatus } from '../http/api-error.ts';
 import type { EarlyAnswer } from '../http/exchange.ts';
 import type { FaultOf } from './fault-rule.ts';
 
-/** The kinds that answer without doing anything: no key checked, no request counted, no body read. */
+/** The kinds that only answer: they check no key, count no request and read no body. */
 export type Refusal = FaultOf<
   'status' | 'rate_limited' | 'html_502' | 'redirect' | 'expired_address' | 'second_put_refused'
 >;
 
-/** Pure: what is answered. @param nowMs by the sandbox's clock */
+/** Pure: the answer. @param nowMs by the sandbox's clock */
 export function answerInstead(fault: Refusal, nowMs: number): EarlyAnswer {
   switch (fault.kind) {
     case 'status':

@@ -15,10 +15,10 @@ export class BodyValve {
   #hasEnded = false;
   #isReadAhead = false;
   #isWanted = false;
-  /** Is called when as many bytes as are allowed have passed. */
+  /** Called when all allowed bytes have passed. */
   onSpent: () => void = () => undefined;
 
-  /** @param request whose body nobody has begun to read; nothing passes until `allow` */
+  /** @param request whose body is unread; nothing passes until `allow` */
   constructor(request: IncomingMessage) {
     this.#request = request;
     this.#push = request.push.bind(request);
@@ -29,18 +29,18 @@ export class BodyValve {
     request._read = (size) => this.#wanted(size);
   }
 
-  /** Whether all that is allowed has passed. */
+  /** Whether all allowed bytes have passed. */
   get isSpent(): boolean {
     return this.#allowedBytes === 0;
   }
 
-  /** @param bytes more than were allowed so far; Infinity for all there will ever be */
+  /** @param bytes in addition to those already allowed; Infinity for the whole body */
   allow(bytes: number): void {
     this.#allowedBytes += bytes;
     this.#flow();
   }
 
-  /** The whole body, if it ends within `mostBytes`, without letting a byte of it through; undefined when it does not. */
+  /** Reads ahead without passing any byte. @returns the whole body; undefined if it is longer than `mostBytes` or interrupted */
   async peek(mostBytes: number): Promise<Buffer | undefined> {
     this.#isReadAhead = true;
     const hasArrived = () => this.#hasEnded || this.#request.destroyed || this.#heldBytes() > mostBytes;

@@ -31,7 +31,7 @@ export async function answerPartly(
   else await untilClosed(response);
 }
 
-/** Reads the body at this rate, plus what fits into the buffers of the operating system. */
+/** Reads the body at this rate. The operating system buffers some more. */
 export function slowRead({ request }: Exchange, valve: BodyValve, bytesPerSecond: number): void {
   request.socket.setTimeout(0); // it is slow, not silent
   const atOnce = Math.max(1, Math.round((bytesPerSecond * SLICE_MS) / 1000));
@@ -77,7 +77,7 @@ async function untilClosed(response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => response.once('close', resolve));
 }
 
-/** Waits in real time, which is the client's. Ends early if the client disconnects. @returns whether it is still connected */
+/** Waits in real time. Ends early if the client disconnects. @returns whether it is still connected */
 async function pause(response: ServerResponse, ms: number): Promise<boolean> {
   if (response.destroyed) return false;
   await new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import type { Records } from '../store/records.ts';
 import type { BodyValve } from './body-valve.ts';
 import type { Call } from './schedule.ts';
 
-/** Which video and channel a request names, as far as its address tells. */
+/** The video and channel that a request's address names. */
 export function callOf(operation: string, url: string, records: Pick<Records, 'videos' | 'feeds'>): Call {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const [first, collection, second = ''] = pathname.split('/').slice(1);
@@ -17,7 +17,7 @@ export function callOf(operation: string, url: string, records: Pick<Records, 'v
   return { operation, videoId, channelId };
 }
 
-/** A new video names its channel only in the body, which stays unread for the handler. */
+/** The channel of a new video is only in its body. Leaves the body unread for the handler. */
 export async function channelInBody(valve: BodyValve): Promise<string> {
   const body = await valve.peek(MOST_BODY_BYTES);
   try {
@@ -35,7 +35,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Whether a body is announced at all (RFC 9112 section 6). */
+/** Whether the request has a body (RFC 9112 section 6). */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

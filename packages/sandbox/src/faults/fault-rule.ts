@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { operations } from '../http/operations.ts';
 
 /**
- * What goes wrong, when, and for which requests, in the form of the admin side. A rule hits the matching calls
+ * A fault, and when and which requests it hits, in the admin side's format. A rule hits the matching calls
  * from number `nth` on, `times` of them at most, each with `probability`; after `ttl_ms` it is removed.
  */
 export type FaultRule = z.output<typeof faultRule>;
@@ -54,7 +54,7 @@ const longPause = count(3_600_000, 0);
 const bodyBytes = count(Number.MAX_SAFE_INTEGER, 0).default(0);
 const of = z.enum(['request', 'answer'], 'must be request or answer');
 
-/** Node throws on what no header can carry, in the middle of an answer. */
+/** Node would throw on an invalid header in the middle of an answer. */
 function isHeader(headers: Record<string, string>): boolean {
   return Object.entries(headers).every(([name, value]) => {
     try {
@@ -78,14 +78,14 @@ const retryAfterText = z
 
 const errorStatus = 'must be an integer from 400 to 599';
 
-/** assumed, all of them: the specification says what an error looks like, not which ones to expect when. */
+/** All assumed: the specification gives the form of errors, not when to expect which. */
 export const faultRule = z.discriminatedUnion(
   'kind',
   [
-    // Answers instead of doing anything.
+    // Only answers.
     fault('status', {
       status: z.int(errorStatus).min(400, errorStatus).max(599, errorStatus),
-      /** By itself the one that goes with the status. */
+      /** Default: the code that belongs to the status. */
       code: code.optional(),
       message: message.default('A fault of the sandbox.'),
       headers: headerFields.optional(),
@@ -95,7 +95,7 @@ export const faultRule = z.discriminatedUnion(
         .enum(['seconds', 'date', 'absent', 'absurd'], 'must be seconds, date, absent or absurd')
         .default('seconds'),
       seconds: count(86_400, 0).default(1),
-      /** What the absurd header says. */
+      /** The value of the absurd header. */
       text: retryAfterText.default('-1'),
     }),
     fault('html_502', {}),
@@ -108,14 +108,14 @@ export const faultRule = z.discriminatedUnion(
     }),
     faultOf('uploads.put', 'expired_address', {}),
     faultOf('uploads.put', 'second_put_refused', {}),
-    // Does what is asked, but the connection is slow or breaks. Byte counts are of the body.
+    // Carries out the request, but the connection is slow or breaks. Byte counts are of the body.
     fault('delay', { ms: longPause }),
     fault('slow_read', { bytes_per_second: count(1_000_000_000) }),
     fault('stall', { of, after_bytes: bodyBytes }),
     fault('reset', { of, after_bytes: bodyBytes }),
     fault('answer_lost', {}),
     faultOf('videos.create', 'drop_after_create', {}),
-    // Does what is asked, and answers something else. Only JSON is changed.
+    // Carries out the request, and changes the answer if it is JSON.
     fault('truncated_json', {}),
     fault('wrong_content_type', {
       content_type: z
@@ -128,7 +128,7 @@ export const faultRule = z.discriminatedUnion(
     }),
     fault('unknown_status', { status: code.default('transcoding') }),
     fault('extra_fields', {}),
-    // No answer is touched: the processing of a video ends like this. Counted per video whose bytes have arrived.
+    // Changes no answer, but the outcome of processing. Counts videos whose bytes have arrived.
     faultOf('*', 'stuck_processing', {}),
     faultOf('*', 'failed_processing', {
       code: code.default('injected_fault'),
@@ -138,7 +138,7 @@ export const faultRule = z.discriminatedUnion(
   'must be a kind of fault, such as status, delay or answer_lost (docs/sandbox.md lists them)',
 );
 
-/** Several at once, to replace all there are. */
+/** A complete new list. */
 export const faultRules = z.array(faultRule, 'must be an array of faults').max(1000, 'must have at most 1000 faults');
 
 /** Whether the fault is about a video's processing and not about a request. */

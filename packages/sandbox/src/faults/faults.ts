@@ -10,16 +10,16 @@ export interface FaultParts {
   readonly events: Events;
   /** The same seed, rules and calls give the same faults. */
   readonly seed: number;
-  /** '' for a video that is not known. */
+  /** '' for an unknown video. */
   readonly channelOf: (videoId: string) => string;
 }
 
-/** A rule in force, and how often it was looked at and applied. */
+/** An active rule, and how often it matched and hit. */
 export interface Fault {
   readonly id: string;
   readonly rule: FaultRule;
   readonly expiresAtMs: number | null;
-  /** Calls that matched it and that no rule before it took. */
+  /** Matching calls that no rule before it took. */
   readonly calls: number;
   readonly applied: number;
 }
@@ -47,18 +47,18 @@ export class Faults {
     return { ...fault };
   }
 
-  /** Drops all there are for these. */
+  /** Replaces all faults. */
   replace(rules: readonly FaultRule[]): Fault[] {
     this.clear();
     return rules.map((rule) => this.add(rule));
   }
 
-  /** In the order in which they are asked. */
+  /** In the order in which they are tried. */
   list(): Fault[] {
     return this.#inForce().map((fault) => ({ ...fault }));
   }
 
-  /** @returns false when there is none of that id */
+  /** @returns false if there is none with that id */
   remove(id: string): boolean {
     const rest = this.#faults.filter((fault) => fault.id !== id);
     const isKnown = rest.length < this.#faults.length;
@@ -79,7 +79,7 @@ export class Faults {
     this.#lastNumber = 0;
   }
 
-  /** Whether any rule could hit a request of this operation, and whether one needs to know its channel. */
+  /** Whether any rule could hit a request of this operation, and whether one depends on its channel. */
   interestIn(operation: string): 'none' | 'any channel' | 'the channel' {
     const could = this.#inForce().filter(
       ({ rule }) => !isFate(rule) && (rule.operation === '*' || rule.operation === operation),

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** A complete answer of which nothing has been sent. */
+/** A complete answer, not sent yet. */
 export interface HeldAnswer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
@@ -44,7 +44,7 @@ export function holdAnswer(response: ServerResponse): Promise<HeldAnswer | undef
 
 const HELD = ['flushHeaders', 'writeHead', 'write', 'end'];
 
-/** Sends it, or another in its place. */
+/** Sends an answer. */
 export function sendAnswer(response: ServerResponse, { status, headers, body }: HeldAnswer): void {
   response.statusCode = status;
   setHeaders(response, headers);

@@ -1,6 +1,6 @@
 import type { FaultRule } from './fault-rule.ts';
 
-/** What is known of a call when it arrives; '' where it names none. */
+/** A call when it arrives; '' where it names none. */
 export interface Call {
   readonly operation: string;
   readonly videoId: string;

@@ -21,12 +21,12 @@ export interface FeedContent {
   readonly links: Links;
 }
 
-/** On one line, and never empty: a title of control characters alone leaves the id. */
+/** On one line, and never empty: the id replaces a title of control characters alone. */
 export function titleOf(item: FeedItem): string {
   return lineOf(item.title) || item.videoId;
 }
 
-/** Never empty: without a description the title stands in, because every profile requires one. */
+/** Never empty: the title replaces a missing description, because every profile requires one. */
 export function descriptionOf(item: FeedItem): string {
   return lineOf(item.description ?? '') === '' ? titleOf(item) : (item.description ?? '');
 }

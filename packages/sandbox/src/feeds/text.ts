@@ -55,7 +55,7 @@ export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }
 
-/** Whole seconds, at least one: fractions and zeros are refused by readers. Undefined when nothing is known. */
+/** Whole seconds, at least one: readers refuse fractions and zeros. Undefined if unknown. */
 export function wholeSeconds(durationS: number | null): number | undefined {
   return durationS === null ? undefined : Math.max(1, Math.round(durationS));
 }

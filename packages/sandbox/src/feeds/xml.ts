@@ -7,15 +7,15 @@ export interface XmlElement {
   readonly content: string | readonly XmlElement[];
 }
 
-/** In the order in which they are written; what is undefined is left out. */
+/** In the order in which they are written; undefined ones are left out. */
 export type XmlAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** An element that says a text. */
+/** An element with text. */
 export function textElement(name: string, text: string | number | boolean, attributes: XmlAttributes = {}): XmlElement {
   return { name, attributes, content: String(text) };
 }
 
-/** An element that holds elements, or nothing; what is undefined is left out. */
+/** An element with child elements, or none; undefined ones are left out. */
 export function element(
   name: string,
   attributes: XmlAttributes,

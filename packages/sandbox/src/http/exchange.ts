@@ -28,7 +28,7 @@ export function answerEarly({ response, awaitsContinue }: Exchange, answer: Earl
 }
 
 /**
- * For a request that is answered although its body has not been read to the end, which may never come.
+ * For a request that is answered before its body has been read to the end, which may never arrive.
  *
  * Closing a socket with unread bytes sends a reset, which can destroy the answer on its way to the client
  * (RFC 9112 section 9.6). So incoming bytes are discarded for a while before the connection is closed.

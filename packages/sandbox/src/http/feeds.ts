@@ -9,7 +9,7 @@ import { ApiError } from './api-error.ts';
 import { noBody } from './input.ts';
 import { feedItem, publishResult } from './wire.ts';
 
-/** GET /feeds: all of them, in the order of their creation (assumed). */
+/** GET /feeds: all feeds, oldest first (assumed). */
 export function listFeeds({ records: { feeds }, links }: Pick<Services, 'records' | 'links'>): Handler {
   return (context) => context.json({ data: feeds.list().map((feed) => feedItem(feed, links)) } satisfies FeedList);
 }
@@ -18,7 +18,7 @@ type PublishParts = Pick<Services, 'records' | 'lifecycle' | 'clock' | 'events' 
 
 /**
  * POST /feeds/:id/publish. assumed: 200; the eligible videos are the newest ready ones of the feed's channel that its readers can
- * play, and the feed says of them what was true at the publish; `video_count` counts them.
+ * play, with their texts at the time of the publish; `video_count` counts them.
  */
 export function publishFeed({ records, lifecycle, clock, events, links }: PublishParts): Handler {
   return async (context) => {

@@ -14,12 +14,12 @@ export interface JournalEntry {
   readonly status: number;
   /** By the service's clock. */
   readonly atMs: number;
-  /** In real time, even while the service's clock stands still; null while the exchange is under way. */
+  /** In real time, even while the service's clock is frozen; null while the exchange is in progress. */
   readonly durationMs: number | null;
-  /** What went over the connection, heads and encryption included; null while the exchange is under way. */
+  /** Bytes on the connection, with heads and encryption; null while the exchange is in progress. */
   readonly bytesIn: number | null;
   readonly bytesOut: number | null;
-  /** The number of the API key that asked; null for none that is valid. */
+  /** The number of the request's API key; null without a valid one. */
   readonly keyId: number | null;
   /** The kind of the planned fault that hit it. */
   readonly fault: string | null;

@@ -3,8 +3,8 @@ import { isLoopbackHost } from '../loopback.ts';
 
 /**
  * Gives the request's target one form, so that routes, journal and planned faults see the same: a whole address
- * (RFC 9112 section 3.2.2) becomes its path and query, dot segments go, and `%76` is `v` (RFC 3986 section 6.2.2).
- * @returns whether it is for this machine. A web page that lets its own name point to 127.0.0.1 (DNS rebinding) still sends its own name.
+ * (RFC 9112 section 3.2.2) becomes its path and query, dot segments are resolved, and `%76` is `v` (RFC 3986 section 6.2.2).
+ * @returns whether it is for this machine. A web page whose name resolves to 127.0.0.1 (DNS rebinding) still sends its own name.
  */
 export function straightenTarget(request: IncomingMessage): boolean {
   const [host = '', ...others] = request.headersDistinct['host'] ?? [];
@@ -20,7 +20,7 @@ interface Target {
   readonly path: string;
 }
 
-/** @returns undefined for what is neither a path nor an http address; the handler refuses it */
+/** @returns undefined for a target that is neither a path nor an http address; the handler refuses it */
 function targetOf(target: string): Target | undefined {
   if (target.includes('\\')) return undefined; // URL treats it as a slash
   const url = URL.parse(target.startsWith('/') ? `http://localhost${target}` : target);

@@ -23,7 +23,7 @@ export interface PortParts {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** Answers in its own way, or lets `proceed` do it. */
+/** Answers the request itself, or calls `proceed`. */
 export type Layer = (exchange: Exchange, proceed: (exchange: Exchange) => Promise<void>) => Promise<void>;
 
 /** Answers a request itself, and rejects only on a bug. `awaitsContinue`: the client sends its body only after 100 Continue. */
@@ -46,7 +46,7 @@ export async function listen(
   certificate?: Certificate,
 ): Promise<{ server: Server; port: number }> {
   // A body is read in fewer, longer runs with a high-water mark above Node's 64 KiB.
-  // requestTimeout limits a whole request with its body: an upload may take hours. A silent socket is closed all the same.
+  // requestTimeout limits a whole request with its body: an upload may take hours. A silent socket is still closed.
   const options = { highWaterMark: 1 << 20, requestTimeout: 0, headersTimeout: 30_000, requireHostHeader: false };
   const server = certificate ? httpsServer({ ...options, ...certificate }) : createServer(options);
   server.setTimeout(120_000);
@@ -114,7 +114,7 @@ function dispatcher({ journal, background, raw, fetch, layer, onDefect }: PortPa
   };
 }
 
-/** Answers what the HTTP parser could not read. Node's own answer would have no body. */
+/** Answers a request that the HTTP parser could not read. Node's own answer would have no body. */
 function answerBrokenRequest(error: ParserError, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const { status, body } = refusalOf(error.code);
@@ -123,11 +123,11 @@ function answerBrokenRequest(error: ParserError, socket: Duplex): void {
 }
 
 interface ParserError extends NodeJS.ErrnoException {
-  /** What was being read. */
+  /** The bytes that could not be parsed. */
   readonly rawPacket?: Buffer;
 }
 
-/** To such a request a body would look like the next answer (RFC 9110 section 9.3.2). */
+/** The client would take a body for the next answer (RFC 9110 section 9.3.2). */
 function isOfHead({ rawPacket }: ParserError): boolean {
   return rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
 }

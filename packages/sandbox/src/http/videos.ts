@@ -9,7 +9,7 @@ import { videoListItem, wholeVideo } from './wire.ts';
 
 type ReadParts = Pick<Services, 'records' | 'lifecycle' | 'links'>;
 
-/** GET /videos: newest first (assumed), pending ones too unless a status is asked for (assumed). */
+/** GET /videos: newest first (assumed), pending ones too without a status filter (assumed). */
 export function listVideos({ records: { videos }, lifecycle, links }: ReadParts): Handler {
   return (context) => {
     const asked = query(context.req.raw, listQuery);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Drawing, Rgb } from './png.ts';
 import { THUMBNAIL_SIZE } from './still.ts';
 
-/** Stands where no picture can be made: grey, with the stripes of something unfinished and a crossed-out triangle. */
+/** The picture for videos without a still: grey, with hazard stripes and a crossed-out triangle. */
 export function placeholderDrawing(): Drawing {
   const { width, height } = THUMBNAIL_SIZE;
   const colorAt = (x: number, y: number): Rgb => {

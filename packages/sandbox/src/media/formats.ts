@@ -5,7 +5,7 @@ export type Format = Pick<MediaFacts, 'container' | 'mediaType' | 'fileExtension
 /**
  * What the service calls a container that MediaInfo names.
  * @param profile tells the relatives of MP4 apart
- * @returns undefined for what is no container of video or sound, or none that the service takes
+ * @returns undefined for a container without video and sound, or one that the service does not support
  */
 export function formatOf(name: string | undefined, profile: string | undefined, hasVideo: boolean): Format | undefined {
   const formats = name === 'MPEG-4' ? mp4Relative(profile ?? '') : FORMATS[name ?? ''];

@@ -86,7 +86,7 @@ function codecOf(track: TrackOf<'Video'> | TrackOf<'Audio'> | undefined): string
   return name === '' ? null : name;
 }
 
-// 30 years in seconds; no real bit rate is above it either.
+// 30 years in seconds; real bit rates are below it too.
 const LARGEST = 1e9;
 
 function positive(value: number | undefined): number | null {

@@ -52,7 +52,7 @@ function bar({ date, views }: DailyViews, index: number, top: number): Html {
   </rect>`;
 }
 
-/** The next even number of one digit and zeros, so that its half is one to read too. */
+/** The next even number of one digit and zeros, so that its half is round too. */
 function roundedUp(most: number): number {
   if (most <= 2) return 2;
   const unit = 10 ** Math.floor(Math.log10(most));

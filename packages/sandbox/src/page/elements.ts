@@ -15,7 +15,7 @@ export function time(atMs: number): Html {
   return html`<time datetime="${iso}" title="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`;
 }
 
-/** By word and shape, because many cannot rely on colour. */
+/** With a word and a shape, because many people cannot rely on colour. */
 export function status(word: VideoStatus): Html {
   return badge(word, word);
 }
@@ -45,7 +45,7 @@ export interface Column<T> {
 }
 
 export interface Table<T> {
-  /** What a screen reader announces it as. */
+  /** What a screen reader announces. */
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly items: readonly T[];
@@ -53,7 +53,7 @@ export interface Table<T> {
   readonly keyOf: (item: T) => string;
 }
 
-/** In a region that scrolls, also by keyboard, when the table is wider than its place. */
+/** In a region that scrolls, also by keyboard, when the table is too wide. */
 export function table<T>({ label, columns, items, keyOf }: Table<T>): Html {
   return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
     <table>
@@ -91,7 +91,7 @@ export function commandLine(command: string): Html {
   return html`<pre class="command" tabindex="0" role="region" aria-label="Command">${command}</pre>`;
 }
 
-/** Facts in two columns, without those that have no value. */
+/** Facts in two columns. Facts without a value are left out. */
 export function facts(entries: readonly (readonly [string, Html | string | null])[]): Html {
   const known = entries.filter(([, value]) => value !== null);
   return html`<dl class="facts">
@@ -153,7 +153,7 @@ export interface Paging {
   readonly filter: Readonly<Record<string, string | undefined>>;
 }
 
-/** Nothing when everything is on one page. */
+/** Empty when everything fits on one page. */
 export function pagination({ page, perPage, total, filter }: Paging): Html | '' {
   const last = Math.max(1, Math.ceil(total / perPage));
   if (last === 1 && page === 1) return '';

@@ -6,7 +6,7 @@ export interface Field {
   readonly name: string;
   readonly isRequired: boolean;
   readonly type: 'integer' | 'number' | 'string' | 'object';
-  /** Undefined where any value of the type is one. */
+  /** Undefined if any value of the type is valid. */
   readonly choices: readonly string[] | undefined;
   readonly initial: string;
 }
@@ -27,7 +27,7 @@ export const kinds: readonly string[] = faultRule.options.map(({ shape }) => sha
 
 /** Read from the rule's schema, so that the form offers every kind with all its parameters. */
 function schemaOf(kind: string): KindSchema | undefined {
-  // Not at the start of the program: it takes some milliseconds, and few runs show the form.
+  // Not at startup: it takes some milliseconds, and few runs show the form.
   schemas ??= z.toJSONSchema(faultRule, { io: 'input' }).oneOf as unknown as readonly KindSchema[];
   return schemas.find(({ properties }) => properties.kind.const === kind);
 }

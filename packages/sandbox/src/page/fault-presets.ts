@@ -9,7 +9,7 @@ export interface Preset {
   readonly rule: FaultRule;
 }
 
-/** A forgotten preset ends by itself. */
+/** A forgotten preset expires. */
 const TTL_MS = 15 * 60_000;
 
 function preset(name: string, label: string, rule: object): Preset {

@@ -1,7 +1,7 @@
 import { readXml, XmlError, type ReadElement } from '../feeds/xml-reader.ts';
 import type { FeedType } from '../store/feeds.ts';
 
-/** An item as a feed reader finds it; '' and null stand for what the document leaves out. */
+/** An item as a feed reader sees it; '' and null for missing parts. */
 export interface PreviewItem {
   readonly id: string;
   readonly title: string;

@@ -8,14 +8,14 @@ import { counted } from './words.ts';
 /** One address of the page. */
 export interface View {
   readonly title: string;
-  /** Where it is more than the title. */
+  /** The heading, if it is longer than the title. */
   readonly heading?: Html;
-  /** The address in the navigation that it belongs to. */
+  /** Its entry in the navigation. */
   readonly section: string;
-  /** Beside the heading. */
+  /** Next to the heading. */
   readonly aside?: Html;
   readonly body: Html;
-  /** The events after which it looks different. */
+  /** The events that change it. */
   readonly changesWith: readonly EventType[];
 }
 
@@ -32,7 +32,7 @@ const SECTIONS = [
   ['/_page/controls', 'Controls'],
 ] as const;
 
-/** Events that change the frame around every view. */
+/** Events that change the header of every view. */
 const AROUND: readonly EventType[] = ['clock.changed', 'faults.changed', 'reset'];
 
 export function viewPage(view: View, { clock, faults, links }: Pick<Services, 'clock' | 'faults' | 'links'>): Html {

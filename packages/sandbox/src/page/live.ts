@@ -5,7 +5,7 @@ import type { Events, EventType } from '../events.ts';
 import type { Handler } from '../http/handler.ts';
 
 /**
- * GET /_page/live: which types of events have happened, as server-sent events, batched so that there are at most four messages a
+ * GET /_page/live: the types of new events, as server-sent events, batched into at most four messages a
  * second. It carries no content: a client that needs to know what has changed fetches the view again.
  */
 export function liveEvents(events: Events): Handler {

@@ -94,7 +94,7 @@ function problem(error: unknown, context: Context, { onDefect }: Pick<Services, 
 
 const TITLES: Readonly<Record<number, string>> = { 403: 'Not allowed', 404: 'Not found', 409: 'Not possible now' };
 
-/** @returns the answer with a page, which may load nothing from elsewhere and stand in no frame. */
+/** @returns the answer with a page that may load nothing from other origins and appear in no frame. */
 function showPage(context: Context, page: Html, status: ContentfulStatusCode = 200): Response | Promise<Response> {
   return context.html(page, status, HEADERS);
 }

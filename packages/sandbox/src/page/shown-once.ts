@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 export class ShownOnce {
   readonly #waiting = new Map<string, string>();
 
-  /** @returns the name to take it with */
+  /** @returns the name under which `take` returns it */
   put(secret: string): string {
     const name = randomUUID();
     this.#waiting.set(name, secret);

@@ -7,7 +7,7 @@ export interface Step {
   readonly name: string;
   readonly kind: 'done' | 'failed' | 'now' | 'later';
   readonly atMs: number | null;
-  /** How long after the previous step, or what it is waiting for. */
+  /** The time since the previous step, or what it waits for. */
   readonly note: string;
 }
 

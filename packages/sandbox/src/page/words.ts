@@ -1,6 +1,6 @@
 /**
- * What a client wrote, so that it can be seen and does nothing else: control characters, and those that turn the direction of the
- * text around them, are shown by their numbers, `[U+202E]`.
+ * A client's text, made visible and harmless: control characters, and those that change the direction of the
+ * text around them, appear as their numbers, `[U+202E]`.
  */
 export function visibleText(text: string): string {
   return text.replaceAll(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, numbered);
@@ -10,7 +10,7 @@ function numbered(character: string): string {
   return `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`;
 }
 
-/** As `visibleText`, of several lines. */
+/** As `visibleText`, for several lines. */
 export function visibleLines(text: string): string {
   return text
     .split(/\r\n|\n/)

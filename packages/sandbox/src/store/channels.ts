@@ -11,7 +11,7 @@ export interface Channel {
   readonly videoCount: number;
 }
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay unchanged. */
 export interface ChannelChange {
   readonly name?: string | undefined;
   readonly description?: string | undefined;

@@ -21,7 +21,11 @@ export function openDatabase(path: string): DatabaseSync {
   } catch (error) {
     if (!(error instanceof Error) || error instanceof DataFolderError) throw error;
     if (/locked/.test(error.message))
-      throw new DataFolderError('in use', `${path} is in use by another sandbox`, { cause: error });
+      throw new DataFolderError(
+        'in use',
+        `${path} is in use by another sandbox. Stop that one, or use another folder.`,
+        { cause: error },
+      );
     throw new DataFolderError('unusable', `cannot open ${path}: ${error.message}`, { cause: error });
   }
 }
@@ -44,7 +48,7 @@ function openPrepared(path: string): DatabaseSync {
   }
 }
 
-/** Runs the work as one transaction: all of it or nothing. Within another it is a part of that. */
+/** Runs the work as one transaction. Within another transaction it becomes part of that one. */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();
   database.exec('BEGIN IMMEDIATE');
@@ -59,7 +63,7 @@ export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
 }
 
 function prepareSchema(database: DatabaseSync, path: string): void {
-  // EXCLUSIVE keeps the lock until close. NORMAL survives the death of the process, which is what a local stand-in must survive.
+  // EXCLUSIVE keeps the lock until close. NORMAL survives a crash of the process, which is all that a local stand-in needs.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   inTransaction(database, () => {
     const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
@@ -76,10 +80,10 @@ function prepareSchema(database: DatabaseSync, path: string): void {
 /** Of the records below; raised when they change their form. */
 export const SCHEMA_VERSION = 2;
 
-// A video keeps what its bytes turned out to be (duration_s or failure_*) from the moment they are stored;
-// status says whether it is public yet. The indexes carry the order of the list, so that a page deep
-// in it is found without reading the rows before it. A feed keeps the words of its last publish (those of the channel, and of each item):
-// only a publish changes what it says.
+// A video has the result of the probe (duration_s or failure_*) from the moment its bytes are stored;
+// status says whether it is public. The indexes have the order of the list, so that SQLite finds a page deep
+// in it without reading the rows before it. A feed keeps the texts of its last publish (of the channel and of each item):
+// only a publish changes them.
 const SCHEMA = `
 CREATE TABLE api_keys (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, key_hash TEXT NOT NULL UNIQUE, hint TEXT NOT NULL,

@@ -17,7 +17,7 @@ export interface Feed {
   readonly publication: Publication | null;
 }
 
-/** What a feed says of its channel since the last publish. */
+/** The texts of the channel in the feed, from the last publish. */
 export interface Publication {
   readonly channelName: string;
   readonly channelDescription: string | null;
@@ -62,7 +62,7 @@ export class FeedStore {
   }
 
   /**
-   * Makes the newest eligible videos of the channel, at most `MAX_ITEMS`, what the feed says from now on: all of it or nothing.
+   * Replaces the items of the feed with the newest eligible videos of the channel, at most `MAX_ITEMS`, atomically.
    * @param podcastGuid for the first publish @returns how many items it has
    */
   publish(feed: Feed, channel: Pick<Channel, 'name' | 'description'>, time: PublishTime): number {

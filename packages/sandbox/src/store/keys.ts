@@ -6,16 +6,16 @@ export interface ApiKey {
   /** Never used twice, even after a revocation. */
   readonly id: number;
   readonly name: string;
-  /** Its first characters, to recognise it by. */
+  /** Its first characters, to recognise it. */
   readonly hint: string;
   /** assumed: such a key may read, and gets `forbidden` for everything else (api-spec section 5, rule 8 leaves it open). */
   readonly isReadOnly: boolean;
   readonly createdAtMs: number;
   readonly revokedAtMs: number | null;
-  /** Requests that came with it, those above the rate limit included. */
+  /** Requests with this key, including those above the rate limit. */
   readonly useCount: number;
   readonly lastUsedAtMs: number | null;
-  /** The address that the last one came from. */
+  /** The client's address in the last request. */
   readonly lastUsedFrom: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface NewKey {
   readonly isReadOnly: boolean;
 }
 
-/** The API keys, of which only hashes are kept: a key can be shown once, at creation (api-spec section 5). */
+/** The API keys. Stores only hashes, so a key can be shown once, at its creation (api-spec section 5). */
 export class KeyStore {
   readonly #database: DatabaseSync;
   readonly #byHash: StatementSync;
@@ -42,7 +42,7 @@ export class KeyStore {
     );
   }
 
-  /** Adds the key; an existing one, even revoked, stays as it is. */
+  /** Adds the key; an existing one, even revoked, stays unchanged. */
   add({ value, name, isReadOnly }: NewKey, nowMs: number): ApiKey {
     this.#database
       .prepare(
@@ -69,24 +69,24 @@ export class KeyStore {
     return row && toKey(row);
   }
 
-  /** All there ever were, in the order of their creation. */
+  /** All keys, revoked ones too, oldest first. */
   list(): ApiKey[] {
     return this.#database.prepare('SELECT * FROM api_keys ORDER BY id').all().map(toKey);
   }
 
-  /** @returns false when it is unknown, or revoked already */
+  /** @returns false if it is unknown or already revoked */
   revoke(id: number, nowMs: number): boolean {
     const revoke = 'UPDATE api_keys SET revoked_at_ms = ? WHERE id = ? AND revoked_at_ms IS NULL';
     return this.#database.prepare(revoke).run(nowMs, id).changes > 0;
   }
 }
 
-/** Looking up a SHA-256 tells a guesser nothing through timing: he cannot steer the hash of his guess. */
+/** A lookup by SHA-256 leaks nothing through timing: a guesser cannot choose the hash of a guess. */
 function hashOf(value: string): string {
   return createHash('sha256').update(value).digest('hex');
 }
 
-/** Of a key that the service made, four characters of its 32; of another one at most a quarter. */
+/** Four of the 32 characters of a generated key; at most a quarter of any other. */
 function hintOf(value: string): string {
   return value.slice(0, /^sk_sandbox_.{24}/.test(value) ? 'sk_sandbox_'.length + 4 : Math.floor(value.length / 4));
 }

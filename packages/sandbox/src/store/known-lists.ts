@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** What is known of one list of videos. */
+/** The length of one list of videos, and where its pages end. */
 export interface KnownList {
   readonly total: number;
   /** @returns the last of the first `count` videos; null if unknown. */
@@ -9,18 +9,18 @@ export interface KnownList {
   remember(count: number, last: Place): void;
 }
 
-/** Where a video stands: lists are in the order of these. */
+/** The position of a video in the order of the lists. */
 export interface Place {
   readonly createdAtMs: number;
   readonly number: number;
 }
 
-/** Lists remembered at a time, as a caller may ask for as many as there are names, and places in each. */
+/** Bounds for lists, because a caller can make up any number of filters, and for places in each. */
 const MOST_LISTS = 50;
 const MOST_PLACES = 2_000;
 
 /**
- * How long each list of videos is and where the pages that were read ended, while no video comes, goes or changes its place. SQLite
+ * The length of each list of videos and where the pages that were read ended, until a video is added, removed or moved. SQLite
  * walks over all rows that it counts and that OFFSET passes; with this, pages that are read one after the other take the same time
  * each. Triggers in the database report every change.
  */
@@ -41,7 +41,7 @@ export class KnownLists {
       );
   }
 
-  /** The list of this name, counted when it is not known. */
+  /** The list of this name; counts an unknown one. */
   get(name: string, count: () => number): KnownList {
     const known = this.#lists.get(name);
     if (known) return known;

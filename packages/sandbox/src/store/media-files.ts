@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join, parse } from 'node:path';
 
 /**
- * The files on disk: `incoming/` holds what is still arriving or being made, `media/` the stored files, named by their video,
+ * The files on disk: `incoming/` holds unfinished files, `media/` the stored ones, named by their video,
  * `thumbnails/` the pictures made of them and `artwork/` those of channels. A file in `media/` that the records do not know was
  * never acknowledged.
  */
@@ -85,7 +85,7 @@ export class MediaFiles {
   }
 }
 
-/** The sandbox owns everything in them. */
+/** Folders whose contents belong to the sandbox. */
 export const MEDIA_FOLDERS = ['incoming', 'media', 'thumbnails', 'artwork'] as const;
 
 const PICTURE_EXTENSIONS = ['jpg', 'png'] as const;

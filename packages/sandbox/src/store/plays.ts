@@ -18,7 +18,7 @@ export interface Play {
 
 export type WatchProgress = Pick<Play, 'watchedS' | 'isComplete'>;
 
-/** Who watched which video when, and how far. */
+/** The plays: who watched which video, when, and how far. */
 export class PlayStore {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
@@ -32,7 +32,7 @@ export class PlayStore {
     );
   }
 
-  /** @returns false when there is a play with this id already; it stays as it is. */
+  /** @returns false if a play with this id exists; it stays unchanged */
   add({ id, videoId, viewer, source, startedAtMs, watchedS, isComplete }: Play): boolean {
     return this.#insert.run(id, videoId, viewer, source, startedAtMs, watchedS, isComplete ? 1 : 0).changes > 0;
   }
@@ -60,7 +60,7 @@ export class PlayStore {
       .run(watchedS, isComplete ? 1 : 0, id);
   }
 
-  /** The play is over when its video is deleted: its assets go with it (api-spec section 3). */
+  /** Deleting a video deletes its plays too (api-spec section 3). */
   forget(videoId: string): void {
     this.#database.prepare('DELETE FROM plays WHERE video_id = ?').run(videoId);
   }

@@ -6,7 +6,7 @@ export type Admission = { readonly admitted: true } | { readonly admitted: false
 /**
  * The request limit of api-spec section 8 in a true rolling hour: request number n of a key is admitted
  * when request n - limit is an hour old. Refused requests do not count (assumed). Kept on disk, so that
- * a restart gives nothing away.
+ * a restart does not reset it.
  */
 export class RequestWindow {
   readonly #database: DatabaseSync;

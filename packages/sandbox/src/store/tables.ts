@@ -7,7 +7,7 @@ export interface Tables {
   readonly sequences: Readonly<Record<string, number>>;
 }
 
-/** As an iterator, because a table may be larger than the memory. @param table one of `tableNames` */
+/** An iterator, because a table may be larger than memory. @param table one of `tableNames` */
 export function rowsOf(database: DatabaseSync, table: string): NodeJS.Iterator<Row> {
   return database.prepare(`SELECT * FROM ${table}`).iterate();
 }
@@ -46,7 +46,7 @@ export function tableNames(database: DatabaseSync): string[] {
     .map((row) => text(row, 'name'));
 }
 
-/** In their order in the table. @param table one of `tableNames` */
+/** The columns in their order in the table. @param table one of `tableNames` */
 export function columnNames(database: DatabaseSync, table: string): string[] {
   return database
     .prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid')

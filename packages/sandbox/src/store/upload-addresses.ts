@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** What an upload address is worth: 'void' = its video was deleted, 'unknown' = no video was ever given it. */
+/** Whether an upload address is usable: 'void' = its video was deleted, 'unknown' = the service never issued it. */
 export type AddressState = 'valid' | 'wrong token' | 'expired' | 'void' | 'unknown';
 
 /** One upload address per video, with only the hash of its token. It outlives the video, to say 'gone' and not 'unknown'. */

@@ -13,11 +13,11 @@ export interface Video {
   readonly tags: readonly string[];
   readonly sourceUrl: string | null;
   readonly createdAtMs: number;
-  /** When its bytes were here, and when it became ready or failed. */
+  /** When its bytes had arrived, and when it became ready or failed. */
   readonly uploadedAtMs: number | null;
   readonly endedAtMs: number | null;
   readonly status: VideoStatus;
-  /** Of a ready video whose container tells it. */
+  /** Of a ready video whose container states it. */
   readonly durationS: number | null;
   /** Facts about its file, for ready videos only: they are not public before. */
   readonly media: VideoMedia | null;
@@ -30,14 +30,14 @@ export interface Failure {
   readonly message: string;
 }
 
-/** What the bytes of a video are, and the file they are stored in. */
+/** Facts about the media, and the stored file. */
 export interface VideoMedia extends MediaFacts {
   readonly sizeBytes: number;
   /** 64 hexadecimal digits. */
   readonly sha256: string;
 }
 
-/** The bytes of a video as they were stored. */
+/** The stored bytes of a video. */
 export interface StoredFile {
   readonly videoId: string;
   readonly sizeBytes: number;
@@ -46,7 +46,7 @@ export interface StoredFile {
 
 export type NewVideo = Omit<Video, 'id' | 'status' | 'durationS' | 'media' | 'failure' | 'uploadedAtMs' | 'endedAtMs'>;
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay unchanged. */
 export interface VideoChange {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -95,7 +95,7 @@ export class VideoStore {
     return row && toVideo(row);
   }
 
-  /** One page, newest first, and how many the filter selects in all. */
+  /** One page, newest first, and the number of all videos that match. */
   page(filter: VideoFilter, page: number, perPage: number): { videos: Video[]; total: number } {
     const list = this.#list(filter);
     const offset = (page - 1) * perPage;
@@ -153,7 +153,7 @@ export class VideoStore {
   }
 
   files(): StoredFile[] {
-    // Not `*`: of 100,000 videos all texts would be in memory at once.
+    // Not `*`: it would load the texts of 100,000 videos into memory.
     const rows = this.#database
       .prepare('SELECT id, file_size_bytes, file_sha256 FROM videos WHERE file_sha256 IS NOT NULL ORDER BY number')
       .all();

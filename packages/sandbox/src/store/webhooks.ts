@@ -12,12 +12,12 @@ export interface Webhook {
   readonly createdAtMs: number;
 }
 
-/** One event on its way to one address. */
+/** One event for one webhook. */
 export interface Delivery {
   readonly id: string;
   readonly webhookId: string;
   readonly event: string;
-  /** The bytes as they are signed and sent, the same at each attempt. */
+  /** The signed and sent bytes, the same in each attempt. */
   readonly body: string;
   readonly createdAtMs: number;
   readonly attempts: number;
@@ -30,7 +30,7 @@ export interface Delivery {
   readonly deliveredAtMs: number | null;
 }
 
-/** How an attempt ended, and what follows. */
+/** The result of an attempt, and when the next one is due. */
 export type Attempt = Pick<Delivery, 'status' | 'error' | 'dueAtMs' | 'deliveredAtMs'>;
 
 /** The webhooks and their deliveries. */
@@ -65,13 +65,13 @@ export class WebhookStore {
     return number(this.#database.prepare('SELECT COUNT(*) AS total FROM webhooks').get() ?? {}, 'total');
   }
 
-  /** With all its deliveries. @returns false when there was none. */
+  /** Removes the webhook with its deliveries. @returns false if there is none */
   remove(id: string): boolean {
     this.#database.prepare('DELETE FROM webhook_deliveries WHERE webhook_id = ?').run(id);
     return this.#database.prepare('DELETE FROM webhooks WHERE id = ?').run(id).changes > 0;
   }
 
-  /** Adds one that is due at once, and forgets the oldest of the address beyond `MOST_KEPT`, undelivered ones too. */
+  /** Adds a delivery that is due now, and deletes the oldest of the webhook beyond `MOST_KEPT`, even undelivered ones. */
   addDelivery(
     { webhookId, event, body, createdAtMs }: Pick<Delivery, 'webhookId' | 'event' | 'body' | 'createdAtMs'>,
     idOf: (number: number) => string,
@@ -105,7 +105,7 @@ export class WebhookStore {
     return row && toDelivery(row);
   }
 
-  /** Of each address the oldest delivery that is still to be made. */
+  /** The oldest waiting delivery of each webhook. */
   heads(): Delivery[] {
     return this.#database
       .prepare(
@@ -126,7 +126,7 @@ export class WebhookStore {
       .run(status, error, dueAtMs, deliveredAtMs, id);
   }
 
-  /** From the beginning, with all its attempts. */
+  /** Resets its attempts, and makes it due. */
   startAgain(id: string, dueAtMs: number): void {
     this.#database
       .prepare('UPDATE webhook_deliveries SET attempts = 0, due_at_ms = ?, delivered_at_ms = NULL WHERE id = ?')
@@ -139,7 +139,7 @@ export class WebhookStore {
   }
 }
 
-/** assumed: an address that never answers must not fill the disk. */
+/** assumed: a webhook that never answers must not fill the disk. */
 const MOST_KEPT = 10_000;
 
 function toWebhook(row: Row): Webhook {

@@ -19,7 +19,7 @@ export interface PayloadParts {
 }
 
 /**
- * The body that tells of the event. assumed: the form of Standard Webhooks, with the video as GET /videos/:id gives it, or with
+ * The body for the event. assumed: the form of Standard Webhooks, with the video as GET /videos/:id gives it, or with
  * the publish result. Undefined if its subject no longer exists.
  */
 export function payloadOf({ type, id }: SandboxEvent, nowMs: number, parts: PayloadParts): string | undefined {

@@ -44,7 +44,7 @@ export function createWebhookRoutes({
   return routes;
 }
 
-/** Without the secret, which is shown once. */
+/** The webhook without its secret, which is shown once. */
 export function webhookItem({ id, url, events, createdAtMs }: Webhook) {
   return { id, url, events, created_at: isoTime(createdAtMs) };
 }
@@ -56,7 +56,7 @@ export function deliveryItem(delivery: Delivery) {
     event,
     state: stateOf(delivery),
     attempts,
-    /** Of the last attempt, like the error. */
+    /** Of the last attempt. */
     status,
     error,
     created_at: isoTime(delivery.createdAtMs),

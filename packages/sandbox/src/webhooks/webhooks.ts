@@ -31,7 +31,7 @@ export class Webhooks {
   readonly #running: BackgroundWork;
   /** Webhooks with a delivery in progress. */
   readonly #busy = new Set<string>();
-  /** Changes when all records are replaced, after which ids come back. */
+  /** Changes when all records are replaced: ids are reused afterwards. */
   #era = 0;
   #unsubscribers: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export class Webhooks {
     return records.webhooks.add(webhook, (number) => `wh_${seededToken(seed, ['webhook', number], 16)}`);
   }
 
-  /** At once if no earlier event is waiting. @returns the delivery, undefined if there is none */
+  /** Sends it immediately if no earlier event waits. @returns the delivery, undefined if there is none */
   redeliver(webhookId: string, deliveryId: string): Delivery | undefined {
     const { webhooks } = this.#parts.records;
     if (!webhooks.findDelivery(webhookId, deliveryId)) return undefined;
@@ -156,13 +156,13 @@ export function attemptOf({ status, error }: Outcome, number: number, nowMs: num
   return { status, error, dueAtMs: waitMs === undefined ? null : nowMs + waitMs, deliveredAtMs: null };
 }
 
-/** assumed: of an attempt. */
+/** assumed: limit for one attempt. */
 const TIMEOUT_MS = 10_000;
 
 /** Until the next attempt on a full disk. */
 const PAUSE_MS = 2_000;
 
-/** assumed: after the last one the delivery is given up. */
+/** assumed: delays before the second to the sixth attempt, the last. */
 const RETRY_AFTER_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000];
 
 /** A timer longer than 2^31 ms would fire at once; a clock that jumps is noticed within this time. */

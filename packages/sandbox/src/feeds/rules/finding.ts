@@ -16,7 +16,7 @@ export function isWebAddress(value: string | undefined): boolean {
   return url !== null && ['http:', 'https:'].includes(url.protocol);
 }
 
-/** Of audio, video, or a container that is registered elsewhere, as MXF is. */
+/** Audio, video, or a container registered as application, such as MXF. */
 export function isMediaType(value: string | undefined): boolean {
   return /^(?:video|audio|application)\/[\w.+-]+$/.test(value ?? '');
 }

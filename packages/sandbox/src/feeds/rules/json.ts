@@ -48,7 +48,7 @@ function* repeatedIds(feed: unknown, lists: readonly string[]): Generator<Findin
   for (const list of lists)
     for (const index of entriesOf(feed, list).keys()) {
       const id = idAt(feed, list, index);
-      if (seen.has(id) && !id.startsWith('#')) yield finding('id-unique', `${id} is there twice`, id);
+      if (seen.has(id) && !id.startsWith('#')) yield finding('id-unique', `${id} appears twice`, id);
       seen.add(id);
     }
 }

@@ -15,7 +15,7 @@ function* itemFindings(item: ReadElement, label: string): Generator<Finding> {
   const group = childOf(item, 'media:group');
   const contents = (group ?? item).children.filter(({ name }) => name === 'media:content');
   if (group && contents.length < 2) yield finding('media-group', 'a media:group needs two contents or more', label);
-  if (contents.length === 0) yield finding('media-content', 'there is no media:content', label);
+  if (contents.length === 0) yield finding('media-content', 'media:content is missing', label);
   for (const content of contents) {
     yield* attributeFindings(content, label);
     yield* descriptiveFindings(content, label);

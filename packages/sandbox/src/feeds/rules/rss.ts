@@ -9,7 +9,7 @@ export function* rssFindings(rss: ReadElement): Generator<Finding> {
   yield* namespaceFindings(rss, 'atom', ATOM);
   const channel = channelOf(rss);
   if (channel) yield* channelFindings(channel);
-  else yield { rule: 'channel', message: 'there is no channel' };
+  else yield { rule: 'channel', message: 'channel is missing' };
   const items = itemsOf(rss);
   for (const [item, label] of items) yield* itemFindings(item, label);
   yield* repeated(items, 'guid-unique', (item) => textOf(item, 'guid'));
@@ -88,7 +88,7 @@ function* itemFindings(item: ReadElement, label: string): Generator<Finding> {
   yield* spaceFindings(item, label);
   const guid = childOf(item, 'guid');
   if (guid && guid.attributes.get('isPermaLink') !== 'false' && !isWebAddress(guid.text))
-    yield finding('guid', 'a guid that is no web address needs isPermaLink="false"', label);
+    yield finding('guid', 'a guid that is not a web address needs isPermaLink="false"', label);
   yield* enclosureFindings(item, label);
 }
 
@@ -115,7 +115,7 @@ function* repeated(
   const seen = new Set<string>();
   for (const [item, label] of items) {
     const key = keyOf(item);
-    if (key !== undefined && seen.has(key)) yield finding(rule, `${key} is there twice`, label);
+    if (key !== undefined && seen.has(key)) yield finding(rule, `${key} appears twice`, label);
     seen.add(key ?? '');
   }
 }

@@ -49,7 +49,7 @@ const DAYS = ['7', '30', '90'] as const;
 
 const asked = z.strictObject({ channel: optionalText, days: z.enum(DAYS, `must be ${DAYS.join(', ')}`).default('30') });
 
-/** That end today, in UTC. */
+/** Periods that end today, in UTC. */
 function lastDays(days: number, nowMs: number): Period {
   return { from: dayOf(nowMs - (days - 1) * DAY_MS), to: dayOf(nowMs) };
 }
@@ -99,6 +99,6 @@ function topTable(videos: readonly TopVideo[], period: Period, { records }: Anal
 
 function noViews(): Html {
   return emptyState(
-    'No views in this time. Play a video on its embed page, or make up some plays with “Add samples” under Controls.',
+    'No views in this period. Play a video on its embed page, or generate plays with “Add samples” under Controls.',
   );
 }

@@ -14,7 +14,7 @@ export function channels({ records, links }: Pick<Services, 'records' | 'links'>
       section: '/_page/channels',
       changesWith: ['channel.updated', 'video.created', 'video.deleted'],
       body: html`<section class="card" id="channels">
-        ${list.length === 0 ? emptyState('The account has no channel: it was started without the demo data.') : ''}
+        ${list.length === 0 ? emptyState('The account has no channels, because it was created without the demo data.') : ''}
         ${
           list.length > 0
             ? table({

@@ -70,7 +70,7 @@ function samplesCard(): Html {
   return html`<section class="card" id="samples">
     <div class="head"><h2>Samples</h2></div>
     <div class="body">
-      <p class="muted">Adds videos from real files to all channels, and made-up plays to all ready videos.</p>
+      <p class="muted">Adds videos from real files to all channels, and generated plays to all ready videos.</p>
       ${seedForm()}
     </div>
   </section>`;

@@ -14,7 +14,7 @@ import { visibleText, counted, span } from '../words.ts';
 
 type FaultParts = Pick<Services, 'faults' | 'clock'>;
 
-/** What is planned to go wrong: switches for the common, a form for the rest. */
+/** The faults: switches for the common ones, a form for all others. */
 export function faults(parts: FaultParts): (context: Context) => View {
   return (context) => {
     const { kind } = query(context.req.raw, asked);
@@ -34,7 +34,7 @@ export function faults(parts: FaultParts): (context: Context) => View {
           </ul>
         </section>
         <section class="card" id="planned">
-          <div class="head"><h2>In force, asked in this order</h2></div>
+          <div class="head"><h2>Active faults, in order</h2></div>
           ${list.length === 0 ? emptyState('None.') : faultTable(list, parts)}
         </section>
         ${newFault(kind)}`,
@@ -80,7 +80,7 @@ function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
   });
 }
 
-/** In two steps without a script: the kind, then what can be said of it. */
+/** In two steps, so that it needs no script: the kind, then its parameters. */
 function newFault(kind: string | undefined): Html {
   const choices = kinds.map((value) => ({ value, label: value.replaceAll('_', ' ') }));
   return html`<section class="card" id="new-fault">
@@ -140,7 +140,7 @@ function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What goes wrong where, how often it did, and for how much longer. */
+/** The active faults: what each hits, how often it did, and when it expires. */
 export function faultSummary(fault: Fault, nowMs: number): Html {
   return html`${badge('on', fault.rule.kind)} ${operationOf(fault.rule)}
     <span class="muted">${hitsOf(fault)}, ${timeLeft(fault, nowMs)}</span>`;

@@ -15,7 +15,7 @@ import { FEED_TYPES, publishButton, publishedWhen, verdictBadge } from './feeds.
 
 type FeedParts = Pick<Services, 'records' | 'links'>;
 
-/** One feed: what it says, how readers take it, and whether it is valid. @throws ApiError 404 */
+/** One feed: its items as a reader shows them, its document and its verdict. @throws ApiError 404 */
 export function feed(parts: FeedParts): (context: Context) => View {
   return (context) => {
     const found = parts.records.feeds.find(context.req.param('id') ?? '');
@@ -65,7 +65,7 @@ function verdict(findings: readonly Finding[]): Html {
     <div class="body">
       ${
         findings.length === 0
-          ? html`<p class="muted">The document keeps every rule of its type that the sandbox knows.</p>`
+          ? html`<p class="muted">The document follows every rule of its type that the sandbox checks.</p>`
           : html`<ul class="findings">
               ${findings.slice(0, MOST_FINDINGS).map(finding)}
             </ul>`
@@ -103,7 +103,7 @@ const MOST_SHOWN = 25;
 
 function emptyNote({ publication }: Feed): string {
   return publication
-    ? 'No ready video of the channel is one that the readers of this feed can play.'
+    ? 'The channel has no ready video that readers of this feed can play.'
     : 'Nothing yet: the feed shows the ready videos of its channel as they are when it is published.';
 }
 

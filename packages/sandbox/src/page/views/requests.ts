@@ -53,7 +53,7 @@ const asked = z.strictObject({
 
 type Asked = z.output<typeof asked>;
 
-/** Requests for thumbnails, players and media come in masses, mostly from this page. */
+/** Most requests are for thumbnails, players and media, mainly from this page. */
 function isShown(entry: JournalEntry, { operation, status, key, fault, files }: Asked): boolean {
   if (files === undefined && isAboutFiles(entry.path)) return false;
   if (fault !== undefined && entry.fault === null) return false;
