@@ -17,7 +17,8 @@ async function openWith({ sandbox }: RunningSandbox, ...faults: readonly object[
   return openClient(sandbox.baseUrl, { apiKey: sandbox.apiKey, timeoutMs: 500 });
 }
 
-describe('while the sandbox injects faults', () => {
+// Mostly waiting.
+describe.concurrent('while the sandbox injects faults', () => {
   test.each<[string, object]>([
     ['with a 500', { kind: 'status', status: 500 }],
     ['with a 408', { kind: 'status', status: 408 }],

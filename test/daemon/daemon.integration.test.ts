@@ -31,7 +31,7 @@ async function configOf(
     `
 service: { base_url: "${host.baseUrl}", api_key: ${host.key}${service ?? ''} }
 state_dir: ${scratch.file('state')}
-poll: { interval: 1s }
+poll: { interval: 100ms }
 folders:
   - { path: ${scratch.file('inbox')}, settle: 200ms, rules: [{ match: "**", channel: ${channel} }] }${folders ?? ''}
 status: { listen: off }
