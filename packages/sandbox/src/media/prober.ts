@@ -42,13 +42,23 @@ export class Prober implements AsyncDisposable {
     this.#closing.signal.throwIfAborted();
     const { size } = await stat(path);
     if (size === 0) return { isPlayable: false, code: 'empty_file', message: 'The uploaded file is empty.' };
-    this.#thread ??= startThread();
-    const thread = await this.#thread;
+    const thread = await this.#startedThread();
     const answer = await this.#ask(thread, path);
     if (answer.kind === 'report') return verdictOf(answer.report);
     this.#closing.signal.throwIfAborted();
     await this.#endThread(); // after a trap or in an endless loop its memory is in no known state
     return damaged('The file cannot be analysed.');
+  }
+
+  /** A thread that could not start, for want of memory or files, is tried again with the next probe. */
+  async #startedThread(): Promise<Worker> {
+    this.#thread ??= startThread();
+    try {
+      return await this.#thread;
+    } catch (error) {
+      this.#thread = null;
+      throw error;
+    }
   }
 
   /** @returns an error too if the thread has died or does not answer in time */
