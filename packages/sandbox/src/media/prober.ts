@@ -56,7 +56,7 @@ export class Prober implements AsyncDisposable {
     try {
       return await this.#thread;
     } catch (error) {
-      this.#thread = null;
+      this.#thread = undefined;
       throw error;
     }
   }
