@@ -1,3 +1,4 @@
+import { until } from '../support/until.ts';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
 
 /** What the tests use of HTMLMediaElement; the types of the DOM are not loaded here. */
@@ -5,6 +6,7 @@ export interface MediaElement {
   muted: boolean;
   currentTime: number;
   playbackRate: number;
+  loop: boolean;
   readonly paused: boolean;
   readonly ended: boolean;
   play(): Promise<void>;
@@ -27,14 +29,10 @@ export async function play(where: Page | FrameLocator, rate = 2): Promise<void> 
   }, rate);
 }
 
-/** Waits until the player has reached this second, or its end. @throws after 20 s */
+/** Waits until the player has reached this second, or its end. */
 export async function playedUntil(where: Page | FrameLocator, second: number): Promise<void> {
   const isThere = (media: MediaElement, wanted: number) => media.ended || media.currentTime >= wanted;
-  const giveUpAtMs = Date.now() + 20_000;
-  while (!(await playerOf(where).evaluate(isThere, second))) {
-    if (Date.now() > giveUpAtMs) throw new Error(`the player did not reach ${second} s within 20 s`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
+  await until(`the player reached ${second} s`, () => playerOf(where).evaluate(isThere, second));
 }
 
 export async function playedToTheEnd(where: Page | FrameLocator): Promise<void> {
