@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import { oneOf } from './known-word.ts';
+
 // Reads what the service sends, as tolerantly as api-spec.md leaves it open: results may be bare or in `data`, unknown fields are
 // dropped, unknown status words are kept, optional fields of a wrong type count as missing.
 
@@ -9,6 +11,9 @@ const Id = z
 const Text = z.string().optional().catch(undefined);
 const Amount = z.number().nonnegative().optional().catch(undefined);
 const Count = z.int().nonnegative().optional().catch(undefined);
+
+/** api-spec.md section 3 names these four. */
+const VideoStatus = oneOf('pending', 'processing', 'ready', 'failed');
 
 /** Fields in which a failed video may say why; the specification does not show one. */
 const Reason = z
@@ -23,7 +28,7 @@ const VideoAnswer = z
     description: Text,
     channel_id: Text,
     tags: z.array(z.string()).optional().catch(undefined),
-    status: z.string().min(1),
+    status: VideoStatus,
     duration: Amount,
     created_at: Text,
     thumbnail_url: Text,
@@ -51,7 +56,7 @@ const VideoAnswer = z
   );
 
 const CreatedAnswer = z
-  .object({ id: Id, upload_url: z.string().min(1).nullish(), status: z.string().min(1).optional().catch(undefined) })
+  .object({ id: Id, upload_url: z.string().min(1).nullish(), status: VideoStatus.optional().catch(undefined) })
   .transform((wire) => ({ id: wire.id, uploadUrl: wire.upload_url ?? null, status: wire.status ?? 'pending' }));
 
 /** The specification does not show what is in it. */
@@ -95,7 +100,7 @@ const FeedAnswer = z
 const PublishedAnswer = z
   .object({
     feed_id: Text,
-    status: z.string().min(1).optional().catch(undefined),
+    status: oneOf('published').optional().catch(undefined),
     published_at: Text,
     video_count: Count,
   })
