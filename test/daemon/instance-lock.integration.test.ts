@@ -42,7 +42,8 @@ test(
     const name = `\0dropcast-${createHash('sha256').update(scratch.path).digest('hex').slice(0, 32)}`;
     await using other = new OtherProcess(squatter(name), nobody);
     await other.hasWritten(1);
-    await using lock = await lockInstance(scratch.path);
+    await using stack = new AsyncDisposableStack();
+    stack.use(await lockInstance(scratch.path));
     expect(await isInstanceRunning(scratch.path)).toBe(true);
   },
 );
@@ -70,12 +71,14 @@ test('a holder that was stopped keeps the lock, and one that was killed frees it
   expect(await isInstanceRunning(scratch.path)).toBe(true);
   await other[Symbol.asyncDispose]();
   expect(await isInstanceRunning(scratch.path)).toBe(false);
-  await using lock = await lockInstance(scratch.path);
+  await using stack = new AsyncDisposableStack();
+  stack.use(await lockInstance(scratch.path));
 });
 
 test('a process that reads every file of the state directory does not free the lock', async () => {
   await using scratch = await scratchDirectory();
-  await using lock = await lockInstance(scratch.path);
+  await using stack = new AsyncDisposableStack();
+  stack.use(await lockInstance(scratch.path));
   await using other = new OtherProcess(neighbour(scratch.path));
   await other.hasEnded();
   expect(other.text).toBe('read\n');
@@ -92,7 +95,8 @@ test('commands that ask whether it runs neither make the lock nor keep anybody f
   expect(await readdir(scratch.path)).toEqual([]);
   for (let turn = 0; turn < 20; turn += 1) {
     const asked = isInstanceRunning(scratch.path);
-    await using lock = await lockInstance(scratch.path);
+    await using stack = new AsyncDisposableStack();
+    stack.use(await lockInstance(scratch.path));
     await asked;
   }
   expect(await isInstanceRunning(scratch.path)).toBe(false);
@@ -102,7 +106,8 @@ test('nobody else can open the lock', async () => {
   await using scratch = await scratchDirectory();
   await mkdir(scratch.file('state'), { mode: 0o755 });
   await chmod(scratch.file('state'), 0o755);
-  await using lock = await lockInstance(scratch.file('state'));
+  await using stack = new AsyncDisposableStack();
+  stack.use(await lockInstance(scratch.file('state')));
   for (const name of await readdir(scratch.file('state')))
     expect((await stat(scratch.file('state', name))).mode & 0o777).toBe(0o600);
 });
