@@ -91,8 +91,8 @@ async function openState(
   stack: AsyncDisposableStack,
   onFailureLogError: (error: unknown) => void,
 ): Promise<State> {
-  stack.use(await lockInstance(stateDir));
   await requireOwnState({ stateDir, file });
+  stack.use(await lockInstance(stateDir));
   return {
     ledger: stack.use(await openLedger(stateDir)),
     receipts: stack.use(await openReceipts(stateDir)),
