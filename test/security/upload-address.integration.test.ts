@@ -176,7 +176,13 @@ describe('an upload address with a name', () => {
         resolve: answering(['203.0.113.50']),
         ownAddresses: () => ['127.0.0.1', '203.0.113.50', '2001:db8::5'],
       });
-      const world = { agent: freshConnections({}, selfSigned.cert), userAgent: 'x', targets, keyFor: () => null };
+      const world = {
+        agent: freshConnections({}, selfSigned.cert),
+        userAgent: 'x',
+        targets,
+        refusesExpect: new Set<string>(),
+        keyFor: () => null,
+      };
       const error = await refusal(put(folder, `${origin}/u`, world));
       expect(error).toMatchObject({ code: 'unsafe_upload_address' });
       expect(error.message).toContain('leads to this machine');
