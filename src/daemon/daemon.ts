@@ -19,6 +19,7 @@ import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
+import { OpenWriters } from '../watch/open-writers.ts';
 import { startBackups } from './backups.ts';
 import type { Backups } from './backups.ts';
 import { createEventStream } from './events.ts';
@@ -120,7 +121,13 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
   const { events, clock, logger, receipts } = world;
   const rows = createRows({ store: ledger, events });
   // The folders need the intake, and the local files need the folders: they look them up when they are asked.
-  const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file));
+  const writers = new OpenWriters();
+  const local = createLocalFiles({
+    whyAway: (folder, missing) => folders.whyAway(folder, missing),
+    // Asked after the last moment in which somebody could open it: nothing older than that counts.
+    writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
+    service: serviceOf(config.file),
+  });
   const { host, budget } = service;
   const conductor = createConductor(
     {

@@ -135,6 +135,7 @@ const migrations: readonly string[] = [
   CREATE INDEX history_file ON history (file_id, seq);
   CREATE TABLE budget (id INTEGER PRIMARY KEY CHECK (id = 1), spent TEXT NOT NULL) STRICT;
   `,
+  `CREATE INDEX file_waiting ON file (seq) WHERE disposal = 'waiting';`,
 ];
 
 /**
