@@ -124,7 +124,7 @@ export function newFacts(
 }
 
 /** Tokens of requests that may have left a record without bytes behind, the one of the present intent included. */
-export function suspectsOf(facts: Facts): readonly string[] {
+export function suspectsOf(facts: Pick<Facts, 'intent' | 'suspects'>): readonly string[] {
   return facts.intent === null ? facts.suspects : [...facts.suspects, facts.intent];
 }
 

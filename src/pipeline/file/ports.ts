@@ -1,5 +1,5 @@
 import type { FileVersion } from './file-version.ts';
-import type { Amendment, Facts, FileState } from './facts.ts';
+import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
@@ -118,6 +118,28 @@ export interface PutAwayStore {
 /** Rows whose video gets new metadata. */
 export interface AmendStore {
   toAmend(limit: number): Promise<readonly Facts[]>;
+}
+
+/** A create request that has no usable answer, or none yet: the service may hold a record without bytes for it. */
+export interface UnansweredCreate {
+  readonly token: string;
+  readonly fileId: string;
+  /** Of the record, as it was asked for. */
+  readonly title: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** Records that dropcast may have left on the service without bytes. */
+export interface LeftoverStore {
+  /** Oldest first, those under way included. */
+  unanswered(): Promise<readonly UnansweredCreate[]>;
+  /** Files that ended like this while their record had no bytes yet, oldest first. */
+  abandoned(ends: readonly End[], limit: number): Promise<readonly Facts[]>;
+  /** A record is about to be deleted because nothing needs it. @param at epoch milliseconds */
+  noteDeletion(videoId: string, at: number): Promise<void>;
+  /** How many were noted after this time (epoch milliseconds). */
+  deletionsSince(at: number): Promise<number>;
 }
 
 /** Rows as the intake needs them. */

@@ -5,6 +5,7 @@ import type {
   AmendStore,
   Clock,
   FileStore,
+  LeftoverStore,
   LocalFiles,
   PublishStore,
   PutAwayStore,
@@ -30,7 +31,7 @@ export interface RoundSettings {
 }
 
 export interface RoundsWorld {
-  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore;
+  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;

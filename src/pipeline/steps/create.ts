@@ -43,7 +43,7 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
   if (facts.sourceUrl !== null && facts.intent !== null) return setback(unclearImport);
   const twin = facts.onDuplicate === 'skip' && facts.sourceUrl === null ? await findTwin(facts, signal, world) : null;
   if (twin !== null) return setback(twin);
-  if (!world.unconfirmed.mayRisk()) return setback(tooManyUnconfirmed);
+  if (!(await world.unconfirmed.mayRisk())) return setback(tooManyUnconfirmed(world));
   if (!(await world.budget.take('create', signal))) return setback(stopped);
   // The wait for the budget may have been an hour.
   const missingNow = await world.local.check(facts);
@@ -64,10 +64,15 @@ async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
   const facts = await row.write({ intent: token, suspects: suspectsOf(row.facts) });
   // Nothing cuts this request: an answer on its way is worth more than a quick exit, and the client has its own timeout.
   const answer = await world.host.create(facts, token, new AbortController().signal);
-  if (!answer.ok) return unanswered(row, answer.failure, world);
+  if (!answer.ok) return unanswered(row, answer.failure);
   if (answer.value.uploadUrl !== null || facts.sourceUrl !== null) return bind(row, answer.value, world);
-  world.unconfirmed.record();
-  await row.write({ intent: null, suspects: suspectsOf(facts) });
+  return giveUp(row, answer.value, world);
+}
+
+/** Nothing can be sent to a record without an upload address. Its id is known, so it is deleted before another is created. */
+async function giveUp(row: Row, { videoId, status }: CreatedRecord, { clock }: CreateWorld): Promise<Outcome> {
+  const useless = { ...unbound, videoId, createdAt: clock.now(), remoteStatus: status, dying: true };
+  await row.write(useless, `video ${videoId} has no upload address: replacing it`);
   return setback(noAddress);
 }
 
@@ -90,13 +95,9 @@ async function bind(row: Row, { videoId, uploadUrl, status }: CreatedRecord, wor
 }
 
 /** Refused or never sent: the token was used for nothing. In doubt: it becomes a suspect, and an import waits for a person. */
-async function unanswered(row: Row, failure: Failure, world: CreateWorld): Promise<Outcome> {
-  if (failure.inDoubt !== true) {
-    await row.write({ intent: null });
-    return setback(failure);
-  }
-  world.unconfirmed.record();
-  if (row.facts.sourceUrl === null) await row.write({ intent: null, suspects: suspectsOf(row.facts) });
+async function unanswered(row: Row, failure: Failure): Promise<Outcome> {
+  if (failure.inDoubt !== true) await row.write({ intent: null });
+  else if (row.facts.sourceUrl === null) await row.write({ intent: null, suspects: suspectsOf(row.facts) });
   return setback(failure);
 }
 
@@ -140,10 +141,10 @@ const unclearImport: Reason = {
     'no answer came to the import request, so the video may exist: look on the service, then run `dropcast retry`',
 };
 
-const tooManyUnconfirmed: Failure = {
+const tooManyUnconfirmed = ({ unconfirmed, clock }: CreateWorld): Failure => ({
   kind: 'throttled',
   code: 'creates_in_doubt',
   message:
     'too many create requests of the last hour had no usable answer; waiting, so that no more empty records are left',
-  retryAfterMs: 60_000,
-};
+  retryAfterMs: Math.max(0, (unconfirmed.waitUntil() ?? 0) - clock.now()),
+});
