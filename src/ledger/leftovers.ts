@@ -9,6 +9,10 @@ import type { LedgerTables } from './schema.ts';
 /** The condition of a small partial index; SQLite does not see it in bound values. */
 const hasEmptyRecord = sql<boolean>`"end" is not null and video_id is not null and uploaded_at is null`;
 
+/** No other file has the same video. */
+const isOnlyRow = sql<boolean>`not exists (
+  select 1 from file other where other.video_id = file.video_id and other.id != file.id)`;
+
 /** Every record that dropcast may have left on the service without bytes. */
 export function createLeftovers(db: Kysely<LedgerTables>): LeftoverStore {
   return {
@@ -22,6 +26,7 @@ export function createLeftovers(db: Kysely<LedgerTables>): LeftoverStore {
           .where(hasEmptyRecord)
           .where(sql<boolean>`coalesce(remote_status, '') not in ('processing', 'ready', 'failed')`)
           .where(sql<boolean>`coalesce(last_failure ->> 'kind', '') != 'gone'`)
+          .where(isOnlyRow)
           .where(sql<string>`+"end"`, 'in', [...ends])
           .orderBy('seq')
           .limit(limit),

@@ -158,6 +158,7 @@ const migrations: readonly string[] = [
     UNION ALL
     SELECT intent, id, coalesce(plan ->> 'title', path), discovered_at FROM file WHERE intent IS NOT NULL;
   CREATE TABLE deletion (video_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+  CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
   CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
   `,
 ];

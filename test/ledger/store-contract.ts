@@ -356,7 +356,8 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
   });
 
   describe('records that were abandoned', () => {
-    const ended = (id: string, other: Partial<Facts>): Facts => named(id, { ...created, endedAt: 9, ...other });
+    const ended = (id: string, other: Partial<Facts>): Facts =>
+      named(id, { ...created, videoId: `vid_${id}`, endedAt: 9, ...other });
 
     test('are those of files that ended before their bytes were there, as long as the service may have them', async () => {
       const rows = [
@@ -369,6 +370,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         ended('never created', { end: 'superseded', videoId: null }),
         named('uploaded', { ...uploaded, end: 'failed' }),
         named('on its way', created),
+        ended('taken over', { end: 'superseded', videoId: 'vid_1' }),
       ];
       await withRows(rows, async (store) => {
         expect(idsOf(await store.abandoned(['superseded', 'vanished'], 9))).toEqual(['superseded', 'vanished']);

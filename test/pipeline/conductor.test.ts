@@ -234,6 +234,17 @@ describe('an unreachable service', () => {
   });
 });
 
+describe('a record that no file needs any more', () => {
+  test.each(['superseded', 'vanished'] as const)('because its file %s before it was sent is deleted', async (end) => {
+    const { store, service, until } = open([someFacts({ ...created, end, endedAt: 1 })]);
+    service.videos.set('vid_1', { title: 'Clip', status: 'pending' });
+    await until(() => !service.videos.has('vid_1'));
+    await until(() => store.row().videoId === null);
+    expect(store.row()).toMatchObject({ end, dying: false });
+    expect(service.count('create')).toBe(0);
+  });
+});
+
 describe('create requests without an answer', () => {
   const inDoubt = failure('transient', { inDoubt: true, status: 502 });
 

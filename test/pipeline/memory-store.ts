@@ -167,7 +167,8 @@ export class MemoryStore implements Stores {
       videoId !== null &&
       uploadedAt === null &&
       !['processing', 'ready', 'failed'].includes(remoteStatus ?? '') &&
-      lastFailure?.kind !== 'gone';
+      lastFailure?.kind !== 'gone' &&
+      this.rows.filter((other) => other.videoId === videoId).length === 1;
     return Promise.resolve(this.rows.filter(isAbandoned).slice(0, limit));
   }
 

@@ -42,15 +42,15 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-/** The hosted service as the life of a file needs it. */
+/** The hosted service as the life of a file needs it. Without a priority a request is there to finish what was begun. */
 export interface VideoHost {
   /** One request, never repeated. The signal never fires once the request is under way: its answer is waited for. */
   create(facts: Facts, token: string, signal: AbortSignal): Promise<Answer<CreatedRecord>>;
   /** The status word, or the failure kind `gone` when the service does not know the video. */
-  status(videoId: string, signal: AbortSignal): Promise<Answer<string>>;
+  status(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<string>>;
   send(facts: Facts, hooks: SendHooks): Promise<Answer<{ readonly sha256: string }>>;
   /** Asks for deletion; a video that is already away counts as success. */
-  remove(videoId: string, signal: AbortSignal): Promise<Answer<null>>;
+  remove(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<null>>;
   amend(videoId: string, amendment: Amendment, signal: AbortSignal): Promise<Answer<null>>;
 }
 

@@ -16,6 +16,7 @@ import type {
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
 import { createAmend } from './amend.ts';
+import { createGiveBack } from './give-back.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
 import { createPutAway } from './put-away.ts';
@@ -80,6 +81,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     failed: (failure) => world.failed('publish', failure),
   });
   const putAway = createPutAway({ ...world, retry });
+  const giveBack = createGiveBack(world);
   const amend = createAmend({ ...world, retry });
   let publishAt = 0;
   return {
@@ -90,6 +92,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     startRemote: (signal) => {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));
+      jobs.start('give back', () => giveBack.run(signal));
       if (clock.elapsed() < publishAt) return;
       publishAt = clock.elapsed() + publishEveryMs;
       jobs.start('publish', () => publish.run(signal));

@@ -6,6 +6,7 @@ import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Budget, Clock, CreatedRecord, FileStore, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
+import { bury } from './bury.ts';
 import { findTwin } from './duplicates.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 
@@ -36,7 +37,7 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
     return isOnlyCopy ? keep(row) : setback(missing);
   }
   if (row.facts.dying) {
-    const remaining = await bury(row, signal, world);
+    const remaining = await bury(row, signal, { ...world, priority: 'finish', note: 'deleted, to be replaced' });
     if (remaining !== null) return setback(remaining);
   }
   const { facts } = row;
@@ -100,33 +101,6 @@ async function unanswered(row: Row, failure: Failure): Promise<Outcome> {
   else if (row.facts.sourceUrl === null) await row.write({ intent: null, suspects: suspectsOf(row.facts) });
   return setback(failure);
 }
-
-/**
- * Deletes a video that will be replaced. Only after the service says that it is gone may another one be created, else a late DELETE
- * or a late PUT could hit the wrong one (design 5.5; without this mark an exhaustive model of the protocol loses a file).
- *
- * @returns why it is not deleted yet, or null
- */
-async function bury(row: Row, signal: AbortSignal, { host }: Pick<CreateWorld, 'host'>): Promise<Failure | null> {
-  const { videoId } = row.facts;
-  if (videoId === null) {
-    await row.write(unbound);
-    return null;
-  }
-  const removed = await host.remove(videoId, signal);
-  if (!removed.ok) return removed.failure;
-  const status = await host.status(videoId, signal);
-  if (status.ok) return stillThere(videoId);
-  if (status.failure.kind !== 'gone') return status.failure;
-  await row.write(unbound, `video ${videoId} deleted, to be replaced`);
-  return null;
-}
-
-const stillThere = (videoId: string): Failure => ({
-  kind: 'transient',
-  code: 'still_there',
-  message: `the service still lists video ${videoId} after it was deleted`,
-});
 
 const noAddress: Failure = {
   kind: 'transient',
