@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { newFacts, unbound } from '../pipeline/file/facts.ts';
-import { noteRequests } from './leftovers.ts';
 import { receiptsSince } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
 import { addHistory, factsOf, rowOf } from './row.ts';
@@ -21,8 +20,7 @@ export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promi
   await db.transaction().execute(async (trx) => {
     for (const receipt of newest.values()) {
       const row = await trx.selectFrom('file').selectAll().where('id', '=', receipt.id).executeTakeFirst();
-      const before = row === undefined ? null : factsOf(row);
-      const facts = restored(before, receipt);
+      const facts = restored(row === undefined ? null : factsOf(row), receipt);
       if (facts === null) continue;
       const values = rowOf(facts);
       await trx
@@ -30,7 +28,6 @@ export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promi
         .values(values)
         .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
         .execute();
-      await noteRequests(trx, before, facts);
       await addHistory(trx, facts, noteOf(receipt));
     }
   });

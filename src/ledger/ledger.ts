@@ -16,7 +16,7 @@ import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import { createFiles } from './files.ts';
-import { createLeftovers } from './leftovers.ts';
+import { createLeftovers, settleRequests } from './leftovers.ts';
 import { openDatabase } from './open-database.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { createRounds } from './rounds.ts';
@@ -73,6 +73,7 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
   const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
   try {
     await catchUp(db, stateDir);
+    await settleRequests(db);
   } catch (error) {
     await db.destroy();
     throw await explainOpening(error, path);

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { suspectsOf } from '../pipeline/file/facts.ts';
 import type { LeftoverStore } from '../pipeline/file/ports.ts';
-import { allFacts, filesIn } from './row.ts';
+import { allFacts, factsOf, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
 /** The condition of a small partial index; SQLite does not see it in bound values. */
@@ -62,11 +62,41 @@ export async function noteRequests(
   const [gone, fresh] = [[...had.difference(has)], [...has.difference(had)]];
   if (gone.length > 0) await db.deleteFrom('create_request').where('token', 'in', gone).execute();
   for (const token of fresh) {
-    const request = { token, file_id: after.id, title: after.plan?.title ?? after.path, at: Date.now() };
+    const request = requestOf(token, after, Date.now());
     await db
       .insertInto('create_request')
       .values(request)
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
+}
+
+/**
+ * Brings those lines in order with the rows: an older ledger has none, and a restored row may have other tokens. A line that is added
+ * here gets the time at which its file came in, because nothing else is known.
+ */
+export async function settleRequests(db: Kysely<LedgerTables>): Promise<void> {
+  const rows = await db
+    .selectFrom('file')
+    .selectAll()
+    .where(sql<boolean>`intent is not null or suspects != '[]'`)
+    .execute();
+  const wanted = new Map(
+    rows.map(factsOf).flatMap((facts) => suspectsOf(facts).map((token) => [token, facts] as const)),
+  );
+  const lines = await db.selectFrom('create_request').select('token').execute();
+  const has = new Set(lines.map(({ token }) => token));
+  const stray = [...has].filter((token) => !wanted.has(token));
+  if (stray.length > 0) await db.deleteFrom('create_request').where('token', 'in', stray).execute();
+  for (const [token, facts] of wanted) {
+    if (!has.has(token))
+      await db
+        .insertInto('create_request')
+        .values(requestOf(token, facts, facts.discoveredAt))
+        .execute();
+  }
+}
+
+function requestOf(token: string, facts: Facts, at: number): LedgerTables['create_request'] {
+  return { token, file_id: facts.id, title: facts.plan?.title ?? facts.path, at };
 }

@@ -153,10 +153,6 @@ const migrations: readonly string[] = [
   `,
   `
   CREATE TABLE create_request (token TEXT PRIMARY KEY, file_id TEXT NOT NULL, title TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
-  INSERT OR IGNORE INTO create_request
-    SELECT token.value, file.id, coalesce(plan ->> 'title', file.path), discovered_at FROM file, json_each(suspects) AS token
-    UNION ALL
-    SELECT intent, id, coalesce(plan ->> 'title', path), discovered_at FROM file WHERE intent IS NOT NULL;
   CREATE TABLE deletion (video_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
   CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
   CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
