@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { mayHaveArrived, unbound } from '../pipeline/file/facts.ts';
+import { mayHaveArrived, unbound, withoutToken } from '../pipeline/file/facts.ts';
 import type { End, Facts } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
 
@@ -96,7 +96,7 @@ export async function dismiss(
 }
 
 /** Pure: a row that knows nothing more of a token or of its video. */
-function without({ intent, suspects, videoId }: Facts, name: string): Partial<Facts> {
-  const asked = { intent: intent === name ? null : intent, suspects: suspects.filter((token) => token !== name) };
-  return videoId === name ? { ...unbound, ...asked } : asked;
+function without(facts: Facts, name: string): Partial<Facts> {
+  const asked = withoutToken(facts, name);
+  return facts.videoId === name ? { ...unbound, ...asked } : asked;
 }

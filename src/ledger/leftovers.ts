@@ -31,6 +31,10 @@ export function createLeftovers(db: Kysely<LedgerTables>): LeftoverStore {
           .orderBy('seq')
           .limit(limit),
       ),
+    hasVideo: async (videoId) => {
+      const row = await db.selectFrom('file').select('id').where('video_id', '=', videoId).executeTakeFirst();
+      return row !== undefined;
+    },
     noteDeletion: async (videoId, at) => {
       const row = { video_id: videoId, at };
       await db

@@ -380,6 +380,14 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       });
     });
 
+    test('are no longer known once their file forgets them', async () => {
+      await withRows([named('a', created)], async (store) => {
+        expect([await store.hasVideo('vid_1'), await store.hasVideo('vid_2')]).toEqual([true, false]);
+        await store.save(named('a'));
+        expect(await store.hasVideo('vid_1')).toBe(false);
+      });
+    });
+
     test('are counted once each when they are deleted, by their last time', async () => {
       await withRows([], async (store) => {
         await store.noteDeletion('vid_1', 10);

@@ -172,6 +172,10 @@ export class MemoryStore implements Stores {
     return Promise.resolve(this.rows.filter(isAbandoned).slice(0, limit));
   }
 
+  async hasVideo(wanted: string): Promise<boolean> {
+    return this.rows.some(({ videoId }) => videoId === wanted);
+  }
+
   async noteDeletion(videoId: string, at: number): Promise<void> {
     this.#deletions.set(videoId, at);
   }

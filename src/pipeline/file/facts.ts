@@ -128,6 +128,11 @@ export function suspectsOf(facts: Pick<Facts, 'intent' | 'suspects'>): readonly 
   return facts.intent === null ? facts.suspects : [...facts.suspects, facts.intent];
 }
 
+/** What a row loses with a token: the service has no record of that request, or a person says so. */
+export function withoutToken({ intent, suspects }: Facts, token: string): Pick<Facts, 'intent' | 'suspects'> {
+  return { intent: intent === token ? null : intent, suspects: suspects.filter((other) => other !== token) };
+}
+
 /**
  * Whether a complete body may have left this machine: from then on the service may have the video although no answer came,
  * and what becomes of the local file decides nothing before the service was asked.

@@ -71,6 +71,7 @@ export interface SendHooks {
 /** One video as the service describes it. */
 export interface RemoteVideo {
   readonly id: string;
+  readonly title?: string;
   /** The service's own word, kept as given. */
   readonly status: string;
   readonly message?: string;
@@ -136,6 +137,8 @@ export interface LeftoverStore {
   unanswered(): Promise<readonly UnansweredCreate[]>;
   /** Files that ended like this while their record had no bytes yet, oldest first. */
   abandoned(ends: readonly End[], limit: number): Promise<readonly Facts[]>;
+  /** Whether a file has this video. */
+  hasVideo(videoId: string): Promise<boolean>;
   /** A record is about to be deleted because nothing needs it. @param at epoch milliseconds */
   noteDeletion(videoId: string, at: number): Promise<void>;
   /** How many were noted after this time (epoch milliseconds). */

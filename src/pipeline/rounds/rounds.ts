@@ -16,6 +16,7 @@ import type {
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
 import { createAmend } from './amend.ts';
+import { createDoubts } from './doubts.ts';
 import { createGiveBack } from './give-back.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
@@ -82,6 +83,7 @@ export function createRounds(world: RoundsWorld): Rounds {
   });
   const putAway = createPutAway({ ...world, retry });
   const giveBack = createGiveBack(world);
+  const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
   let publishAt = 0;
   return {
@@ -93,6 +95,7 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));
       jobs.start('give back', () => giveBack.run(signal));
+      jobs.start('doubts', () => doubts.run(signal));
       if (clock.elapsed() < publishAt) return;
       publishAt = clock.elapsed() + publishEveryMs;
       jobs.start('publish', () => publish.run(signal));
