@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
-import { admitWebhook } from '../host/admit-webhook.ts';
+import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
 import { createFolders } from '../intake/folders.ts';
@@ -15,6 +15,7 @@ import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
 import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
+import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
@@ -36,7 +37,7 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
-  readonly rows: Pick<Rows, 'isHeld'>;
+  readonly rows: Pick<Rows, 'isHeld' | 'hold'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
   config(): Config;
@@ -72,6 +73,7 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
+    if (event.type === 'file' && isGivenUp(event.facts)) parts.folders.givenUp(event.facts);
   });
   stack.use(parts.folders);
   const backups = stack.use(startBackups(ledger, logger));
@@ -92,8 +94,8 @@ async function openState(
   stack: AsyncDisposableStack,
   onFailureLogError: (error: unknown) => void,
 ): Promise<State> {
-  stack.use(await lockInstance(stateDir));
   await requireOwnState({ stateDir, file });
+  stack.use(await lockInstance(stateDir));
   return {
     ledger: stack.use(await openLedger(stateDir)),
     receipts: stack.use(await openReceipts(stateDir)),
@@ -183,6 +185,7 @@ class RunningDaemon implements Daemon {
   readonly summary: () => Promise<Summary>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
+  readonly #webhooks = createWebhookDoor();
   #config: Config;
   #stopped: Promise<void> | null = null;
 
@@ -213,7 +216,7 @@ class RunningDaemon implements Daemon {
 
   receive(webhook: Webhook): Admission {
     const { clock, logger } = this.#world;
-    const admission = admitWebhook(webhook, this.#config.service.webhookSecret, clock.now());
+    const admission = this.#webhooks.admit(webhook, this.#config.service.webhookSecret, clock.now());
     if (admission === 'taken') this.conductor.ring();
     logger.debug('A webhook arrived', { admission });
     return admission;

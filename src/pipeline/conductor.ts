@@ -16,6 +16,7 @@ import { createRunner } from './steps/runner.ts';
 import type { Applied, Runner } from './steps/runner.ts';
 import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
+import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
 import type { LiveUpload, Uploads } from './steps/uploads.ts';
 import { createWakeUp } from './wake-up.ts';
@@ -49,6 +50,8 @@ export interface Conductor {
   turnedAt(): number;
   /** Why everything waits, or null. */
   pause(): Pause | null;
+  /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
+  createsWaitUntil(): number | null;
   /** Asks the service at once whether the reason of a pause is gone. */
   probeNow(): void;
   /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
@@ -89,6 +92,7 @@ class Loop implements Conductor {
   readonly #wakeUp = createWakeUp();
   readonly #uploads: Uploads;
   readonly #breaker: Breaker;
+  readonly #unconfirmed: UnconfirmedCreates;
   readonly #runner: Runner;
   readonly #lanes: Lanes;
   readonly #retries: Retries;
@@ -98,16 +102,16 @@ class Loop implements Conductor {
   #running: Promise<void> = Promise.resolve();
 
   constructor(world: ConductorWorld, initial: ConductorSettings) {
-    const { clock, logger } = world;
+    const { clock } = world;
     this.#world = world;
     this.#settings = initial;
     this.#turnedAt = clock.elapsed();
     this.#uploads = createUploads(clock);
     this.#breaker = createBreaker(world);
-    const unconfirmed = createUnconfirmedCreates(clock, logger);
+    this.#unconfirmed = createUnconfirmedCreates(world);
     this.#runner = createRunner({
       ...world,
-      steps: createSteps({ ...world, unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
+      steps: createSteps({ ...world, unconfirmed: this.#unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
       policy: policyOf(clock, () => this.#settings.retry),
       ended: (facts, failure) => {
         if (failure === null) this.#breaker.succeeded();
@@ -119,7 +123,7 @@ class Loop implements Conductor {
       ...world,
       runner: this.#runner,
       uploads: initial.uploads,
-      mayCreate: () => unconfirmed.mayRisk(),
+      mayCreate: () => this.#unconfirmed.mayRisk(),
       onEnd: (id, wasOurs) => {
         this.#uploads.ended(id);
         // Else it would be tried again at once, and keep a processor busy until the other worker is done.
@@ -254,6 +258,10 @@ class Loop implements Conductor {
 
   pause(): Pause | null {
     return this.#breaker.pause();
+  }
+
+  createsWaitUntil(): number | null {
+    return this.#unconfirmed.waitUntil();
   }
 
   uploads(): readonly LiveUpload[] {

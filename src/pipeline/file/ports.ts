@@ -1,5 +1,5 @@
 import type { FileVersion } from './file-version.ts';
-import type { Amendment, Facts, FileState } from './facts.ts';
+import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
@@ -42,15 +42,15 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-/** The hosted service as the life of a file needs it. */
+/** The hosted service as the life of a file needs it. Without a priority a request is there to finish what was begun. */
 export interface VideoHost {
   /** One request, never repeated. The signal never fires once the request is under way: its answer is waited for. */
   create(facts: Facts, token: string, signal: AbortSignal): Promise<Answer<CreatedRecord>>;
   /** The status word, or the failure kind `gone` when the service does not know the video. */
-  status(videoId: string, signal: AbortSignal): Promise<Answer<string>>;
+  status(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<string>>;
   send(facts: Facts, hooks: SendHooks): Promise<Answer<{ readonly sha256: string }>>;
   /** Asks for deletion; a video that is already away counts as success. */
-  remove(videoId: string, signal: AbortSignal): Promise<Answer<null>>;
+  remove(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<null>>;
   amend(videoId: string, amendment: Amendment, signal: AbortSignal): Promise<Answer<null>>;
 }
 
@@ -71,6 +71,7 @@ export interface SendHooks {
 /** One video as the service describes it. */
 export interface RemoteVideo {
   readonly id: string;
+  readonly title?: string;
   /** The service's own word, kept as given. */
   readonly status: string;
   readonly message?: string;
@@ -120,6 +121,30 @@ export interface PutAwayStore {
 /** Rows whose video gets new metadata. */
 export interface AmendStore {
   toAmend(limit: number): Promise<readonly Facts[]>;
+}
+
+/** A create request that has no usable answer, or none yet: the service may hold a record without bytes for it. */
+export interface UnansweredCreate {
+  readonly token: string;
+  readonly fileId: string;
+  /** Of the record, as it was asked for. */
+  readonly title: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** Records that dropcast may have left on the service without bytes. */
+export interface LeftoverStore {
+  /** Oldest first, those under way included. */
+  unanswered(): Promise<readonly UnansweredCreate[]>;
+  /** Files that ended like this while their record had no bytes yet, oldest first. */
+  abandoned(ends: readonly End[], limit: number): Promise<readonly Facts[]>;
+  /** Whether a file has this video. */
+  hasVideo(videoId: string): Promise<boolean>;
+  /** A record is about to be deleted because nothing needs it. @param at epoch milliseconds */
+  noteDeletion(videoId: string, at: number): Promise<void>;
+  /** How many were noted after this time (epoch milliseconds). */
+  deletionsSince(at: number): Promise<number>;
 }
 
 /** Rows as the intake needs them. */

@@ -44,7 +44,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     receipts: { append: async () => undefined },
     clock,
     newToken: () => 'token',
-    unconfirmed: { mayRisk: () => true, record: () => undefined },
+    unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     ...other,
   };
   const runner = createRunner({
@@ -147,7 +147,7 @@ describe('a step', () => {
 
   test('whose end cannot be worked out is put into quarantine too', async () => {
     const { runner, store, logger } = open([someFacts()], {
-      unconfirmed: { mayRisk: () => false, record: () => undefined },
+      unconfirmed: { mayRisk: async () => false, waitUntil: () => null },
       policy: {
         attempts: 3,
         retryAt: () => {
