@@ -9,7 +9,7 @@ import type { Answer, FileAt, LocalFiles } from '../pipeline/file/ports.ts';
 import { folderAway } from '../pipeline/pause.ts';
 import { isImportLink } from '../routing/import-link.ts';
 import { hashAccepted } from './accepted-file.ts';
-import { toDiskFailure } from './failure.ts';
+import { forPutAway, toDiskFailure } from './failure.ts';
 import { putAway } from './put-away/put-away.ts';
 import { RenamedError } from './put-away/private-directory.ts';
 
@@ -55,8 +55,8 @@ export function createLocalFiles({ whyAway, writerOf, service }: LocalFilesWorld
       try {
         return await putAway(facts, { signal, writerOf });
       } catch (error) {
-        if (!(error instanceof RenamedError)) return { ok: false, failure: await failureOf(facts, error) };
-        const failure = await failureOf(facts, error.cause);
+        if (!(error instanceof RenamedError)) return { ok: false, failure: forPutAway(await failureOf(facts, error)) };
+        const failure = forPutAway(await failureOf(facts, error.cause));
         const told = { ...failure, message: `${failure.message}; ${error.message}` };
         return { ok: false, failure: told, ...(await renamedTo(facts, error.newName)) };
       }

@@ -300,7 +300,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       await withRows(rows, async (store) => {
         expect(idsOf(await store.toDispose(9))).toEqual(['a', 'c']);
         expect(idsOf(await store.toDispose(1))).toEqual(['a']);
-        expect(idsOf(await store.waitingForDisk())).toEqual(['d']);
+        expect(idsOf(await store.waitingForDisk(9))).toEqual(['d']);
       });
     });
 

@@ -127,8 +127,9 @@ export class MemoryStore implements Stores {
     return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'pending').slice(0, limit));
   }
 
-  waitingForDisk(): Promise<readonly Facts[]> {
-    return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'waiting'));
+  waitingForDisk(limit: number): Promise<readonly Facts[]> {
+    const waiting = this.rows.filter(({ disposal }) => disposal === 'waiting');
+    return Promise.resolve(waiting.toReversed().slice(0, limit));
   }
 
   toAmend(limit: number): Promise<readonly Facts[]> {

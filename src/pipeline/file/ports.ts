@@ -114,8 +114,8 @@ export interface FeedBatch {
 export interface PutAwayStore {
   /** `done`, and `after_ready` was not tried yet. */
   toDispose(limit: number): Promise<readonly Facts[]>;
-  /** Those whose `after_ready` failed and is tried again. */
-  waitingForDisk(): Promise<readonly Facts[]>;
+  /** Those whose `after_ready` failed and is tried again, newest first. */
+  waitingForDisk(limit: number): Promise<readonly Facts[]>;
 }
 
 /** Rows whose video gets new metadata. */
