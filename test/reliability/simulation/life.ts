@@ -12,7 +12,6 @@ import { insertDisk } from './machine/file-system.ts';
 import { Machine, switchOn } from './machine/machine.ts';
 import type { Process } from './machine/machine.ts';
 import { Random } from './machine/random.ts';
-import { freeNames } from './machine/small-modules.ts';
 import { idle } from './machine/timeline.ts';
 import { loseEvents } from './machine/watch-events.ts';
 import { People } from './people.ts';
@@ -62,7 +61,6 @@ class Life {
     this.#machine.onLine = onLine;
     this.#random = new Random(seed, 'life');
     switchOn(this.#machine);
-    freeNames();
     eraseLedger();
     this.#stormMs = this.#random.between(30_000, longestStormMs);
     this.#disk = new Disk(this.#machine.time);
@@ -343,7 +341,6 @@ class Life {
       records: this.#service.records(),
       journal: this.#service.journal,
       rows: storedRows('file').map(judgedRow),
-      copies: this.#people.copies,
       requestsPerHour,
       wasClockSet: this.#wasClockSet,
       wasRestored: this.#wasRestored,
@@ -364,6 +361,7 @@ function judgedRow(row: Record<string, unknown>): JudgedRow {
     state: String(row['state']),
     why: row['why'] === null ? null : String(row['why']),
     videoId: row['video_id'] === null ? null : String(row['video_id']),
+    sha256: row['sha256'] === null ? null : String(row['sha256']),
     tokens: [...suspects, ...(row['intent'] === null ? [] : [String(row['intent'])])],
     failure: failure === null ? null : (JSON.parse(String(failure)) as JudgedRow['failure']),
   };

@@ -14,8 +14,6 @@ export interface WrittenSidecar {
 /** Those who work in the watched folders, and know nothing of dropcast. */
 export class People {
   readonly sidecars: WrittenSidecar[] = [];
-  /** Contents that were dropped more than once. */
-  copies = 0;
   readonly #machine: Machine;
   readonly #disk: Disk;
   readonly #random: Random;
@@ -81,7 +79,6 @@ export class People {
       case 'recreate':
         return this.#recreate(path, inode);
       case 'copy':
-        this.copies += 1;
         return this.#put(this.#newPath(path), inode.data);
       case 'touch':
         return this.#disk.restoreTime(inode, BigInt(this.#machine.time.wall) * 1_000_000n);

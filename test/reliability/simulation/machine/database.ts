@@ -2,12 +2,14 @@ import { DatabaseSync as RealDatabase } from 'node:sqlite';
 import type { StatementSync } from 'node:sqlite';
 import { theDisk } from './file-system.ts';
 import { machine } from './machine.ts';
+import type { Process } from './machine.ts';
 
 let stored = new RealDatabase(':memory:');
 
 /** An empty disk has no ledger. */
 export function eraseLedger(): void {
   stored.close();
+  locks.clear();
   stored = new RealDatabase(':memory:');
 }
 
@@ -70,11 +72,18 @@ const writes = /^\s*(?:insert|update|delete|commit|replace)\b/i;
 /** `DatabaseSync` of the machine: it outlives processes, and every write is a moment at which the process may die. */
 export class DatabaseSync {
   readonly #set = new Map<string, string | number>();
+  readonly #path: string;
 
   constructor(path: string) {
+    this.#path = path;
     // The ledger of a machine is in memory; its file only has to be there.
     const file = theDisk().at(path);
-    if (file.data.length === 0) theDisk().write(file, new Uint8Array(4096), 0, true);
+    if (this.#isLedger && file.data.length === 0) theDisk().write(file, new Uint8Array(4096), 0, true);
+  }
+
+  /** All other databases are empty: only their lock is used. */
+  get #isLedger(): boolean {
+    return this.#path.endsWith('/ledger.db');
   }
 
   get isTransaction(): boolean {
@@ -82,6 +91,7 @@ export class DatabaseSync {
   }
 
   exec(sql: string): void {
+    if (!this.#isLedger) return takeLock(this.#path);
     const [, name, value] = settings.exec(sql) ?? [];
     if (name !== undefined && value !== undefined) this.#set.set(name, settingValues[value.toLowerCase()] ?? value);
     else if (name === undefined) touch(sql, () => stored.exec(sql));
@@ -98,8 +108,22 @@ export class DatabaseSync {
   }
 
   close(): void {
-    recoverLedger();
+    if (this.#isLedger) recoverLedger();
+    else locks.delete(this.#path);
   }
+}
+
+/** Who holds the lock of which file; the kernel frees those of the dead. */
+const locks = new Map<string, Process | null>();
+
+function takeLock(path: string): void {
+  const holder = locks.get(path);
+  if (holder?.isDead === false) throw refused('database is locked', 5);
+  locks.set(path, machine().process);
+}
+
+function refused(message: string, errcode: number): Error {
+  return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode, errstr: message });
 }
 
 /** Copies of the ledger are not simulated. */
@@ -164,17 +188,12 @@ class Setting extends Statement {
 /** Reads are free; a write may be refused, and may be the last thing that the process does. */
 function touch<T>(sql: string, work: () => T): T {
   const host = machine();
-  if (host.process?.isDead === true)
-    throw Object.assign(new Error('the process is dead'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
+  if (host.process?.isDead === true) throw refused('the process is dead', 10);
   if (!writes.test(sql)) return work();
   return host.callSync({ name: 'ledger', detail: sql.slice(0, 24) }, () => {
     if (!/^\s*commit/i.test(sql) && host.diskTrouble > 0 && host.random.chance(host.diskTrouble)) {
       host.reach('ledger refused a write');
-      throw Object.assign(new Error('database or disk is full'), {
-        code: 'ERR_SQLITE_ERROR',
-        errcode: 13,
-        errstr: 'full',
-      });
+      throw refused('database or disk is full', 13);
     }
     return work();
   });

@@ -13,7 +13,6 @@ const replaced: Readonly<
   'node:fs/promises': { by: 'promises', from: 'file-system.ts', rest: 'missing' },
   'node:timers/promises': { by: 'timers', from: 'small-modules.ts', rest: 'missing' },
   'node:crypto': { by: 'crypto', from: 'small-modules.ts', rest: 'stay' },
-  'node:net': { by: 'net', from: 'small-modules.ts', rest: 'stay' },
 };
 const wholly: Readonly<Record<string, string>> = { chokidar: 'watch-events.ts', 'node:sqlite': 'database.ts' };
 

@@ -1,6 +1,4 @@
-import { EventEmitter } from 'node:events';
 import { machine } from './machine.ts';
-import type { Process } from './machine.ts';
 
 /** `node:timers/promises` of the machine. */
 export const timers = {
@@ -34,42 +32,3 @@ export const crypto = {
   randomBytes: (size: number): Buffer =>
     Buffer.from(Array.from({ length: size }, () => machine().ownRandom.below(256))),
 };
-
-/** Of `node:net` only the names that a process takes, which the kernel gives back when it dies. */
-export const net = {
-  createServer: () => new NameServer(),
-};
-
-const taken = new Map<string, Process | null>();
-
-class NameServer extends EventEmitter {
-  #name = '';
-
-  listen(name: string, onListening?: () => void): this {
-    const { process, time } = machine();
-    const holder = taken.get(name);
-    if (holder !== undefined && holder?.isDead === false)
-      time.after(0, () => this.emit('error', Object.assign(new Error('in use'), { code: 'EADDRINUSE' })), process);
-    else {
-      taken.set(name, process);
-      this.#name = name;
-      time.after(0, () => (this.emit('listening'), onListening?.()), process);
-    }
-    return this;
-  }
-
-  close(onClose?: () => void): this {
-    taken.delete(this.#name);
-    machine().time.after(0, () => onClose?.(), machine().process);
-    return this;
-  }
-
-  unref(): this {
-    return this;
-  }
-}
-
-/** A new machine has no names that are taken. */
-export function freeNames(): void {
-  taken.clear();
-}
