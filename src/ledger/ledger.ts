@@ -1,6 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
-import type { AmendStore, Claims, FileStore, IntakeStore, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
+import type {
+  AmendStore,
+  Claims,
+  FileStore,
+  IntakeStore,
+  LeftoverStore,
+  PublishStore,
+  PutAwayStore,
+} from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
 import { createBudgetRow } from './budget.ts';
@@ -8,6 +16,7 @@ import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import { createFiles } from './files.ts';
+import { createLeftovers, settleRequests } from './leftovers.ts';
 import { openDatabase } from './open-database.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { createRounds } from './rounds.ts';
@@ -19,7 +28,16 @@ import type { LedgerView } from './view.ts';
 
 /** Every port of the ledger. A write is on disk when its promise resolves. */
 export interface Ledger
-  extends FileStore, Claims, PublishStore, PutAwayStore, AmendStore, IntakeStore, LedgerView, AsyncDisposable {
+  extends
+    FileStore,
+    Claims,
+    PublishStore,
+    PutAwayStore,
+    AmendStore,
+    IntakeStore,
+    LeftoverStore,
+    LedgerView,
+    AsyncDisposable {
   readonly budget: BudgetRow;
   /**
    * Writes a copy to `backups/`, unless nothing was written since the last one.
@@ -55,6 +73,7 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
   const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
   try {
     await catchUp(db, stateDir);
+    await settleRequests(db);
   } catch (error) {
     await db.destroy();
     throw await explainOpening(error, path);
@@ -69,6 +88,7 @@ function compose(db: Kysely<LedgerTables>, database: DatabaseSync, stateDir: str
     ...files,
     ...createArrivals(db),
     ...createRounds(db),
+    ...createLeftovers(db),
     ...createView(db),
     claim: claims.claim,
     budget: createBudgetRow(db),

@@ -61,10 +61,26 @@ export interface BudgetTable {
   spent: string;
 }
 
+/** One row for each token in `intent` and `suspects` of all files: what was asked for, and when. */
+export interface CreateRequestTable {
+  token: string;
+  file_id: string;
+  title: string;
+  at: number;
+}
+
+/** Append-only: records that nothing needed any more, just before each was deleted. */
+export interface DeletionTable {
+  video_id: string;
+  at: number;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
   budget: BudgetTable;
+  create_request: CreateRequestTable;
+  deletion: DeletionTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -134,6 +150,13 @@ const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX history_file ON history (file_id, seq);
   CREATE TABLE budget (id INTEGER PRIMARY KEY CHECK (id = 1), spent TEXT NOT NULL) STRICT;
+  `,
+  `
+  CREATE INDEX file_waiting ON file (seq) WHERE disposal = 'waiting';
+  CREATE TABLE create_request (token TEXT PRIMARY KEY, file_id TEXT NOT NULL, title TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
+  CREATE TABLE deletion (video_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+  CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
+  CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
   `,
 ];
 
