@@ -32,7 +32,9 @@ test('a ledger of the first schema gets a line for each create request without a
   await store[Symbol.asyncDispose]();
   const database = new DatabaseSync(join(stateDir, 'ledger.db'));
   database.exec(
-    'DROP TABLE create_request; DROP TABLE deletion; DROP INDEX file_empty_record; DROP INDEX file_video; PRAGMA user_version = 1',
+    `DROP TABLE create_request; DROP TABLE deletion; DROP TABLE identity; DROP INDEX file_empty_record; DROP INDEX file_video;
+     DROP INDEX file_waiting; ALTER TABLE file DROP COLUMN checksum; ALTER TABLE history DROP COLUMN checksum;
+     PRAGMA user_version = 1`,
   );
   database.close();
   await using reopened = await openLedger(stateDir);
