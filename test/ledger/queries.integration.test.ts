@@ -43,6 +43,7 @@ test.each<[string, (ports: Ports) => Promise<unknown>, string]>([
   ['feeds to publish', ({ waiting }) => waiting(), 'file_state'],
   ['files on their way to a feed', ({ isExpecting }) => isExpecting('feed_news'), 'file_state'],
   ['local files to put away', ({ toDispose }) => toDispose(8), 'file_disposal'],
+  ['the videos of a sidecar', ({ pathsNamed }) => pathsNamed('/inbox', 'a/clip'), 'file_path'],
   ['local files that wait for the disk', ({ waitingForDisk }) => waitingForDisk(8), 'file_waiting'],
   ['metadata to send', ({ toAmend }) => toAmend(8), 'file_amendment'],
   ['twins of a file', ({ twins }) => twins(someFacts()), 'file_size'],

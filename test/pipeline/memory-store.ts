@@ -195,6 +195,11 @@ export class MemoryStore implements Stores {
         this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
   }
 
+  pathsNamed(folder: string, stem: string): Promise<readonly string[]> {
+    const paths = this.rows.filter((facts) => facts.folder === folder).map(({ path }) => path);
+    return Promise.resolve([...new Set(paths)].filter((path) => path === stem || path.startsWith(`${stem}.`)));
+  }
+
   unrouted(): Promise<readonly Facts[]> {
     return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && facts.plan === null));
   }

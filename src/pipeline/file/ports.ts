@@ -154,6 +154,8 @@ export interface IntakeStore {
   /** The newest row of the same version, wherever it lies; superseded ones are left out. */
   atLocation(version: FileVersion): Promise<Facts | null>;
   insert(facts: Facts): Promise<void>;
+  /** Paths of rows that are this path, or this path with an extension. */
+  pathsNamed(folder: string, stem: string): Promise<readonly string[]>;
   /** Rows that are held because nothing says where they go. */
   unrouted(): Promise<readonly Facts[]>;
 }

@@ -73,7 +73,12 @@ function contentsOf(path: string): readonly string[] {
     .toSorted();
 }
 
-const local = createLocalFiles({ whyAway: async () => null, writerOf: async () => null, service: null });
+const local = createLocalFiles({
+  whyAway: async () => null,
+  writerOf: async () => null,
+  isSidecarUsed: async () => false,
+  service: null,
+});
 const put = (facts: Facts) => local.dispose(facts, signal);
 
 test.each<readonly [string, string, object]>([

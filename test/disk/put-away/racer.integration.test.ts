@@ -18,6 +18,7 @@ const writers = new OpenWriters();
 const local = createLocalFiles({
   whyAway: async () => null,
   writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
+  isSidecarUsed: async () => false,
   service: null,
 });
 
@@ -36,7 +37,12 @@ async function contentsOf(path: string): Promise<readonly string[]> {
 }
 
 /** Without the veto of a writer: the racer would rarely get its chance. */
-const unguarded = createLocalFiles({ whyAway: async () => null, writerOf: async () => null, service: null });
+const unguarded = createLocalFiles({
+  whyAway: async () => null,
+  writerOf: async () => null,
+  isSidecarUsed: async () => false,
+  service: null,
+});
 const rounds = 12;
 
 /** A process that puts a new file where each of ours is put away, while it is. */
@@ -123,6 +129,7 @@ test('what is written through an open descriptor while the file is read again is
       if (looks === 2) writeSync(descriptor, 'SENT');
       return null;
     },
+    isSidecarUsed: async () => false,
     service: null,
   });
   expect(await writing.dispose(facts, signal)).toMatchObject({ ok: false, failure: { kind: 'changed' } });
