@@ -135,6 +135,14 @@ const migrations: readonly string[] = [
   CREATE INDEX history_file ON history (file_id, seq);
   CREATE TABLE budget (id INTEGER PRIMARY KEY CHECK (id = 1), spent TEXT NOT NULL) STRICT;
   `,
+  // The file that a duplicate was skipped for: in its failure, and no longer in a sentence alone.
+  `
+  UPDATE file SET last_failure = json_set(last_failure, '$.twin', (
+    SELECT twin.id FROM file twin
+    WHERE twin.size = file.size AND twin.id <> file.id AND instr(file.why, '(' || twin.id) > 0))
+  WHERE state = 'skipped' AND last_failure IS NOT NULL;
+  CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
+  `,
 ];
 
 /**

@@ -15,6 +15,7 @@ import type {
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
 import { createAmend } from './amend.ts';
+import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
 import { createPutAway } from './put-away.ts';
@@ -54,6 +55,8 @@ export interface RoundsWorld {
 export interface Rounds {
   /** The rounds that need no service. */
   startLocal(signal: AbortSignal): void;
+  /** A file that others may have been skipped for failed, or was given up. */
+  fell(id: string): void;
   /** The rounds that ask the service. */
   startRemote(signal: AbortSignal): void;
   /** Somebody says that videos have changed: sweeps soon. */
@@ -80,12 +83,18 @@ export function createRounds(world: RoundsWorld): Rounds {
   });
   const putAway = createPutAway({ ...world, retry });
   const amend = createAmend({ ...world, retry });
+  const duplicates = createDuplicates(world);
   let publishAt = 0;
   return {
-    startLocal: (signal) =>
+    startLocal: (signal) => {
+      jobs.start('duplicates', async () => {
+        if ((await duplicates.run()) > 0) wake();
+      });
       jobs.start('put away', async () => {
         if ((await putAway.run(signal)) > 0) wake();
-      }),
+      });
+    },
+    fell: duplicates.fell,
     startRemote: (signal) => {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));

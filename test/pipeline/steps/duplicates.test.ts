@@ -26,7 +26,7 @@ function disk(contents: Readonly<Record<string, string>>): LocalFiles & { readon
 function look(others: readonly Facts[], contents: Readonly<Record<string, string>>) {
   const own = someFacts({ id: 'f_9' });
   const local = disk({ f_9: 'same', ...contents });
-  return findTwin(own, live, { store: new MemoryStore([...others, own]), local });
+  return findTwin(own, live, { store: new MemoryStore([...others, own]), local, passing: new Set() });
 }
 
 describe('a file of the same size', () => {
@@ -67,7 +67,7 @@ test('a file with a size of its own is not read at all', async () => {
   const own = someFacts({ version: { ...someVersion, size: 1 } });
   const local = disk({ f_1: 'same' });
   expect(
-    await findTwin(own, live, { store: new MemoryStore([own, someFacts({ ...ready, id: 'f_2' })]), local }),
+    await findTwin(own, live, { store: new MemoryStore([own, someFacts({ ...ready, id: 'f_2' })]), local, passing: new Set() }),
   ).toBeNull();
   expect(local.read).toEqual([]);
 });

@@ -44,6 +44,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     budget: { take: async (_lane, signal) => !signal.aborted },
     receipts: { append: async () => undefined },
     clock,
+    passing: new Set(),
     newToken: () => 'token',
     unconfirmed: { mayRisk: () => true, record: () => undefined },
     ...other,
