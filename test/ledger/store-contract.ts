@@ -327,6 +327,24 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
     });
   });
 
+  test('the paths that are a stem, or a stem with an extension, are found', async () => {
+    const paths = [
+      'a/clip',
+      'a/clip.mp4',
+      'a/clip.v2.mp4',
+      'a/clip (2).mp4',
+      'a/clip/x.mp4',
+      'b/clip.mp4',
+      'a/clipper.mp4',
+    ];
+    const rows = paths.map((path, n) => named(`f_${n}`, { path }));
+    await withRows([...rows, named('again', { path: 'a/clip.mp4' })], async (store) => {
+      const found = await store.pathsNamed(someFacts().folder, 'a/clip');
+      expect(found.toSorted()).toEqual(['a/clip', 'a/clip.mp4', 'a/clip.v2.mp4']);
+      expect(await store.pathsNamed('/other', 'a/clip')).toEqual([]);
+    });
+  });
+
   describe('what is left to do', () => {
     test('with local files', async () => {
       const finished = { ...ready, end: 'done', published: { feed_news: 1 } } as const;
@@ -339,7 +357,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       await withRows(rows, async (store) => {
         expect(idsOf(await store.toDispose(9))).toEqual(['a', 'c']);
         expect(idsOf(await store.toDispose(1))).toEqual(['a']);
-        expect(idsOf(await store.waitingForDisk())).toEqual(['d']);
+        expect(idsOf(await store.waitingForDisk(9))).toEqual(['d']);
       });
     });
 

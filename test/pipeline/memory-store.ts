@@ -137,8 +137,9 @@ export class MemoryStore implements Stores {
     return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'pending').slice(0, limit));
   }
 
-  waitingForDisk(): Promise<readonly Facts[]> {
-    return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'waiting'));
+  waitingForDisk(limit: number): Promise<readonly Facts[]> {
+    const waiting = this.rows.filter(({ disposal }) => disposal === 'waiting');
+    return Promise.resolve(waiting.toReversed().slice(0, limit));
   }
 
   toAmend(limit: number): Promise<readonly Facts[]> {
@@ -202,6 +203,11 @@ export class MemoryStore implements Stores {
     for (const token of suspectsOf(facts))
       if (!this.#asked.has(token))
         this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
+  }
+
+  pathsNamed(folder: string, stem: string): Promise<readonly string[]> {
+    const paths = this.rows.filter((facts) => facts.folder === folder).map(({ path }) => path);
+    return Promise.resolve([...new Set(paths)].filter((path) => path === stem || path.startsWith(`${stem}.`)));
   }
 
   unrouted(): Promise<readonly Facts[]> {

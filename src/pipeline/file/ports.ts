@@ -123,8 +123,8 @@ export interface FeedBatch {
 export interface PutAwayStore {
   /** `done`, and `after_ready` was not tried yet. */
   toDispose(limit: number): Promise<readonly Facts[]>;
-  /** Those whose `after_ready` failed and is tried again. */
-  waitingForDisk(): Promise<readonly Facts[]>;
+  /** Those whose `after_ready` failed and is tried again, newest first. */
+  waitingForDisk(limit: number): Promise<readonly Facts[]>;
 }
 
 /** Rows whose video gets new metadata. */
@@ -163,6 +163,8 @@ export interface IntakeStore {
   /** The newest row of the same version, wherever it lies; superseded ones are left out. */
   atLocation(version: FileVersion): Promise<Facts | null>;
   insert(facts: Facts): Promise<void>;
+  /** Paths of rows that are this path, or this path with an extension. */
+  pathsNamed(folder: string, stem: string): Promise<readonly string[]>;
   /** Rows that are held because nothing says where they go. */
   unrouted(): Promise<readonly Facts[]>;
 }
