@@ -93,15 +93,25 @@ export class MemoryStore implements Stores {
     return Promise.resolve(this.rows.filter((facts) => states.includes(stateOf(facts))).length);
   }
 
-  twins(facts: Facts): Promise<readonly Facts[]> {
+  twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]> {
     const own = this.rows.findIndex(({ id }) => id === facts.id);
     const isTwin = (twin: Facts, index: number): boolean => {
       if (twin.id === facts.id || twin.version.size !== facts.version.size || twin.sourceUrl !== null) return false;
-      const state = stateOf(twin);
-      if (twin.uploadedAt !== null && twin.remoteStatus !== 'failed' && state !== 'held') return true;
-      return ['queued', 'awaiting upload', 'retrying'].includes(state) && index < own;
+      if (stands(twin)) return true;
+      const goesFirst = index < own || (twin.videoId !== null && !twin.dying) || passing.includes(twin.id);
+      return goesFirst && ['queued', 'awaiting upload', 'retrying'].includes(stateOf(twin));
     };
     return Promise.resolve(this.rows.filter(isTwin));
+  }
+
+  stranded(twin: string | null): Promise<readonly Facts[]> {
+    const isStranded = ({ end, lastFailure }: Facts): boolean => {
+      if (end !== 'skipped' || lastFailure?.twin === undefined || lastFailure.twin !== (twin ?? lastFailure.twin))
+        return false;
+      const found = this.rows.find(({ id }) => id === lastFailure.twin);
+      return found === undefined || !stands(found);
+    };
+    return Promise.resolve(this.rows.filter(isStranded));
   }
 
   waiting(): Promise<readonly FeedBatch[]> {
@@ -203,4 +213,10 @@ export class MemoryStore implements Stores {
   unrouted(): Promise<readonly Facts[]> {
     return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && facts.plan === null));
   }
+}
+
+function stands(facts: Facts): boolean {
+  if (facts.uploadedAt === null || facts.remoteStatus === 'failed') return false;
+  const state = stateOf(facts);
+  return state !== 'held' && (state !== 'superseded' || facts.readyAt !== null);
 }

@@ -23,8 +23,17 @@ export interface FileStore {
   due(state: FileState, now: number, limit: number): Promise<readonly Facts[]>;
   /** How many are in any of these states, all at one moment. */
   count(...states: readonly FileState[]): Promise<number>;
-  /** Other files of the same size that were uploaded, or came before and are on their way, oldest first. */
-  twins(facts: Facts): Promise<readonly Facts[]>;
+  /**
+   * Other files of the same size that were uploaded, or are on their way and go first: they came before, have a record, or are
+   * among `passing`. Oldest first.
+   */
+  twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]>;
+  /**
+   * Files that were skipped for one that failed in processing or was deleted since.
+   *
+   * @param twin id of that file; null for all of them, which reads every skipped row
+   */
+  stranded(twin: string | null): Promise<readonly Facts[]>;
 }
 
 /** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
