@@ -96,7 +96,6 @@ describe('files of the same content', () => {
   const local: ConductorWorld['local'] = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'same' }),
-    checkDisposal: async () => null,
     dispose: async () => ({ ok: true, value: null }),
   };
 
