@@ -1,8 +1,9 @@
 import { backoffMs } from './file/backoff.ts';
 import type { RetryPolicy } from './file/backoff.ts';
-import { failureOfMachine, failureOfThrown, isMereWait } from './file/failure.ts';
+import { failureOfMachine, failureOfThrown } from './file/failure.ts';
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
 import type { Budget, Clock } from './file/ports.ts';
+import { judgedService } from './judged-service.ts';
 import { createBreaker } from './pause.ts';
 import type { Breaker } from './pause.ts';
 import type { Pause } from './events.ts';
@@ -18,6 +19,8 @@ import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
 import type { LiveUpload, Uploads } from './steps/uploads.ts';
+import { createUploadHosts } from './upload-hosts.ts';
+import type { UploadHosts } from './upload-hosts.ts';
 import { createWakeUp } from './wake-up.ts';
 
 /** What a reload may change. */
@@ -47,8 +50,10 @@ export interface Conductor {
    * long tick has moved. Only one that hangs, or breaks each time for a reason of its own, no longer turns.
    */
   turnedAt(): number;
-  /** Why everything waits, or null. */
+  /** Why everything waits, or all uploads to a host, or null. */
   pause(): Pause | null;
+  /** Why it takes long to hear that a video is ready, or null. */
+  pollTrouble(): string | null;
   /** Asks the service at once whether the reason of a pause is gone. */
   probeNow(): void;
   /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
@@ -87,6 +92,7 @@ class Loop implements Conductor {
   readonly #wakeUp = createWakeUp();
   readonly #uploads: Uploads;
   readonly #breaker: Breaker;
+  readonly #uploadHosts: UploadHosts;
   readonly #runner: Runner;
   readonly #lanes: Lanes;
   readonly #retries: Retries;
@@ -102,14 +108,21 @@ class Loop implements Conductor {
     this.#turnedAt = clock.elapsed();
     this.#uploads = createUploads(clock);
     this.#breaker = createBreaker(world);
+    this.#uploadHosts = createUploadHosts({ ...world, isBack: () => this.#release() });
+    const service = judgedService(world, {
+      breaker: this.#breaker,
+      uploadHosts: this.#uploadHosts,
+      stopping: this.#stopping.signal,
+    });
     const unconfirmed = createUnconfirmedCreates(clock, logger);
     this.#runner = createRunner({
       ...world,
-      steps: createSteps({ ...world, unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
+      steps: createSteps({ ...world, host: service.host, unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
       policy: policyOf(clock, () => this.#settings.retry),
-      ended: (facts, failure) => {
+      ended: (_facts, failure) => {
         if (failure === null) this.#breaker.succeeded();
-        else if (!isMereWait(failure)) this.#breaker.failed(facts.id, failure);
+        // What a host had a part in was judged already.
+        else if (failure.kind === 'suspended') this.#breaker.failed(failure);
       },
       stuck: (id, error) => this.#stuck(id, error),
     });
@@ -118,8 +131,10 @@ class Loop implements Conductor {
       runner: this.#runner,
       uploads: initial.uploads,
       mayCreate: () => unconfirmed.mayRisk(),
+      mayUpload: (facts) => this.#uploadHosts.admit(facts),
       onEnd: (id, wasOurs) => {
         this.#uploads.ended(id);
+        this.#uploadHosts.ended(id);
         // Else it would be tried again at once, and keep a processor busy until the other worker is done.
         if (wasOurs) this.wake();
       },
@@ -134,9 +149,10 @@ class Loop implements Conductor {
     });
     this.#rounds = createRounds({
       ...world,
+      ...service,
       runner: this.#runner,
       settings: () => this.#settings,
-      failed: (of, failure) => this.#breaker.failed(of, failure),
+      failed: (failure, signal) => this.#breaker.judge(failure, signal),
       broke: (round, error) => this.broke(round, error),
       wake: () => this.wake(),
     });
@@ -169,8 +185,12 @@ class Loop implements Conductor {
   }
 
   async #probe(): Promise<void> {
-    if (!(await this.#breaker.probe(this.#stopping.signal))) return;
-    await this.#retries.releaseForService();
+    if (await this.#breaker.probe(this.#stopping.signal)) this.#release();
+  }
+
+  /** What waited for a host need not wait for its own backoff once the host is back. */
+  #release(): void {
+    this.#retries.serviceBack();
     this.wake();
   }
 
@@ -180,7 +200,7 @@ class Loop implements Conductor {
 
   #stuck(id: string, error: unknown): void {
     this.#world.logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
-    this.#breaker.failed(id, { ...failureOfThrown(error), kind: 'suspended' });
+    this.#breaker.failed({ ...failureOfThrown(error), kind: 'suspended' });
   }
 
   start(): void {
@@ -237,7 +257,7 @@ class Loop implements Conductor {
   broke(work: string, error: unknown): void {
     const failure = failureOfMachine(error);
     if (failure === null) this.#world.logger.error('A background task failed', { work, err: error });
-    else this.#breaker.failed(work, failure);
+    else this.#breaker.failed(failure);
   }
 
   turnedAt(): number {
@@ -245,7 +265,11 @@ class Loop implements Conductor {
   }
 
   pause(): Pause | null {
-    return this.#breaker.pause();
+    return this.#breaker.pause() ?? this.#uploadHosts.pause();
+  }
+
+  pollTrouble(): string | null {
+    return this.#rounds.pollTrouble();
   }
 
   uploads(): readonly LiveUpload[] {

@@ -175,7 +175,7 @@ describe('an unreachable service', () => {
     const { conductor, store, service, logger, until } = open(files(20));
     service.failing.set('all', failure('offline'));
     await until(() => conductor.pause() !== null);
-    await until(() => service.count('list') >= 5);
+    await until(() => service.count('probe') >= 5);
     expect(conductor.pause()).toMatchObject({ kind: 'offline', why: 'it was offline' });
     // What was under way when it closed, and no more.
     expect(service.count('create')).toBeLessThanOrEqual(4);
@@ -191,11 +191,11 @@ describe('an unreachable service', () => {
     const { conductor, service, clock, until } = open(files(3));
     service.failing.set('all', failure('suspended', { status: 401 }));
     await until(() => conductor.pause() !== null);
-    const probes = service.count('list');
-    await until(() => service.count('list') > probes, 10_000);
+    const probes = service.count('probe');
+    await until(() => service.count('probe') > probes, 10_000);
     expect(clock.elapsed()).toBeGreaterThanOrEqual(300_000);
     conductor.probeNow();
-    await until(() => service.count('list') > probes + 1, 0);
+    await until(() => service.count('probe') > probes + 1, 0);
     service.failing.clear();
     conductor.probeNow();
     await until(() => conductor.isIdle());

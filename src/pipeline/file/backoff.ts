@@ -10,6 +10,14 @@ export interface RetryPolicy {
 /** How long a suspended account, key or folder is left alone before it is probed (design section 8). */
 export const suspensionProbeMs = 5 * 60_000;
 
+/** Waits between two looks at whether a host is back: 1 s, then doubling up to a minute. */
+const probeMs = { first: 1_000, most: 60_000 };
+
+/** @param probes how often it was looked already @returns milliseconds */
+export function offlineProbeMs(probes: number): number {
+  return Math.min(probeMs.most, probeMs.first * 2 ** Math.min(probes, 6));
+}
+
 /** Bounds of the wait after a failure that was the network's or the whole service's, not the file's. */
 const offlineMs = { least: 2_000, most: 20_000 };
 

@@ -6,8 +6,8 @@ import type { Clock, FileStore } from '../file/ports.ts';
 export interface Retries {
   /** Releases what is due. Called at every turn of the loop, also while everything waits. */
   run(): Promise<void>;
-  /** What waited for the service alone need not wait for its own backoff once the service is back. */
-  releaseForService(): Promise<void>;
+  /** The service, or an upload host, is back: the next round releases what waited for it. */
+  serviceBack(): void;
   /** A watched folder can be trusted again: the next round releases what waited for it. */
   folderBack(folder: string): void;
 }
@@ -34,19 +34,19 @@ const toleratedMs = 1_000;
 export function createRetries({ store, clock, release, longestBackoffMs }: RetriesWorld): Retries {
   const foldersBack = new Set<string>();
   let clockOffset = Infinity;
-  let isStart = true;
+  /** At a start too: a restart is how a new key comes in when it is a credential of systemd, and nobody waits five minutes for it. */
+  let isServiceBack = true;
 
   const releaseEach = async (isReleased: (facts: Facts) => boolean): Promise<void> => {
     const rows = await store.due('retrying', Number.MAX_SAFE_INTEGER, mostRows);
     for (const facts of rows) if (isReleased(facts)) await release(facts.id);
   };
 
-  /** A restart is how a new key comes in when it is a credential of systemd: nobody waits five minutes for it. */
-  const releaseAtStart = async (): Promise<void> => {
-    if (!isStart) return;
+  const releaseForService = async (): Promise<void> => {
+    if (!isServiceBack) return;
     // A folder that is missing says itself when it is back.
     await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
-    isStart = false;
+    isServiceBack = false;
   };
 
   /** Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than any wait is long. */
@@ -68,12 +68,14 @@ export function createRetries({ store, clock, release, longestBackoffMs }: Retri
   return {
     run: async () => {
       const now = clock.now();
-      await releaseAtStart();
+      await releaseForService();
       await releaseTooFar(now);
       for (const { id } of await store.due('retrying', now, mostAtOnce)) await release(id);
       await releaseFolders();
     },
-    releaseForService: () => releaseEach(waitedForService),
+    serviceBack: () => {
+      isServiceBack = true;
+    },
     folderBack: (folder) => {
       foldersBack.add(folder);
     },
