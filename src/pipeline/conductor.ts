@@ -145,7 +145,7 @@ class Loop implements Conductor {
         await this.#runner.apply(id, { type: 'GO' });
         this.#turn();
       },
-      longestBackoffMs: () => this.#settings.retry.maxMs,
+      retry: () => this.#settings.retry,
     });
     this.#rounds = createRounds({
       ...world,

@@ -106,7 +106,9 @@ export function createUploadHosts(world: {
       if (answer.ok) succeeded(host, upload);
       else if (isOfHost(answer.failure) && !isOfFile(host, upload)) {
         failed(host, upload, answer.failure);
-        return { ok: false, failure: { ...answer.failure, kind: 'offline' } };
+        // It may be the one that finds out.
+        const retryAfterMs = Math.max(1, (host.outage?.nextTryAt ?? 0) - clock.elapsed());
+        return { ok: false, failure: { ...answer.failure, kind: 'offline', retryAfterMs } };
       }
       return answer;
     },

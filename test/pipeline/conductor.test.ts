@@ -134,7 +134,7 @@ describe('from drop to done', () => {
   });
 
   test('files that wait for a folder continue as soon as it is back, those of another folder do not', async () => {
-    const notBefore = new TestClock().now() + 3_000_000;
+    const notBefore = new TestClock().now() + 300_000;
     const away = { notBefore, lastFailure: failure('suspended', { code: folderAway }) };
     const rows = [someFacts(away), someFacts({ ...away, id: 'f_2', folder: '/other' })];
     const { conductor, clock, store, until } = open(rows);
@@ -205,7 +205,7 @@ describe('an unreachable service', () => {
     const [refused, broken] = files(2, { notBefore: 1_300_000 });
     const { clock, store, until } = open([
       someFacts({ ...refused, lastFailure: failure('suspended', { status: 401 }) }),
-      someFacts({ ...broken, lastFailure: failure('transient') }),
+      someFacts({ ...broken, lastFailure: failure('transient', { retryAfterMs: 300_000 }) }),
     ]);
     await until(() => stateOf(store.row('f_0')) === 'done');
     expect(clock.elapsed()).toBeLessThan(60_000);
@@ -278,7 +278,7 @@ describe('time', () => {
 
   test('an honest deadline is waited for', async () => {
     const { store, clock, until } = open([
-      someFacts({ ...created, notBefore: 1_060_000, lastFailure: failure('transient') }),
+      someFacts({ ...created, notBefore: 1_060_000, lastFailure: failure('transient', { retryAfterMs: 60_000 }) }),
     ]);
     await until(() => stateOf(store.row()) !== 'retrying');
     expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000);

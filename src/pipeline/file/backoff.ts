@@ -45,6 +45,14 @@ export function backoffMs(attempts: number, failure: Failure, policy: RetryPolic
   }
 }
 
+/** A step that changed nothing, which is a bug, is not tried again for so long. */
+export const quarantineMs = 30_000;
+
+/** The longest wait that `backoffMs` gives, or a quarantine: a deadline that lies further ahead was set by another clock. */
+export function longestWaitMs(attempts: number, failure: Failure | null, policy: RetryPolicy): number {
+  return Math.max(quarantineMs, failure === null ? 0 : backoffMs(Math.max(1, attempts), failure, policy, 1));
+}
+
 /** Kinds that never use up a file's attempts: they say nothing about the file. */
 export function isCounted(failure: Failure): boolean {
   return failure.kind !== 'offline' && failure.kind !== 'throttled' && failure.kind !== 'suspended';

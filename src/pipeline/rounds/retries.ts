@@ -1,4 +1,6 @@
 import { folderAway } from '../pause.ts';
+import { longestWaitMs } from '../file/backoff.ts';
+import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Clock, FileStore } from '../file/ports.ts';
 
@@ -17,21 +19,18 @@ export interface RetriesWorld {
   readonly clock: Clock;
   /** Lets one file go on. */
   release(id: string): Promise<void>;
-  /** The longest backoff of the configuration, in milliseconds. */
-  longestBackoffMs(): number;
+  /** As it now is: a reload may change it. */
+  retry(): RetryPolicy;
 }
 
 /** Released in one round; the others follow in the next. */
 const mostAtOnce = 500;
 const mostRows = 10_000;
 
-/** The longest wait that the other side may ask for, or that a suspension takes. */
-const longestAskedMs = 3_600_000;
-
 /** A clock that was set back by less makes no deadline wait noticeably longer. */
 const toleratedMs = 1_000;
 
-export function createRetries({ store, clock, release, longestBackoffMs }: RetriesWorld): Retries {
+export function createRetries({ store, clock, release, retry }: RetriesWorld): Retries {
   const foldersBack = new Set<string>();
   let clockOffset = Infinity;
   /** At a start too: a restart is how a new key comes in when it is a credential of systemd, and nobody waits five minutes for it. */
@@ -49,13 +48,16 @@ export function createRetries({ store, clock, release, longestBackoffMs }: Retri
     isServiceBack = false;
   };
 
-  /** Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than any wait is long. */
+  /** Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than their own wait was long. */
   const releaseTooFar = async (now: number): Promise<void> => {
     const before = clockOffset;
     clockOffset = now - clock.elapsed();
     if (clockOffset >= before - toleratedMs) return;
-    const longestMs = Math.max(longestBackoffMs(), longestAskedMs);
-    await releaseEach(({ notBefore }) => (notBefore ?? 0) > now + longestMs);
+    const policy = retry();
+    await releaseEach(
+      ({ notBefore, attempts, lastFailure }) =>
+        (notBefore ?? 0) > now + longestWaitMs(attempts, lastFailure, policy) + toleratedMs,
+    );
   };
 
   const releaseFolders = async (): Promise<void> => {
