@@ -17,6 +17,7 @@ import { createRunner } from './steps/runner.ts';
 import type { Applied, Runner } from './steps/runner.ts';
 import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
+import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
 import type { LiveUpload, Uploads } from './steps/uploads.ts';
 import { createUploadHosts } from './upload-hosts.ts';
@@ -54,10 +55,14 @@ export interface Conductor {
   pause(): Pause | null;
   /** Why it takes long to hear that a video is ready, or null. */
   pollTrouble(): string | null;
+  /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
+  createsWaitUntil(): number | null;
   /** Asks the service at once whether the reason of a pause is gone. */
   probeNow(): void;
   /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
   ring(): void;
+  /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
+  putAwayAgain(id: string): Promise<boolean | null>;
   /** Work beside it broke: when the machine is at its limits, everything waits. */
   broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
@@ -93,6 +98,7 @@ class Loop implements Conductor {
   readonly #uploads: Uploads;
   readonly #breaker: Breaker;
   readonly #uploadHosts: UploadHosts;
+  readonly #unconfirmed: UnconfirmedCreates;
   readonly #runner: Runner;
   readonly #lanes: Lanes;
   readonly #retries: Retries;
@@ -102,7 +108,7 @@ class Loop implements Conductor {
   #running: Promise<void> = Promise.resolve();
 
   constructor(world: ConductorWorld, initial: ConductorSettings) {
-    const { clock, logger } = world;
+    const { clock } = world;
     this.#world = world;
     this.#settings = initial;
     this.#turnedAt = clock.elapsed();
@@ -114,10 +120,13 @@ class Loop implements Conductor {
       uploadHosts: this.#uploadHosts,
       stopping: this.#stopping.signal,
     });
-    const unconfirmed = createUnconfirmedCreates(clock, logger);
+    this.#unconfirmed = createUnconfirmedCreates(world);
     this.#runner = createRunner({
       ...world,
-      steps: createSteps({ ...world, host: service.host, unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
+      steps: createSteps(
+        { ...world, host: service.host, unconfirmed: this.#unconfirmed, uploads: this.#uploads },
+        this.#stopping.signal,
+      ),
       policy: policyOf(clock, () => this.#settings.retry),
       ended: (_facts, failure) => {
         if (failure === null) this.#breaker.succeeded();
@@ -130,7 +139,7 @@ class Loop implements Conductor {
       ...world,
       runner: this.#runner,
       uploads: initial.uploads,
-      mayCreate: () => unconfirmed.mayRisk(),
+      mayCreate: () => this.#unconfirmed.mayRisk(),
       mayUpload: (facts) => this.#uploadHosts.admit(facts),
       onEnd: (id, wasOurs) => {
         this.#uploads.ended(id);
@@ -244,6 +253,12 @@ class Loop implements Conductor {
     this.wake();
   }
 
+  async putAwayAgain(id: string): Promise<boolean | null> {
+    const isTried = await this.#rounds.putAwayAgain(id);
+    this.wake();
+    return isTried;
+  }
+
   ring(): void {
     this.#rounds.ring();
     this.wake();
@@ -270,6 +285,10 @@ class Loop implements Conductor {
 
   pollTrouble(): string | null {
     return this.#rounds.pollTrouble();
+  }
+
+  createsWaitUntil(): number | null {
+    return this.#unconfirmed.waitUntil();
   }
 
   uploads(): readonly LiveUpload[] {

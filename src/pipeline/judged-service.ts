@@ -24,12 +24,12 @@ export function judgedService<L extends Pick<VideoLibrary, 'publish'>>(
   return {
     host: {
       create: (facts, token, signal) => judged(host.create(facts, token, signal), signal),
-      status: (videoId, signal) => judged(host.status(videoId, signal), signal),
+      status: (videoId, signal, priority) => judged(host.status(videoId, signal, priority), signal),
       send: async (facts, hooks) => {
         const answer = await host.send(facts, hooks);
         return hooks.signal.aborted ? answer : uploadHosts.judge(facts, answer);
       },
-      remove: (videoId, signal) => judged(host.remove(videoId, signal), signal),
+      remove: (videoId, signal, priority) => judged(host.remove(videoId, signal, priority), signal),
       amend: (videoId, amendment, signal) => judged(host.amend(videoId, amendment, signal), signal),
     },
     library: { ...library, publish: (feed, signal) => judged(library.publish(feed, signal), signal) },

@@ -44,7 +44,6 @@ export function startCore({ clock, store, service }: ReturnType<typeof outside>,
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted },

@@ -17,7 +17,7 @@ function open(
     store,
     clock: new TestClock(),
     uploads,
-    mayCreate: () => mayCreate,
+    mayCreate: async () => mayCreate,
     mayUpload: ({ id }) => mayUpload(id),
     onEnd: (id) => ended.push(id),
     runner: {
