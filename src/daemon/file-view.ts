@@ -113,6 +113,7 @@ function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null 
     return `rate limited (429); resumes in ${Math.ceil(blockedMs / 1000)} s`;
   }
   if (state === 'awaiting upload') return 'waiting for an upload slot';
+  if (state === 'processing') return conductor.pollTrouble();
   return state === 'awaiting publish' ? 'waiting a few seconds to publish several at once' : null;
 }
 
