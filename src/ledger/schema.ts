@@ -152,6 +152,7 @@ const migrations: readonly string[] = [
   CREATE TABLE budget (id INTEGER PRIMARY KEY CHECK (id = 1), spent TEXT NOT NULL) STRICT;
   `,
   `
+  CREATE INDEX file_waiting ON file (seq) WHERE disposal = 'waiting';
   CREATE TABLE create_request (token TEXT PRIMARY KEY, file_id TEXT NOT NULL, title TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
   CREATE TABLE deletion (video_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
   CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;

@@ -56,6 +56,8 @@ export interface Conductor {
   probeNow(): void;
   /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
   ring(): void;
+  /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
+  putAwayAgain(id: string): Promise<boolean | null>;
   /** Work beside it broke: when the machine is at its limits, everything waits. */
   broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
@@ -226,6 +228,12 @@ class Loop implements Conductor {
   probeNow(): void {
     this.#breaker.probeNow();
     this.wake();
+  }
+
+  async putAwayAgain(id: string): Promise<boolean | null> {
+    const isTried = await this.#rounds.putAwayAgain(id);
+    this.wake();
+    return isTried;
   }
 
   ring(): void {

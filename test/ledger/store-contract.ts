@@ -295,10 +295,12 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('a', { ...finished, disposal: 'pending' }),
         named('b', { ...finished, disposal: 'kept' }),
         named('c', { ...finished, disposal: 'pending' }),
+        named('d', { ...finished, disposal: 'waiting' }),
       ];
       await withRows(rows, async (store) => {
         expect(idsOf(await store.toDispose(9))).toEqual(['a', 'c']);
         expect(idsOf(await store.toDispose(1))).toEqual(['a']);
+        expect(idsOf(await store.waitingForDisk())).toEqual(['d']);
       });
     });
 

@@ -59,7 +59,6 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted },
@@ -107,7 +106,6 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'f_1' }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -122,7 +120,6 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'same' }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
     });

@@ -199,7 +199,6 @@ export class ExploredWorld {
         return this.#isFileThere || isBlind ? null : failure('vanished');
       },
       hash: () => Promise.resolve({ ok: true, value: 'aa' }),
-      checkDisposal: async () => null,
       dispose: () => Promise.resolve({ ok: true, value: null }),
     };
     const world: CreateWorld = {

@@ -127,6 +127,10 @@ export class MemoryStore implements Stores {
     return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'pending').slice(0, limit));
   }
 
+  waitingForDisk(): Promise<readonly Facts[]> {
+    return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'waiting'));
+  }
+
   toAmend(limit: number): Promise<readonly Facts[]> {
     const states = new Set(['processing', 'awaiting publish', 'done']);
     const isDue = (facts: Facts): boolean =>

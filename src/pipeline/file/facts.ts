@@ -72,8 +72,11 @@ export interface Facts {
 
   /** Metadata that a later sidecar changed and that still has to be sent. */
   readonly amendment: Amendment | null;
-  /** What is left to do with the local file after `done`: `pending` until it is done or given up. */
-  readonly disposal: 'pending' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
+  /**
+   * What is left to do with the local file after `done`: `pending` until it is tried, `waiting` while it fails for a reason that may
+   * pass (`lastFailure`), then how it ended.
+   */
+  readonly disposal: 'pending' | 'waiting' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
 }
 
 export interface Amendment {
@@ -139,6 +142,11 @@ export function withoutToken({ intent, suspects }: Facts, token: string): Pick<F
  */
 export function mayHaveArrived(facts: Facts): boolean {
   return facts.uploadedAt !== null || facts.sha256 !== null;
+}
+
+/** Whether a row stands for no file any more: whatever is at its path is not its file. */
+export function isGivenUp({ end }: Pick<Facts, 'end'>): boolean {
+  return end === 'superseded' || end === 'vanished';
 }
 
 /** Feeds of the plan that were not yet published with this video. */

@@ -112,8 +112,10 @@ export interface FeedBatch {
 
 /** Rows whose local file is still to be put away. */
 export interface PutAwayStore {
-  /** `done`, and `after_ready` is not carried out yet. */
+  /** `done`, and `after_ready` was not tried yet. */
   toDispose(limit: number): Promise<readonly Facts[]>;
+  /** Those whose `after_ready` failed and is tried again. */
+  waitingForDisk(): Promise<readonly Facts[]>;
 }
 
 /** Rows whose video gets new metadata. */
@@ -156,15 +158,23 @@ export interface IntakeStore {
   unrouted(): Promise<readonly Facts[]>;
 }
 
+/** Where a file is now, and which version of it. */
+export interface FileAt {
+  /** Relative to its folder. */
+  readonly path: string;
+  readonly version: FileVersion;
+}
+
 /** The files on this machine. */
 export interface LocalFiles {
   /** Null when the accepted version is still there, else `vanished`, `changed`, why it cannot be read, or that its folder is away. */
   check(facts: Facts): Promise<Failure | null>;
   hash(facts: Facts, signal: AbortSignal): Promise<Answer<string>>;
-  /** Null when the file may be deleted or moved as far as can be seen without trying, else why not. Reads nothing of it. */
-  checkDisposal(facts: Facts): Promise<Failure | null>;
-  /** Deletes or moves after `done`; `hash` has just been found equal. Returns where a moved file now is, null for a deleted one. */
-  dispose(facts: Facts): Promise<Answer<{ readonly path: string; readonly version: FileVersion } | null>>;
+  /**
+   * Deletes or moves after `done`, if the content is what was sent. Repeating it after a crash finishes what was begun.
+   * @returns where a moved file now is, null for a deleted one; with a failure, where it is when it has another name now
+   */
+  dispose(facts: Facts, signal: AbortSignal): Promise<Answer<FileAt | null> & { readonly file?: FileAt }>;
 }
 
 /** What a request is for, most urgent first: to finish a file that was begun, to create a record, to ask how far one is. */

@@ -61,6 +61,8 @@ export interface Rounds {
   startRemote(signal: AbortSignal): void;
   /** Somebody says that videos have changed: sweeps soon. */
   ring(): void;
+  /** Tries again what `after_ready` says about a file; see `PutAway.again`. */
+  putAwayAgain(id: string): Promise<boolean | null>;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
   /** Resolves when none runs any more. */
@@ -101,6 +103,7 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('publish', () => publish.run(signal));
     },
     ring: sweep.ring,
+    putAwayAgain: putAway.again,
     start: jobs.start,
     finished: jobs.finished,
   };

@@ -41,7 +41,6 @@ function open(other: Partial<Facts> = {}) {
     local: {
       check: async () => null,
       hash: async () => ({ ok: true, value: 'aa' }),
-      checkDisposal: async () => null,
       dispose: () => Promise.reject(new Error('a create disposes of nothing')),
     },
     budget: { take: async (lane) => (note(`budget ${lane}`), true) },

@@ -38,7 +38,6 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     local: {
       check: async () => null,
       hash: async () => ({ ok: true, value: 'aa' }),
-      checkDisposal: async () => null,
       dispose: async () => ({ ok: true, value: null }),
     },
     budget: { take: async (_lane, signal) => !signal.aborted },
