@@ -68,6 +68,7 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   events.listen(logEvents(logger));
   const state = await openState(config, stack, (error) => parts.conductor.broke('failure log', error));
   const { ledger } = state;
+  for (const what of ledger.repairs) logger.warn('Found damage in the state directory', { what });
   const service = stack.use(connectToService(config, { budget: ledger.budget, clock, logger }));
   const parts = assemble(config, { ...state, service, events, clock, logger });
   events.listen((event) => {
