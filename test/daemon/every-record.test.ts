@@ -209,8 +209,5 @@ test.each(ways)('no record is left unlisted when %s', async (_name, happens) => 
   await isAccountedFor();
   // Nobody will fill it: it is gone by now.
   if (['superseded', 'vanished'].includes(state(world))) expect(world.service.videos.size).toBe(0);
-  await world
-    .conductor()
-    .stop(AbortSignal.abort())
-    .catch(() => undefined);
+  await world.conductor.stop(AbortSignal.abort());
 });
