@@ -4,6 +4,7 @@ import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
 import { inspectOnline } from '../host/check-online.ts';
 import type { OnlineProblem } from '../host/check-online.ts';
+import { inspectFolders } from '../daemon/inspect-folders.ts';
 import { inspectState } from '../daemon/inspect-state.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { serviceProblems } from './check-service.ts';
@@ -22,7 +23,11 @@ export async function check(
 ): Promise<number> {
   const checked = await readConfig(shell, options.config);
   const { file, config } = checked;
-  const further = [...(await stateProblems(checked)), ...(await serviceProblems(checked))];
+  const further = [
+    ...(await stateProblems(checked)),
+    ...(await folderProblems(checked)),
+    ...(await serviceProblems(checked)),
+  ];
   const problems = [...checked.problems, ...further].toSorted((one, other) => one.line - other.line);
   const online = config === null || options.online !== true ? [] : await onlineProblems(config, shell.stopping);
   const errors = [...problems, ...online].filter(({ severity }) => severity === 'error').length;
@@ -47,6 +52,13 @@ async function stateProblems({ config, paths, problems, locate }: CheckedConfig)
   const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
   const found = await inspectState(paths, socket);
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
+}
+
+/** Folders that another dropcast has. */
+async function folderProblems({ paths, locate }: CheckedConfig): Promise<readonly Problem[]> {
+  if (paths === null) return [];
+  const found = await inspectFolders(paths);
+  return found.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
 }
 
 /** What the service says, and the create requests that it never answered. */

@@ -18,10 +18,13 @@ import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
+import { folderOwner } from '../watch/root-owner.ts';
+import type { FolderOwner } from '../watch/root-mark.ts';
 import { startBackups } from './backups.ts';
 import type { Backups } from './backups.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
+import { keptOff } from './foreign-folders.ts';
 import { lockInstance } from './instance-lock.ts';
 import { logEvents } from './log-events.ts';
 import { connectToService } from './service-connection.ts';
@@ -68,7 +71,8 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   const { ledger } = state;
   for (const what of ledger.repairs) logger.warn('Found damage in the state directory', { what });
   const service = stack.use(connectToService(config, { budget: ledger.budget, clock, logger }));
-  const parts = assemble(config, { ...state, service, events, clock, logger });
+  const owner = await folderOwner(config.stateDir, ledger.id);
+  const parts = assemble(config, { ...state, owner, service, events, clock, logger });
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
@@ -102,6 +106,7 @@ async function openState(
 }
 
 interface AssemblyWorld extends State {
+  readonly owner: FolderOwner;
   readonly service: ServiceConnection;
   readonly events: EventStream;
   readonly clock: Clock;
@@ -119,7 +124,10 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
   const { events, clock, logger, receipts } = world;
   const rows = createRows({ store: ledger, events });
   // The folders need the intake, and the local files need the folders: they look them up when they are asked.
-  const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file));
+  const local = keptOff(
+    createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file)),
+    (folder) => folders.whyForeign(folder),
+  );
   const { host, budget } = service;
   const conductor = createConductor(
     {
@@ -152,6 +160,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     ledger,
     events,
     logger,
+    owner: world.owner,
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });

@@ -26,6 +26,8 @@ export interface Folders extends AsyncDisposable {
   isSettling(): boolean;
   /** Why what is missing in a folder proves nothing, or null; see `FolderWatcher`. */
   whyAway(folder: string, missing?: string): Promise<string | null>;
+  /** Why another dropcast has a folder, or null. */
+  whyForeign(folder: string): string | null;
   /** Takes in a file as it is now, whatever the filters and the settle time say. */
   add(absolutePath: string): Promise<AddResult>;
   /** Asks the rules again about a file of which nothing was sent: somebody may have fixed them. */
@@ -109,6 +111,10 @@ class FolderSet implements Folders {
 
   async whyAway(folder: string, missing?: string): Promise<string | null> {
     return (await this.#watched.get(folder)?.watcher.whyAway(missing)) ?? null;
+  }
+
+  whyForeign(folder: string): string | null {
+    return this.#watched.get(folder)?.whyForeign ?? null;
   }
 
   async add(absolutePath: string): Promise<AddResult> {

@@ -98,10 +98,24 @@ alongside('check looks at the state', () => {
     expect(await once.ended).toMatchObject({ code: 0 });
 
     const left = async (): Promise<readonly string[]> => (await readdir(scratch.file('state'))).toSorted();
-    expect(await left()).toEqual(['backups', 'failures.jsonl', 'instance.lock', 'ledger.db', 'receipts.jsonl']);
+    expect(await left()).toEqual([
+      'backups',
+      'failures.jsonl',
+      'instance.lock',
+      'ledger.db',
+      'ledger.id',
+      'receipts.jsonl',
+    ]);
     await expectFine();
     await expectFine();
-    expect(await left()).toEqual(['backups', 'failures.jsonl', 'instance.lock', 'ledger.db', 'receipts.jsonl']);
+    expect(await left()).toEqual([
+      'backups',
+      'failures.jsonl',
+      'instance.lock',
+      'ledger.db',
+      'ledger.id',
+      'receipts.jsonl',
+    ]);
     await station.start();
     await expectFine();
     await rm(scratch.file('state/failures.jsonl'));
