@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
-import { admitWebhook } from '../host/admit-webhook.ts';
+import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
 import { createFolders } from '../intake/folders.ts';
@@ -15,9 +15,11 @@ import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
 import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
+import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
+import { OpenWriters } from '../watch/open-writers.ts';
 import { folderOwner } from '../watch/root-owner.ts';
 import type { FolderOwner } from '../watch/root-mark.ts';
 import { startBackups } from './backups.ts';
@@ -38,7 +40,7 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
-  readonly rows: Pick<Rows, 'isHeld'>;
+  readonly rows: Pick<Rows, 'isHeld' | 'hold'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
   config(): Config;
@@ -76,6 +78,7 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
+    if (event.type === 'file' && isGivenUp(event.facts)) parts.folders.givenUp(event.facts);
   });
   stack.use(parts.folders);
   const backups = stack.use(startBackups(ledger, logger));
@@ -124,10 +127,14 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
   const { events, clock, logger, receipts } = world;
   const rows = createRows({ store: ledger, events });
   // The folders need the intake, and the local files need the folders: they look them up when they are asked.
-  const local = keptOff(
-    createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file)),
-    (folder) => folders.whyForeign(folder),
-  );
+  const writers = new OpenWriters();
+  const files = createLocalFiles({
+    whyAway: (folder, missing) => folders.whyAway(folder, missing),
+    // Asked after the last moment in which somebody could open it: nothing older than that counts.
+    writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
+    service: serviceOf(config.file),
+  });
+  const local = keptOff(files, (folder) => folders.whyForeign(folder));
   const { host, budget } = service;
   const conductor = createConductor(
     {
@@ -186,6 +193,7 @@ class RunningDaemon implements Daemon {
   readonly summary: () => Promise<Summary>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
+  readonly #webhooks = createWebhookDoor();
   #config: Config;
   #stopped: Promise<void> | null = null;
 
@@ -216,7 +224,7 @@ class RunningDaemon implements Daemon {
 
   receive(webhook: Webhook): Admission {
     const { clock, logger } = this.#world;
-    const admission = admitWebhook(webhook, this.#config.service.webhookSecret, clock.now());
+    const admission = this.#webhooks.admit(webhook, this.#config.service.webhookSecret, clock.now());
     if (admission === 'taken') this.conductor.ring();
     logger.debug('A webhook arrived', { admission });
     return admission;

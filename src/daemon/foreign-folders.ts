@@ -16,10 +16,9 @@ export function keptOff(local: LocalFiles, whyForeign: (folder: string) => strin
   return {
     ...local,
     check: async (facts) => foreign(facts.folder) ?? (await local.check(facts)),
-    checkDisposal: async (facts) => foreign(facts.folder) ?? (await local.checkDisposal(facts)),
-    dispose: async (facts) => {
+    dispose: async (facts, signal) => {
       const failure = foreign(facts.folder);
-      return failure === null ? await local.dispose(facts) : { ok: false, failure };
+      return failure === null ? await local.dispose(facts, signal) : { ok: false, failure };
     },
   };
 }

@@ -1,6 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
-import type { AmendStore, Claims, FileStore, IntakeStore, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
+import type {
+  AmendStore,
+  Claims,
+  FileStore,
+  IntakeStore,
+  LeftoverStore,
+  PublishStore,
+  PutAwayStore,
+} from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
 import { createBudgetRow } from './budget.ts';
@@ -8,6 +16,7 @@ import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import { createFiles } from './files.ts';
+import { createLeftovers, settleRequests } from './leftovers.ts';
 import { openDatabase, requireSound } from './open-database.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
@@ -21,7 +30,16 @@ import type { LedgerView } from './view.ts';
 
 /** Every port of the ledger. A write is on disk when its promise resolves. */
 export interface Ledger
-  extends FileStore, Claims, PublishStore, PutAwayStore, AmendStore, IntakeStore, LedgerView, AsyncDisposable {
+  extends
+    FileStore,
+    Claims,
+    PublishStore,
+    PutAwayStore,
+    AmendStore,
+    IntakeStore,
+    LeftoverStore,
+    LedgerView,
+    AsyncDisposable {
   readonly budget: BudgetRow;
   /** Which ledger this is. A copy has the same. */
   readonly id: string;
@@ -63,6 +81,7 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
     const repairs = await repairRows(database, db, stateDir);
     if (repairs.length > 0) await requireSound(database, path);
     const strange = await catchUp(db, stateDir);
+    await settleRequests(db);
     const id = await identityOf(db);
     await writeLedgerId(stateDir, id);
     return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id });
@@ -87,6 +106,7 @@ function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, i
     ...files,
     ...createArrivals(db),
     ...createRounds(db),
+    ...createLeftovers(db),
     ...createView(db),
     id,
     repairs,

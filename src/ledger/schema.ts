@@ -71,10 +71,26 @@ export interface BudgetTable {
   spent: string;
 }
 
+/** One row for each token in `intent` and `suspects` of all files: what was asked for, and when. */
+export interface CreateRequestTable {
+  token: string;
+  file_id: string;
+  title: string;
+  at: number;
+}
+
+/** Append-only: records that nothing needed any more, just before each was deleted. */
+export interface DeletionTable {
+  video_id: string;
+  at: number;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
   budget: BudgetTable;
+  create_request: CreateRequestTable;
+  deletion: DeletionTable;
   identity: IdentityTable;
 }
 
@@ -147,6 +163,11 @@ const migrations: readonly string[] = [
   CREATE TABLE budget (id INTEGER PRIMARY KEY CHECK (id = 1), spent TEXT NOT NULL) STRICT;
   `,
   `
+  CREATE INDEX file_waiting ON file (seq) WHERE disposal = 'waiting';
+  CREATE TABLE create_request (token TEXT PRIMARY KEY, file_id TEXT NOT NULL, title TEXT NOT NULL, at INTEGER NOT NULL) STRICT;
+  CREATE TABLE deletion (video_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+  CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
+  CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
   ALTER TABLE file ADD COLUMN checksum INTEGER;
   ALTER TABLE history ADD COLUMN checksum INTEGER;
   CREATE TABLE identity (id INTEGER PRIMARY KEY CHECK (id = 1), ledger TEXT NOT NULL) STRICT;
