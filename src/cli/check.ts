@@ -42,7 +42,12 @@ export async function check(
     shell.stdout.write(conclusion({ file, config, errors, isOnline: options.online === true }));
   }
   if (errors === 0) return exitCodes.fine;
-  return checked.problems.some(({ severity }) => severity === 'error') ? exitCodes.badConfig : exitCodes.failed;
+  return checked.problems.some(isMistake) ? exitCodes.badConfig : exitCodes.failed;
+}
+
+/** Not what a disk refuses: that may pass by itself. */
+function isMistake({ severity, key, passing }: Problem): boolean {
+  return severity === 'error' && !(key === 'state_dir' && passing === true);
 }
 
 /** Problems in the state directory, unless it is already reported as unusable. */

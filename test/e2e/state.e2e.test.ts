@@ -186,6 +186,28 @@ alongside('a state directory that cannot be written', () => {
     });
   });
 
+  test(
+    'a read-only disk at start is no mistake in the configuration: systemd tries again',
+    needs('mount'),
+    async () => {
+      await using disk = await smallDisk('2m');
+      await using scratch = await makeIdle();
+      const state = join(disk.path, 'state');
+      await writeFile(scratch.config, configText(scratch.path, nowhere).replace(scratch.file('state'), state));
+      await mkdir(state);
+      disk.remount('ro');
+      for (const command of ['run', 'once']) {
+        const ended = await dropcast([command, '--config', scratch.config]);
+        expect(ended.code, command).toBe(1);
+        expect(ended.stderr).toContain('read-only');
+      }
+      expect(await dropcast(['check', '--config', scratch.config])).toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining('read-only'),
+      });
+    },
+  );
+
   const nobody = 65_534;
 
   test(
