@@ -1,7 +1,9 @@
 import { link, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { readSocketPath } from '../../src/config/paths.ts';
 import { ControlSocketError, serveControl } from '../../src/daemon/control-server.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
@@ -19,15 +21,19 @@ afterEach(() => directory[Symbol.asyncDispose]());
 /** All that the socket itself needs of a daemon. */
 function serve(): Promise<AsyncDisposable> {
   const daemon = { ledger: {}, config: () => ({ stateDir: directory.path }) } as unknown as Daemon;
-  return serveControl(daemon, path, () => Promise.reject(new Error('not asked for')));
+  return serveControl(daemon, path, {
+    reload: () => Promise.reject(new Error('not asked for')),
+    pageLink: () => null,
+  });
 }
 
-test('the control socket is for its user alone, whatever the umask', async () => {
+test('the control socket is for its user alone, the one beside it for its group too, whatever the umask', async () => {
   const before = process.umask(0);
   try {
     await using served = await serve();
     expect(served).toBeDefined();
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(readSocketPath(path))).mode & 0o777).toBe(0o660);
     expect(process.umask()).toBe(0);
   } finally {
     process.umask(before);
@@ -77,4 +83,43 @@ describe('what somebody else put in the place of the control socket', () => {
     await new Promise((resolve) => server.close(resolve));
     expect(heard).toEqual([]);
   });
+});
+
+describe('a caller of the control socket', () => {
+  /** Sends a body of 64 MiB until it is answered or cut off. */
+  function flood(announced: boolean): Promise<{ status: number | null; sentBytes: number }> {
+    const whole = 64 * 1024 * 1024;
+    const part = Buffer.alloc(64 * 1024, ' ');
+    const headers = announced ? { 'content-length': whole } : { 'transfer-encoding': 'chunked' };
+    return new Promise((resolve) => {
+      let sentBytes = 0;
+      const answers: number[] = [];
+      const call = request({ socketPath: path, method: 'POST', path: '/retry', headers, agent: false }, (answer) => {
+        answers.push(answer.statusCode ?? 0);
+        answer.resume();
+      });
+      const send = (): void => {
+        while (sentBytes < whole && !call.destroyed && answers.length === 0) {
+          sentBytes += part.length;
+          if (!call.write(part)) return void call.once('drain', send);
+        }
+        call.end();
+      };
+      call.on('error', () => {});
+      call.on('close', () => resolve({ status: answers[0] ?? null, sentBytes }));
+      send();
+    });
+  }
+
+  test.each([true, false])(
+    'who sends a body without end is refused early (length announced: %s)',
+    async (announced) => {
+      await using served = await serve();
+      expect(served).toBeDefined();
+      const { status, sentBytes } = await flood(announced);
+      expect(status).toBe(413);
+      // What was on its way by then lies in the buffers of the two sockets.
+      expect(sentBytes).toBeLessThan(8 * 1024 * 1024);
+    },
+  );
 });

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, onTestFailed } from 'vitest';
 import { startBox } from './box.ts';
 import type { Box } from './box.ts';
+import { checkAccess } from './checks/access.ts';
 import { checkConfinement } from './checks/confinement.ts';
 import { checkFolders } from './checks/folders.ts';
 import { checkGuide } from './checks/guide.ts';
@@ -44,7 +45,8 @@ function register(suite: Suite, ground: Ground): void {
       beforeAll(async () => {
         Object.assign(found, { service: await startVideoService(box()) });
       });
-      for (const check of [checkRefusals, checkStart, checkFolders, checkReload, checkConfinement]) check(scene);
+      for (const check of [checkRefusals, checkStart, checkFolders, checkAccess, checkReload, checkConfinement])
+        check(scene);
       for (const check of [checkLogs, checkMishaps, checkSecrets, checkInstances, checkLifeCycle]) check(scene);
     });
   });
