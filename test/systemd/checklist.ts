@@ -17,6 +17,7 @@ import { checkRefusals } from './checks/refusals.ts';
 import { checkReload } from './checks/reload.ts';
 import { checkSecrets } from './checks/secrets.ts';
 import { checkStart } from './checks/start.ts';
+import { checkUpgrade } from './checks/upgrade.ts';
 import { tail } from './installed.ts';
 import type { Scene } from './installed.ts';
 import { prepare } from './prepare.ts';
@@ -49,6 +50,9 @@ function register(suite: Suite, ground: Ground): void {
         check(scene);
       for (const check of [checkLogs, checkMishaps, checkSecrets, checkInstances, checkLifeCycle]) check(scene);
     });
+  });
+  describe('upgrades that nobody watches', () => {
+    checkUpgrade(boxOf(ground), inside(ground));
   });
   describe('a drop-in for hostile names', () => {
     checkHostileNames(boxOf(ground));
