@@ -53,9 +53,11 @@ async function look<T>(config: Config, path: string): Promise<T> {
     try {
       return await callDaemon<T>(socket, 'GET', path);
     } catch (error) {
+      const mayAskElsewhere =
+        error instanceof NotAllowedError || (refusal !== undefined && error instanceof NotRunningError);
+      if (!mayAskElsewhere) throw error;
       // The first refusal counts: it names the socket of the configuration.
       refusal ??= error;
-      if (!(refusal instanceof NotAllowedError)) break;
     }
   }
   throw refusal;

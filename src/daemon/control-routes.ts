@@ -17,6 +17,12 @@ export interface Reloaded {
   readonly config: string;
 }
 
+/** Of one list, for the daemon's user: as many as it may know (the range of `ls --limit`). */
+const MOST_FILES = 1_000_000;
+
+/** Some megabytes of memory for one list. */
+const MOST_FOR_MEMBERS = 1_000;
+
 /** What the sockets offer beyond the daemon itself. */
 export interface ControlPorts {
   /** Reads, checks and applies the configuration. */
@@ -25,8 +31,16 @@ export interface ControlPorts {
   pageLink(): string | null;
 }
 
-/** What members of the socket's group may do: look, and change nothing. */
-export function readRoutes(daemon: Daemon, { pageLink }: Pick<ControlPorts, 'pageLink'>): Hono {
+/**
+ * What members of the socket's group may do: look, and change nothing.
+ *
+ * @param mostFiles of one list
+ */
+export function readRoutes(
+  daemon: Daemon,
+  { pageLink }: Pick<ControlPorts, 'pageLink'>,
+  mostFiles = MOST_FOR_MEMBERS,
+): Hono {
   const { ledger } = daemon;
   const app = new Hono();
   app.onError((error, context) => refuse(context, 500, error.message));
@@ -39,6 +53,12 @@ export function readRoutes(daemon: Daemon, { pageLink }: Pick<ControlPorts, 'pag
   app.get('/files', async (context) => {
     const states = context.req.query('states')?.split(',').filter(Boolean) ?? [];
     const limit = Number(context.req.query('limit') ?? 100);
+    if (!Number.isInteger(limit) || limit < 1 || limit > mostFiles)
+      return refuse(
+        context,
+        400,
+        `one list may have 1 to ${mostFiles} files; root and the user of the daemon get more`,
+      );
     return context.json(await filesOf(ledger, daemon, { states, limit }));
   });
   app.get('/file', async (context) => {
@@ -50,7 +70,7 @@ export function readRoutes(daemon: Daemon, { pageLink }: Pick<ControlPorts, 'pag
 
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
-  const app = readRoutes(daemon, ports);
+  const app = readRoutes(daemon, ports, MOST_FILES);
   app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
   app.post('/add', (context) =>
     withBody(context, async (body) => {
@@ -73,7 +93,7 @@ async function withBody(context: Context, answer: (body: unknown) => Promise<Res
   return answer(JSON.parse(new TextDecoder().decode(body)));
 }
 
-function refuse(context: Context, status: 403 | 404 | 413 | 500, message: string): Response {
+function refuse(context: Context, status: 400 | 403 | 404 | 413 | 500, message: string): Response {
   // The rest of a body that was not read is not waited for.
   return context.json({ error: { message } }, status, status === 413 ? { connection: 'close' } : {});
 }

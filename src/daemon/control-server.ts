@@ -24,12 +24,24 @@ export async function serveControl(daemon: Daemon, socketPath: string, ports: Co
   await using making = new AsyncDisposableStack();
   making.use(await open(controlRoutes(daemon, ports).fetch, { path: socketPath, mode: 0o600 }));
   const readers = readSocketPath(socketPath);
-  making.use(await open(readRoutes(daemon, ports).fetch, { path: readers, mode: 0o660 }));
+  making.use(await open(inTurn(readRoutes(daemon, ports).fetch), { path: readers, mode: 0o660 }));
   making.defer(await linkFromStateDir(daemon.config().stateDir, socketPath));
   return making.move();
 }
 
-async function open(fetch: Parameters<typeof serveHttp>[0], place: Place & { path: string }): Promise<HttpServer> {
+type Fetch = Parameters<typeof serveHttp>[0];
+
+/** One question after the other: together, those of many members cost no more memory than the largest. */
+function inTurn(fetch: Fetch): Fetch {
+  let last: Promise<unknown> = Promise.resolve();
+  return (request) => {
+    const answer = last.then(() => fetch(request));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+async function open(fetch: Fetch, place: Place & { path: string }): Promise<HttpServer> {
   await removeStale(place.path);
   try {
     return await serveHttp(fetch, place);

@@ -26,12 +26,22 @@ let socket: string;
 let page: StatusPage;
 let served: AsyncDisposable;
 let reloads = 0;
+/** Lists that the ledger made at the same time. */
+let mostAtOnce = 0;
 
 /** The sockets of an installed service, as its user has made them. */
 beforeEach(async () => {
   scratch = await scratchDirectory();
   socket = scratch.file('dropcast.sock');
-  const ledger = { list: async () => [], counts: async () => ({}), suspects: async () => 0, find: async () => [] };
+  let atOnce = 0;
+  mostAtOnce = 0;
+  const listed = async () => {
+    mostAtOnce = Math.max(mostAtOnce, (atOnce += 1));
+    await new Promise(setImmediate);
+    atOnce -= 1;
+    return [];
+  };
+  const ledger = { list: listed, counts: async () => ({}), suspects: async () => 0, find: async () => [] };
   const daemon = {
     ledger,
     config: () => ({ stateDir: scratch.path, file: 'the-file-of-the-configuration' }),
@@ -100,6 +110,30 @@ describe('who may do what at the control sockets', needs('root', 'readable clone
     expect(answers.slice(5, 9)).toEqual(questions.map(() => atRead));
     // Nobody can give a command there.
     expect(answers.slice(9)).toEqual(commands.map(() => (atRead === 200 ? 403 : atRead)));
+  });
+});
+
+describe('what a question may cost', needs('root', 'readable clone'), () => {
+  const list = (socketPath: string, limit: string) => ({ socketPath, path: `/files?limit=${limit}` });
+
+  test('a member of the group gets a thousand files at most, at a time', async () => {
+    const read = readSocketPath(socket);
+    const limits = ['1', '1000', '1001', '1000000', '-1', '0', 'x', '1.5', ''];
+    const answers = await callAs(
+      callers['a member of the group'],
+      limits.map((limit) => list(read, limit)),
+    );
+    expect(answers).toEqual([200, 200, 400, 400, 400, 400, 400, 400, 400]);
+    expect(mostAtOnce).toBe(1);
+  });
+
+  test('root gets a million', async () => {
+    const limits = ['1000000', '1000001', '-1'];
+    const answers = await callAs(
+      callers.root,
+      limits.map((limit) => list(socket, limit)),
+    );
+    expect(answers).toEqual([200, 400, 400]);
   });
 });
 

@@ -1,11 +1,11 @@
 import { link, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { readSocketPath } from '../../src/config/paths.ts';
 import { ControlSocketError, serveControl } from '../../src/daemon/control-server.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
+import { flood } from '../support/flood.ts';
 import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
 let directory: ScratchDirectory;
@@ -86,37 +86,12 @@ describe('what somebody else put in the place of the control socket', () => {
 });
 
 describe('a caller of the control socket', () => {
-  /** Sends a body of 64 MiB until it is answered or cut off. */
-  function flood(announced: boolean): Promise<{ status: number | null; sentBytes: number }> {
-    const whole = 64 * 1024 * 1024;
-    const part = Buffer.alloc(64 * 1024, ' ');
-    const headers = announced ? { 'content-length': whole } : { 'transfer-encoding': 'chunked' };
-    return new Promise((resolve) => {
-      let sentBytes = 0;
-      const answers: number[] = [];
-      const call = request({ socketPath: path, method: 'POST', path: '/retry', headers, agent: false }, (answer) => {
-        answers.push(answer.statusCode ?? 0);
-        answer.resume();
-      });
-      const send = (): void => {
-        while (sentBytes < whole && !call.destroyed && answers.length === 0) {
-          sentBytes += part.length;
-          if (!call.write(part)) return void call.once('drain', send);
-        }
-        call.end();
-      };
-      call.on('error', () => {});
-      call.on('close', () => resolve({ status: answers[0] ?? null, sentBytes }));
-      send();
-    });
-  }
-
   test.each([true, false])(
     'who sends a body without end is refused early (length announced: %s)',
     async (announced) => {
       await using served = await serve();
       expect(served).toBeDefined();
-      const { status, sentBytes } = await flood(announced);
+      const { status, sentBytes } = await flood({ socketPath: path, path: '/retry' }, announced);
       expect(status).toBe(413);
       // What was on its way by then lies in the buffers of the two sockets.
       expect(sentBytes).toBeLessThan(8 * 1024 * 1024);

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 
+import { flood } from '../support/flood.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage } from '../../src/status/page.ts';
 import { createPageAccess } from '../../src/status/page-access.ts';
@@ -183,6 +184,19 @@ describe('the status page', () => {
     const cookie = (headers['set-cookie'] ?? [''])[0]?.split(';')[0] ?? '';
     for (const path of ['/', '/status.json', '/open'])
       expect((await ask(page.port, { path, headers: { cookie, host: 'evil.example' } })).status).toBe(421);
+  });
+
+  test.each([
+    ['/webhooks', 413],
+    ['/', 405],
+    ['/status.json', 405],
+  ])('reads no body without end at %s', async (path, status) => {
+    await using page = await serve();
+    for (const isAnnounced of [true, false]) {
+      const flooded = await flood({ host: '127.0.0.1', port: page.port, path }, isAnnounced);
+      expect(flooded.status).toBe(status);
+      expect(flooded.sentBytes).toBeLessThan(8 * 1024 * 1024);
+    }
   });
 
   test('refuses a head that is too long', async () => {
