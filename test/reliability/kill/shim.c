@@ -107,7 +107,7 @@ static int name_fd(int fd, char *into, size_t size) {
 
 /* A path as it was given: from a directory, or through /proc/self/fd/N. */
 static int name_path(int directory, const char *path, char *into, size_t size) {
-  char start[4096];
+  char start[2048];
   int fd = -1, used = 0;
   if (path == NULL) return 0;
   if (sscanf(path, "/proc/self/fd/%d%n", &fd, &used) == 1 && used > 0) {
@@ -158,7 +158,7 @@ static enum verdict judge_fd(const char *name, int fd) {
 }
 
 static enum verdict judge_path(const char *name, int directory, const char *path) {
-  char what[4096];
+  char what[8192];
   if (!is_on || !lists(calls, name)) return PASS;
   int before = errno;
   enum verdict verdict = name_path(directory, path, what, sizeof what) ? judge(name, what) : PASS;

@@ -47,7 +47,10 @@ export const bugs = {
     caughtBy: 'no mixture of two versions is sent',
   },
   'a create request in doubt is repeated by the client library': {
-    edits: [{ anchor: 'if (!facts.isRepeatable && mayHaveHappened(error)) return null;', instead: '' }],
+    edits: [
+      { anchor: 'if (!facts.isRepeatable && mayHaveHappened(error)) return null;', instead: '' },
+      { anchor: 'return { priority, signal, maxRetries: 0 };', instead: 'return { priority, signal };' },
+    ],
     scenario: 'the answer to a create request is lost',
     caughtBy: 'every empty record is in use or listed',
   },
