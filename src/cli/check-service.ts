@@ -5,7 +5,7 @@ import type { Problem } from '../config/problem.ts';
 import { findUser } from '../systemd/passwd.ts';
 import { dropInText, needsOf } from '../systemd/drop-in.ts';
 import type { UnitNeeds } from '../systemd/drop-in.ts';
-import { UnitTextError } from '../systemd/unit-text.ts';
+import { UnitError } from '../systemd/unit-error.ts';
 import type { CheckedConfig } from './read-config.ts';
 import { CommandError } from './shell.ts';
 import { readMachine, SERVICE_USER } from './unit-needs.ts';
@@ -45,7 +45,7 @@ async function siteFindings(file: string, service: InstalledService, machine: Ma
     const installed = await readFile(service.dropInFile, 'utf8').catch(() => null);
     return [...closedFolders(site), ...dropInFindings(site, installed, service)];
   } catch (error) {
-    if (error instanceof UnitTextError) return [problem('folders', error.message)];
+    if (error instanceof UnitError) return [problem('folders', error.message)];
     // The service reads it with its own home directory for `~`.
     if (error instanceof CommandError) return [problem('', `wrong as the service reads it: ${error.message}`)];
     throw error;

@@ -113,7 +113,8 @@ function addControlCommands({ shell, exit, command }: Registry): void {
   )
     .summary('retry failed, held, skipped or waiting files')
     .option('-s, --state <states>', 'all files in these states, separated by commas', stateList)
-    .option('--all', 'all failed, held and waiting files')
+    .option('--all', 'all failed, held and waiting files whose cause may be cured')
+    .option('--force', 'also files that a retry cannot cure, like damaged ones')
     .action(async (names: string[], options: Shared & { all?: boolean; state?: string[] }) =>
       exit(await (await import('./retry.ts')).retry(shell, names, options)),
     );

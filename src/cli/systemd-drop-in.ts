@@ -11,7 +11,7 @@ import { findUser } from '../systemd/passwd.ts';
 import type { ServiceUser } from '../systemd/passwd.ts';
 import { dropInText } from '../systemd/drop-in.ts';
 import type { UnitNeeds } from '../systemd/drop-in.ts';
-import { UnitTextError } from '../systemd/unit-text.ts';
+import { UnitError } from '../systemd/unit-error.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import { readMachine, SERVICE_USER, findUnitNeeds } from './unit-needs.ts';
@@ -46,7 +46,7 @@ export async function dropIn(
 }
 
 function explained(error: unknown): never {
-  if (!(error instanceof UnitTextError)) throw error;
+  if (!(error instanceof UnitError)) throw error;
   throw new CommandError(error.message, exitCodes.failed, { cause: error });
 }
 

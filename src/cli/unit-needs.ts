@@ -1,4 +1,4 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { InstalledService } from '../config/installed-service.ts';
@@ -12,7 +12,10 @@ import type { UnitNeeds, FolderNeeds, ResolvedPath } from '../systemd/drop-in.ts
 import { access, isOpenByMode, planAccess } from '../systemd/folder-access.ts';
 import type { Allows, Directory } from '../systemd/folder-access.ts';
 import { mountPointOf } from '../systemd/mount-points.ts';
+import { isJoinable } from '../systemd/joinable-group.ts';
 import { linkLocalResolvers } from '../systemd/resolvers.ts';
+import { trustedWalk } from '../systemd/trusted-walk.ts';
+import type { Waypoint } from '../systemd/trusted-walk.ts';
 import { probeAccess } from './probe-access.ts';
 
 /** The user of the units. */
@@ -37,7 +40,11 @@ export interface Machine {
   readonly isRoot: boolean;
 }
 
-/** Finds what the service needs from its unit to use the folders of a configuration. Changes nothing. */
+/**
+ * Finds what the service needs from its unit to use the folders of a configuration. Changes nothing.
+ *
+ * @throws {UnitError} when a path leads through a link that others can change
+ */
 export async function findUnitNeeds(
   config: Config,
   { paths, service, machine }: { paths: ConfigPaths; service: InstalledService; machine: Machine },
@@ -68,38 +75,36 @@ export async function readMachine(
 }
 
 async function folderNeeds({ path, afterReady }: Config['folders'][number], machine: Machine): Promise<FolderNeeds> {
-  const place = await resolved(path);
+  const way = await trustedWalk(path);
+  const place = { path, realPath: way?.at(-1)?.path ?? path };
   const isWritten = afterReady.kind !== 'keep';
-  const directories = await directoriesOf(place, isWritten);
-  const folder = directories.find(({ path }) => path === place.realPath);
-  const isThere = folder !== undefined;
+  const directories = directoriesOf(place, way ?? [], isWritten);
+  const folder = directories.at(-1);
   const { user } = machine;
-  const { gids, closed } =
-    user === null ? { gids: [], closed: [] } : await planAccess(user, directories, allowsOn(machine));
+  const policy = { allows: allowsOn(machine), isJoinable: (gid: number) => isJoinable(gid, machine.group) };
+  const { gids, closed } = user === null ? { gids: [], closed: [] } : await planAccess(user, directories, policy);
   return {
     ...place,
-    isThere,
+    isThere: folder !== undefined,
     isWritten,
-    mountPoint: isThere ? mountPointOf(place.realPath, machine.mountinfo) : null,
+    mountPoint: folder === undefined ? null : mountPointOf(place.realPath, machine.mountinfo),
     groups: gids.map((gid) => accountName(gid, machine.group)),
-    groupCommand: isThere && afterReady.kind === 'move' && gids.includes(folder.gid) ? groupCommand(folder) : null,
+    groupCommand:
+      folder !== undefined && afterReady.kind === 'move' && gids.includes(folder.gid) ? groupCommand(folder) : null,
     commands: user === null ? [] : await Promise.all(closed.map((each) => commandFor(each, user, machine))),
   };
 }
 
 /** The folder, and the directories above it that the service must pass through: none of them for a folder that is bound for it. */
-async function directoriesOf(place: ResolvedPath, isWritten: boolean): Promise<readonly Directory[]> {
-  const { realPath } = place;
+function directoriesOf(place: ResolvedPath, way: readonly Waypoint[], isWritten: boolean): readonly Directory[] {
   const needs = isWritten ? access.write : access.read;
-  const found = await Promise.all(
-    (isBound(place) ? [realPath] : upwards(realPath)).map(async (path): Promise<readonly Directory[]> => {
-      const stats = await stat(path).catch(() => null);
-      if (stats === null) return [];
-      const { mode, uid, gid } = stats;
-      return [{ path, mode, uid, gid, needs: path === realPath ? needs : access.enter }];
-    }),
-  );
-  return found.flat();
+  return (isBound(place) ? way.slice(-1) : way).map(({ path, stats: { mode, uid, gid } }) => ({
+    path,
+    mode,
+    uid,
+    gid,
+    needs: path === place.realPath ? needs : access.enter,
+  }));
 }
 
 function allowsOn({ isRoot }: Machine): Allows {
@@ -123,11 +128,6 @@ async function groupAccess(directory: Directory, allows: Allows): Promise<number
   return 0;
 }
 
-/** From the root down to the path itself. */
-function upwards(path: string): readonly string[] {
-  return path === dirname(path) ? [path] : [...upwards(dirname(path)), path];
-}
-
 async function resolved(path: string): Promise<ResolvedPath> {
-  return { path, realPath: await realpath(path).catch(() => path) };
+  return { path, realPath: (await trustedWalk(path))?.at(-1)?.path ?? path };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
-import { admitWebhook } from '../host/admit-webhook.ts';
+import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
 import { createFolders } from '../intake/folders.ts';
@@ -91,8 +91,8 @@ async function openState(
   stack: AsyncDisposableStack,
   onFailureLogError: (error: unknown) => void,
 ): Promise<State> {
-  stack.use(await lockInstance(stateDir));
   await requireOwnState({ stateDir, file });
+  stack.use(await lockInstance(stateDir));
   return {
     ledger: stack.use(await openLedger(stateDir)),
     receipts: stack.use(await openReceipts(stateDir)),
@@ -176,6 +176,7 @@ class RunningDaemon implements Daemon {
   readonly summary: () => Promise<Summary>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
+  readonly #webhooks = createWebhookDoor();
   #config: Config;
   #stopped: Promise<void> | null = null;
 
@@ -206,7 +207,7 @@ class RunningDaemon implements Daemon {
 
   receive(webhook: Webhook): Admission {
     const { clock, logger } = this.#world;
-    const admission = admitWebhook(webhook, this.#config.service.webhookSecret, clock.now());
+    const admission = this.#webhooks.admit(webhook, this.#config.service.webhookSecret, clock.now());
     if (admission === 'taken') this.conductor.ring();
     logger.debug('A webhook arrived', { admission });
     return admission;

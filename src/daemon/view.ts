@@ -3,6 +3,7 @@ import { viewOf, workStates } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
 
 export interface SettlingView {
   readonly path: string;
@@ -115,6 +116,27 @@ export async function filesOf(
     files: files.filter(isWanted).slice(0, limit),
     settling: settling.map(({ folder, path, size, why }) => ({ path: `${folder}/${path}`, size, why })),
   };
+}
+
+/**
+ * What earlier runs left in the folders and only a person can settle: files that failed or are held, oldest first.
+ *
+ * @param still.folders those that are watched
+ * @param still.before epoch milliseconds: what ended later belongs to this run
+ * @param isThere whether something still lies at that path of a folder
+ */
+export async function leftForYou(
+  ledger: Pick<LedgerView, 'list'>,
+  still: { readonly folders: readonly string[]; readonly before: number },
+  isThere: (folder: string, path: string) => Promise<boolean>,
+): Promise<readonly FileView[]> {
+  const rows = await ledger.list({ states: ['failed', 'held'], limit: mostRows });
+  const left: Facts[] = [];
+  for (const facts of rows) {
+    const isEarlier = (facts.endedAt ?? 0) < still.before && still.folders.includes(facts.folder);
+    if (isEarlier && (await isThere(facts.folder, facts.path))) left.push(facts);
+  }
+  return left.map((facts) => viewOf(null, facts));
 }
 
 /** `creating` and `uploading` exist only while a step runs; in the ledger such a file waits for it. */

@@ -7,22 +7,49 @@ export interface Webhook {
   readonly body: Uint8Array;
 }
 
-/** `not wanted`: the configuration has no webhook secret. */
-export type Admission = 'taken' | 'refused' | 'not wanted';
+/** `repeated`: this one was taken before. `not wanted`: the configuration has no webhook secret. */
+export type Admission = 'taken' | 'repeated' | 'refused' | 'not wanted';
+
+/** Decides which webhooks may make dropcast ask the service soon. */
+export interface WebhookDoor {
+  /** @param nowMs epoch milliseconds; a signature is valid for five minutes around its timestamp */
+  admit(webhook: Webhook, secret: Secret | null, nowMs: number): Admission;
+}
+
+/** An hour of one webhook every third of a second. What is forgotten costs one more question to the service at most. */
+const mostIds = 10_000;
+/** Characters that tell ids apart. */
+const longestId = 200;
 
 /**
- * Whether a webhook may make dropcast ask the service soon. Its content does not matter, so a signed one that cannot be read counts too
- * (decision 8).
- *
- * @param nowMs epoch milliseconds; a signature is valid for five minutes around its timestamp
+ * A webhook's content does not matter, so a signed one that cannot be read counts too (decision 8). Each counts once: who has recorded
+ * one could send it again for as long as its signature is valid. Ids are kept in memory, the newest 10,000: after a restart, one that is
+ * still fresh counts once more.
  */
-export function admitWebhook({ headers, body }: Webhook, secret: Secret | null, nowMs: number): Admission {
-  if (secret === null) return 'not wanted';
+export function createWebhookDoor(): WebhookDoor {
+  const taken = new Set<string>();
+  const isNew = (id: string): boolean => {
+    if (taken.has(id)) return false;
+    const [oldest] = taken;
+    if (taken.size >= mostIds && oldest !== undefined) taken.delete(oldest);
+    taken.add(id);
+    return true;
+  };
+  return {
+    admit: ({ headers, body }, secret, nowMs) => {
+      if (secret === null) return 'not wanted';
+      if (!isSigned({ headers, body }, secret, nowMs)) return 'refused';
+      return isNew((headers.get('webhook-id') ?? '').slice(0, longestId)) ? 'taken' : 'repeated';
+    },
+  };
+}
+
+function isSigned({ headers, body }: Webhook, secret: Secret, nowMs: number): boolean {
   try {
     verifyWebhook({ headers, body, secret: secret.reveal(), nowMs });
-    return 'taken';
+    return true;
   } catch (error) {
     if (!(error instanceof WebhookSignatureError)) throw error;
-    return error.code === 'unreadable_event' ? 'taken' : 'refused';
+    return error.code === 'unreadable_event';
   }
 }

@@ -20,7 +20,7 @@ export interface VideoHostParts {
   sourceOf(facts: Facts): SeekableSource;
   /** Classifies what reading that body throws; null for any other error. */
   failureOfFile(error: unknown): Failure | null;
-  /** Longest time without a byte that moves, in milliseconds. */
+  /** Longest time without a byte that moves, and at least a minute of it without an answer to a whole file, in milliseconds. */
   stallTimeoutMs(): number;
   /** How a person replaces the key, as part of a sentence. */
   howToRenewKey(): string;
@@ -61,6 +61,7 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
             onProgress,
             beforeLastPart,
             stallTimeoutMs: parts.stallTimeoutMs(),
+            answerTimeoutMs: Math.max(leastAnswerMs, parts.stallTimeoutMs()),
             // The machine asks, with the answer in the ledger, before it sends again (design section 5).
             askAfterFailure: false,
           },
@@ -82,6 +83,9 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
       withoutValue(await answer(() => client().feeds.publish(feed, asks('finish', signal)))),
   };
 }
+
+/** A service that puts large files together may need that long to answer, however short a stall of the line may be. */
+const leastAnswerMs = 60_000;
 
 /** The machine decides what is tried again, with the answer in the ledger: the client repeats nothing, whatever its own options say. */
 function asks(priority: RequestPriority, signal: AbortSignal): RequestOptions {

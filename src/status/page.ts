@@ -77,7 +77,10 @@ function createPage(listenHost: string, { status, receive }: PageSource): Hono {
     if (body === null) return text('The body is larger than 1 MiB.\n', 413);
     const admission = receive({ headers: req.raw.headers, body });
     if (admission === 'not wanted') return text('Webhooks are off: service.webhook_secret is not set.\n', 404);
-    return admission === 'taken' ? answer(null, 204) : text('The signature is missing, wrong or too old.\n', 401);
+    // A repeated one is a delivery whose first answer got lost, too: the service may stop repeating it.
+    return admission === 'taken' || admission === 'repeated'
+      ? answer(null, 204)
+      : text('The signature is missing, wrong or too old.\n', 401);
   });
   app.use(async (context, next) => {
     for (const [name, value] of Object.entries(protections)) context.header(name, value);

@@ -31,8 +31,8 @@ export function accessCommand(
     `d:u:${service.name}:${rights}`,
     ...(directory.needs === access.write ? ownerEntries(directory, owners) : []),
   ];
-  // d: applies to later files; X to directories and files that are executable already (setfacl(1)).
-  return `sudo setfacl -R -m ${entries.map(argument).join(',')} ${word}`;
+  // -P: whatever is replaced by a link until somebody runs this is left alone. d: applies to later files; X to directories and files that are executable already (setfacl(1)).
+  return `sudo setfacl -R -P -m ${entries.map(argument).join(',')} ${word}`;
 }
 
 /**

@@ -39,7 +39,7 @@ export interface FolderNeeds extends ResolvedPath {
 /**
  * The text of the drop-in (systemd.unit(5)).
  *
- * @throws {UnitTextError} for a path that a unit file cannot contain
+ * @throws {UnitError} for a path that a unit file cannot contain
  */
 export function dropInText(needs: UnitNeeds): string {
   const sections = [mounts(needs), service(needs)].filter((lines) => lines.length > 1);

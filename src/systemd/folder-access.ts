@@ -30,16 +30,15 @@ export interface AccessPlan {
 
 /**
  * Finds the groups that the service must join to use all of these directories: only groups that open a directory otherwise closed.
- * Never group 0, which owns too much.
  *
  * @param user the service's user with its present groups
  * @param directories from the outermost inwards
- * @param allows decides about one directory, by its mode or by asking the kernel
+ * @param policy `allows` decides about one directory, by its mode or by asking the kernel; `isJoinable` about a group
  */
 export async function planAccess(
   user: Credentials,
   directories: readonly Directory[],
-  allows: Allows,
+  { allows, isJoinable }: { readonly allows: Allows; readonly isJoinable: (gid: number) => boolean },
 ): Promise<AccessPlan> {
   let gids = user.gids;
   const closed: Directory[] = [];
@@ -47,7 +46,7 @@ export async function planAccess(
     if (await allows({ uid: user.uid, gids }, directory)) continue;
     const more = new Set([...gids, directory.gid]);
     const isHelped =
-      directory.gid !== 0 && more.size > gids.size && (await allows({ uid: user.uid, gids: more }, directory));
+      isJoinable(directory.gid) && more.size > gids.size && (await allows({ uid: user.uid, gids: more }, directory));
     if (isHelped) gids = more;
     else closed.push(directory);
   }

@@ -23,12 +23,25 @@ export function findUser(name: string, passwd: string, group: string): ServiceUs
 }
 
 /**
- * The name of a user or a group; its number when the table has no name, as for those of a directory service.
+ * The name of a user or a group; its number when the table has no name, as for those of a directory service, or one that systemd and
+ * setfacl(1) would read differently: `27` is a number to them, and of two groups with one name they take the first.
  *
  * @param table text of passwd(5) or group(5)
  */
 export function accountName(id: number, table: string): string {
-  return linesOf(table).find(([, , number]) => Number(number) === id)?.[0] ?? String(id);
+  const name = namesOf(id, table).find((each) => /^[a-z_][\w.-]*$/i.test(each) && idsOf(each, table)[0] === id);
+  return name ?? String(id);
+}
+
+/** All names of a user or a group. Lines with + or - in front name no account: they include others (nsswitch.conf(5), "compat"). */
+export function namesOf(id: number, table: string): readonly string[] {
+  return linesOf(table).flatMap(([name = '', , number]) =>
+    Number(number) === id && !/^[+-]/.test(name) ? [name] : [],
+  );
+}
+
+function idsOf(name: string, table: string): readonly number[] {
+  return linesOf(table).flatMap(([each, , number]) => (each === name ? [Number(number)] : []));
 }
 
 function linesOf(table: string): readonly (readonly string[])[] {

@@ -1,12 +1,9 @@
-/** Thrown for text that a unit file cannot contain. */
-export class UnitTextError extends Error {
-  override readonly name = 'UnitTextError';
-}
+import { UnitError } from './unit-error.ts';
 
 /**
  * Quotes text as one word of a unit file (systemd.syntax(7), "Quoting"; systemd.unit(5), "Specifiers").
  *
- * @throws {UnitTextError} when it contains a control character: a line break would start another line of the unit
+ * @throws {UnitError} when it contains a control character: a line break would start another line of the unit
  */
 export function unitWord(text: string): string {
   refuseControls(text);
@@ -15,23 +12,32 @@ export function unitWord(text: string): string {
 }
 
 /**
- * The same for `BindPaths=`, where systemd 257 loses quotation marks, and with them the folder (seen: 252 binds `/home/a"b`, 257 says
- * `/rbind: No such file or directory`, or nothing with `-` in front).
+ * The same for `BindPaths=`. A colon separates source, target and options there, so a name with one could mount somebody's directory over
+ * any other. In quotation marks it stays part of the path, but systemd 257 hands the service what it read as text once more, and then loses
+ * colons, quotation marks and backslashes (seen: 252 binds `/home/a"b`; 257 says `/rbind: No such file or directory`, or nothing with `-`).
  *
- * @throws {UnitTextError} also when it contains a quotation mark
+ * @throws {UnitError} also when it contains such a character
  */
 export function bindWord(text: string): string {
-  if (/["']/.test(text))
-    throw new UnitTextError(
-      `${JSON.stringify(text)} contains a quotation mark, which systemd cannot bind into a service: rename it, or move it out of /home and /tmp`,
+  const [character] = /[:"'\\]/.exec(text) ?? [];
+  if (character !== undefined)
+    throw new UnitError(
+      `${JSON.stringify(text)} contains ${characters[character]}, which systemd cannot bind into a service: rename it, or move it out of /home and /tmp`,
     );
   return unitWord(text);
 }
 
+const characters: Readonly<Record<string, string>> = {
+  ':': 'a colon',
+  '"': 'a quotation mark',
+  "'": 'a quotation mark',
+  '\\': 'a backslash',
+};
+
 /**
  * A comment line of a unit file.
  *
- * @throws {UnitTextError} when it contains a control character: systemd would obey what follows a line break
+ * @throws {UnitError} when it contains a control character: systemd would obey what follows a line break
  */
 export function unitComment(text: string): string {
   refuseControls(text);
@@ -54,7 +60,5 @@ function escapedByte(byte: number, index: number): string {
 
 function refuseControls(text: string): void {
   if (/\p{Cc}/u.test(text))
-    throw new UnitTextError(
-      `${JSON.stringify(text)} contains a control character, which a unit file cannot: rename it`,
-    );
+    throw new UnitError(`${JSON.stringify(text)} contains a control character, which a unit file cannot: rename it`);
 }

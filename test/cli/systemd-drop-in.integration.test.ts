@@ -55,7 +55,7 @@ const machine: Machine = {
   isRoot: false,
 };
 
-async function survey(folders: string, more = '', isRoot = false): ReturnType<typeof findUnitNeeds> {
+async function survey(folders: string, more = '', isRoot = false, groups = group): ReturnType<typeof findUnitNeeds> {
   await using here = await configScratch();
   const text = `service: { base_url: https://x.example, api_key: !file ~/key }\nfolders: [${folders}]\n${more}`;
   const around = {
@@ -66,10 +66,10 @@ async function survey(folders: string, more = '', isRoot = false): ReturnType<ty
   const { config, paths, problems } = await loadConfig(await here.write('x.yaml', text), around, 'without key');
   if (config === null || paths === null) throw new Error(problems.map(({ message }) => message).join());
   const mountinfo = `${machine.mountinfo}30 22 0:9 / ${path} rw - tmpfs tmpfs rw\n`;
-  return findUnitNeeds(config, {
+  return await findUnitNeeds(config, {
     paths,
     service: installedService(null),
-    machine: { ...machine, mountinfo, isRoot },
+    machine: { ...machine, mountinfo, isRoot, group: groups },
   });
 }
 
@@ -125,12 +125,12 @@ describe('what is found out of a configuration', () => {
       { groups: ['media'], commands: [] },
       {
         groups: [],
-        commands: [`sudo setfacl -R -m u:dropcast:rX,d:u:dropcast:rX '${path}/it'\\''s closed'`],
+        commands: [`sudo setfacl -R -P -m u:dropcast:rX,d:u:dropcast:rX '${path}/it'\\''s closed'`],
       },
       {
         groups: [],
         commands: [
-          `sudo setfacl -R -m u:dropcast:rwX,d:u:dropcast:rwX,d:u:alice:rwX,d:g:media:rX '${path}/of nobody else'`,
+          `sudo setfacl -R -P -m u:dropcast:rwX,d:u:dropcast:rwX,d:u:alice:rwX,d:g:media:rX '${path}/of nobody else'`,
         ],
       },
     ]);
@@ -158,6 +158,44 @@ describe('what is found out of a configuration', () => {
       { groups: [], commands: [`sudo chmod u+rwX '${closed}/own'`], groupCommand: null },
     ]);
   });
+
+  test.each<[string, (at: string) => readonly [string, string]]>([
+    ['a folder', (at) => [`{ path: ${at}, ${rules} }`, '']],
+    ['the state directory', (at) => [`{ path: /srv/x, ${rules} }`, `state_dir: ${at}\n`]],
+    ['the directory of the socket', (at) => [`{ path: /srv/x, ${rules} }`, `status: { socket: ${at}/x.sock }\n`]],
+  ])('%s behind a link that its user can change is refused, and the link is named', needs('root'), async (_, write) => {
+    const home = join(path, 'alice');
+    await mkdir(home);
+    await symlink('/var/lib', join(home, 'drop'));
+    await chown(home, 4444, 4444);
+    const [folders, more] = write(`${home}/drop`);
+    await expect(survey(folders, more)).rejects.toThrow(`the symbolic link "${home}/drop", which others`);
+  });
+
+  test(
+    'a group of the system is not joined, whatever opens the folder: a command gives access instead',
+    needs('root'),
+    async () => {
+      for (const [name, gid] of [
+        ['docker', 2000],
+        ['system', 900],
+        ['by-number', 4243],
+      ] as const) {
+        await mkdir(join(path, name));
+        await chown(join(path, name), 4444, gid);
+        await chmod(join(path, name), 0o2770);
+      }
+      const others = 'root:x:0:\ndocker:x:2000:\nmetrics:x:900:\n27:x:4243:\nsudo:x:27:\n';
+      const names = ['docker', 'system', 'by-number'].map((name) => `{ path: ${path}/${name}, ${rules} }`);
+      const { folders } = await survey(names.join(), '', false, others);
+      expect(folders.map(({ groups, commands }) => ({ groups, commands: commands.length }))).toEqual([
+        { groups: [], commands: 1 },
+        { groups: [], commands: 1 },
+        // systemd would take the name 27 for the number of sudo.
+        { groups: ['4243'], commands: 0 },
+      ]);
+    },
+  );
 
   test('what lies elsewhere than the unit has it: state, socket, port, secrets', async () => {
     const usual = await survey(`{ path: /srv/x, ${rules} }`, 'state_dir: /var/lib/dropcast/deeper\n');

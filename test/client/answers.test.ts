@@ -13,6 +13,8 @@ import {
   UnreadableAnswerError,
 } from '@dropcast/client';
 import type { ServiceError } from '@dropcast/client';
+import { readError } from '../../packages/client/src/transport/answer-body.ts';
+import { createScrub } from '../../packages/client/src/transport/scrub.ts';
 import { apiKey, openDaemonClient } from './daemon-client.ts';
 import { base, mockExchanges } from './nocked.ts';
 
@@ -82,6 +84,22 @@ describe('an answer other than 2xx', () => {
   });
 });
 
+describe('a long error answer', () => {
+  test('is read up to the end of a word: half of a secret that it echoes is never shown', async () => {
+    for (const key of [apiKey, `/${apiKey}`, `${apiKey}"}`]) {
+      for (let before = 8192 - key.length - 2; before <= 8192; before += 1) {
+        const error = readError(500, `<p>${' '.repeat(before)}${key}${'y'.repeat(100)}`, createScrub([apiKey]));
+        expect(error.message).not.toContain(apiKey.slice(0, 4));
+      }
+    }
+  });
+
+  test('of more than 64 KiB is no error object: it may be anything', () => {
+    const long = JSON.stringify({ error: { code: 'busy', message: 'wait a little', junk: 'x'.repeat(70_000) } });
+    expect(readError(500, long, createScrub([]))).toMatchObject({ code: 'internal_server_error' });
+  });
+});
+
 describe('a success that cannot be read', () => {
   test.each([
     ['a web page', '<!doctype html><p>Log in', 'text/html', /a web page/],
@@ -104,11 +122,11 @@ describe('a success that cannot be read', () => {
     await expect(opened.client.videos.delete('v')).rejects.toThrow(UnreadableAnswerError);
   });
 
-  test('an answer over 10 MiB is cut', async () => {
+  test('an answer over 4 MiB is cut', async () => {
     await using opened = openDaemonClient(base);
     nock(base)
       .get('/feeds')
-      .reply(200, Buffer.alloc(11 * 1024 * 1024, ' '));
+      .reply(200, Buffer.alloc(5 * 1024 * 1024, ' '));
     await expect(opened.client.feeds.list()).rejects.toMatchObject({ code: 'answer_too_long' });
   });
 });

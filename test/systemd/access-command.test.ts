@@ -45,7 +45,7 @@ test.each([
     'u:dropcast:rX,d:u:dropcast:rX',
   ],
 ])('a folder is opened %s', (_, directory, whose, entries) => {
-  expect(accessCommand(service, directory, whose)).toBe(`sudo setfacl -R -m ${entries} '/home/alice/drop'`);
+  expect(accessCommand(service, directory, whose)).toBe(`sudo setfacl -R -P -m ${entries} '/home/alice/drop'`);
 });
 
 test('a directory on the way is only opened to be gone through', () => {

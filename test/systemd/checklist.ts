@@ -6,6 +6,7 @@ import type { Box } from './box.ts';
 import { checkConfinement } from './checks/confinement.ts';
 import { checkFolders } from './checks/folders.ts';
 import { checkGuide } from './checks/guide.ts';
+import { checkHostileNames } from './checks/hostile-names.ts';
 import { checkInstallation } from './checks/install.ts';
 import { checkInstances } from './checks/instances.ts';
 import { checkLifeCycle } from './checks/lifecycle.ts';
@@ -46,6 +47,9 @@ function register(suite: Suite, ground: Ground): void {
       for (const check of [checkRefusals, checkStart, checkFolders, checkReload, checkConfinement]) check(scene);
       for (const check of [checkLogs, checkMishaps, checkSecrets, checkInstances, checkLifeCycle]) check(scene);
     });
+  });
+  describe('a drop-in for hostile names', () => {
+    checkHostileNames(boxOf(ground));
   });
   describe('the guide', () => {
     checkGuide(boxOf(ground), inside(ground));

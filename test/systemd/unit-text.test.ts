@@ -42,6 +42,21 @@ test('systemd reads back the path that was written, whatever is in it', () => {
   );
 });
 
+test('a bound path is one source without a destination, and is read the same a second time; others are refused', () => {
+  fc.assert(
+    fc.property(path, (one) => {
+      if (/[:"'\\]/.test(one)) {
+        expect(() => bindWord(`-${one}`)).toThrow('systemd cannot bind');
+        return;
+      }
+      const [read = '', ...more] = wordsOf(bindWord(`-${one}`));
+      expect([read, ...more]).toEqual([`-${one}`]);
+      expect(wordsOf(`"${read.replaceAll('%', '%%')}"`)).toEqual([read]);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
 test.each([
   ['/srv/inbox', '/srv/inbox'],
   ['-/srv/My Videos', '"-/srv/My Videos"'],
@@ -62,8 +77,14 @@ test.each(['/srv/a\nExecStart=/bin/sh', '/srv/a\rb', '/srv/\u0000', '/srv/a\tb',
   },
 );
 
-test.each(['/home/a"b', "/home/it's"])('%s cannot be bound', (text) => {
-  expect(() => bindWord(text)).toThrow('quotation mark');
+test.each([
+  ['/home/a"b', 'a quotation mark'],
+  ["/home/it's", 'a quotation mark'],
+  ['/home/a:b', 'a colon'],
+  ['/home/x:/usr/lib/dropcast/bin', 'a colon'],
+  ['/home/a\\b', 'a backslash'],
+])('%s cannot be bound', (text, why) => {
+  expect(() => bindWord(text)).toThrow(why);
 });
 
 describe('the unit of a mount point is called as systemd-escape does', () => {

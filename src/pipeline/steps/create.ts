@@ -2,6 +2,7 @@ import { mayHaveArrived, suspectsOf, unbound } from '../file/facts.ts';
 import { isAway, stopped } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
+import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Budget, Clock, CreatedRecord, FileStore, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
@@ -132,7 +133,7 @@ const noAddress: Failure = {
   message: 'the service created a record but returned no upload address',
 };
 
-const unclearImport: Failure = {
+const unclearImport: Reason = {
   kind: 'unclear',
   code: 'import_in_doubt',
   message:

@@ -3,6 +3,7 @@ import type { Facts } from '../file/facts.ts';
 import { isAway } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
+import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
@@ -134,7 +135,7 @@ const stillInGrace = (leftMs: number): Failure => ({
   retryAfterMs: leftMs,
 });
 
-const replacedTooOften: Failure = {
+const replacedTooOften: Reason = {
   kind: 'permanent',
   code: 'upload_address_dead',
   message: `the upload address stopped working ${mostReplacements + 1} times, each time with a new record`,

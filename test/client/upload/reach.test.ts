@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { isAddress, isNearer, reachOf } from '../../../packages/client/src/upload/reach.ts';
+import { isAddress, isNearer, reachHere, reachOf } from '../../../packages/client/src/upload/reach.ts';
 
 describe('where an address leads', () => {
   test.each([
@@ -46,4 +46,21 @@ test('of two places one is nearer', () => {
   for (const [index, near] of order.entries()) {
     expect(order.map((other) => isNearer(near, other))).toEqual(order.map((_, other) => index > other));
   }
+});
+
+describe("this machine's own addresses", () => {
+  const own = ['127.0.0.1', '203.0.113.50', '10.1.2.3', '2001:db8::5', 'fe80::1%eth0'];
+
+  test.each([
+    ['203.0.113.50', 'loopback'],
+    ['::ffff:203.0.113.50', 'loopback'],
+    ['2002:cb00:7132::1', 'loopback'],
+    ['[2001:db8::5]', 'loopback'],
+    ['2001:0db8:0:0:0:0:0:5', 'loopback'],
+    ['10.1.2.3', 'loopback'],
+    ['10.1.2.4', 'private'],
+    ['203.0.113.51', 'public'],
+    ['2001:db8::6', 'public'],
+    ['fe80::1', 'forbidden'],
+  ] as const)('%s is %s', (address, reach) => expect(reachHere(address, own)).toBe(reach));
 });

@@ -5,6 +5,10 @@ import type { Scrub } from './scrub.ts';
 
 /** The longest message of the other side that is passed on. */
 const longestMessage = 200;
+/** What is read of an error answer: scrubbing 10 MiB with the secrets of a long address took minutes, while nothing else ran. */
+const longestErrorText = 8192;
+/** Longer ones are no error objects: not parsed. */
+const longestErrorJson = 65_536;
 
 const ErrorObject = z.object({
   code: z
@@ -21,16 +25,17 @@ const ErrorAnswer = z.union([
 
 /**
  * Reads an error answer, whatever it is: `{error: {code, message}}`, other JSON, HTML, nothing.
- * @param scrub removes secrets that the other side echoes; applied before the text is cut, or half of one would stay
+ * @param scrub removes secrets that the other side echoes. Applied to whole words, before the message is shortened: half a secret would
+ *   not be recognised.
  */
 export function readError(
   status: number,
   body: string,
   scrub: Scrub,
 ): { readonly code: string; readonly message: string } {
-  const said = ErrorAnswer.safeParse(parseJson(body)).data;
-  const code = plain(scrub(said?.code ?? ''), 60);
-  const message = plain(scrub(said?.message ?? withoutTags(body)));
+  const said = body.length > longestErrorJson ? undefined : ErrorAnswer.safeParse(parseJson(body)).data;
+  const code = plain(scrub(wholeWords(said?.code ?? '')), 60);
+  const message = plain(scrub(wholeWords(said?.message ?? withoutTags(body))));
   return { code: code === '' ? codeOfStatus(status) : code, message };
 }
 
@@ -47,8 +52,16 @@ function codeOfStatus(status: number): string {
   return STATUS_CODES[status]?.toLowerCase().replaceAll(/[^a-z]+/g, '_') ?? `http_${status}`;
 }
 
+/** The beginning of a long text, up to the end of a word: no secret contains white space. */
+export function wholeWords(text: string): string {
+  if (text.length <= longestErrorText) return text;
+  let end = longestErrorText;
+  while (end > 0 && /\S/.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
 function withoutTags(text: string): string {
-  return text
+  return wholeWords(text)
     .slice(0, 4000)
     .replaceAll(/<(script|style)\b[^>]*>[^]*?<\/\1>/gi, ' ')
     .replaceAll(/<[^>]*>/g, ' ');

@@ -26,8 +26,8 @@ export interface Exchange {
   readonly onRequest?: (request: ClientRequest) => void;
 }
 
-/** Longer answers are refused: nothing that the service says needs that much. */
-const longestAnswerBytes = 10 * 1024 * 1024;
+/** Longer answers are refused: a page of 100 videos may then have 40 KiB for each. */
+const longestAnswerBytes = 4 * 1024 * 1024;
 
 /**
  * One request, one answer, whatever its status: never repeated, never redirected, not decompressed, so that a short answer cannot

@@ -13,11 +13,23 @@ export type Reach = 'public' | 'private' | 'loopback' | 'forbidden';
  * @returns `forbidden` for anything else
  */
 export function reachOf(address: string): Reach {
-  const plain = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
-  if (!isIPv4(plain) && !isIPv6(plain)) return 'forbidden';
-  const ip = isIPv4(plain) ? plain : (carriedIPv4(plain) ?? plain);
+  const ip = ipOf(address);
+  if (ip === null) return 'forbidden';
   const family = isIPv4(ip) ? 'ipv4' : 'ipv6';
   return nearest.find((reach) => lists[reach].check(ip, family)) ?? 'public';
+}
+
+/**
+ * The reach of an address, where those of this machine's own network interfaces count as `loopback`, whatever block they are from: a
+ * machine on the internet would else be asked to send a file to itself.
+ *
+ * @param own addresses of this machine
+ */
+export function reachHere(address: string, own: readonly string[]): Reach {
+  const reach = reachOf(address);
+  if (reach === 'forbidden' || reach === 'loopback') return reach;
+  const ip = ipOf(address);
+  return own.some((one) => ipOf(one) === ip) ? 'loopback' : reach;
 }
 
 /** Whether a host, as `URL.hostname` gives it, is this machine: the only one that may be reached without TLS. */
@@ -59,6 +71,14 @@ function listOf(subnets: readonly (readonly string[])[]): BlockList {
     list.addSubnet(network, Number(bits), isIPv4(network) ? 'ipv4' : 'ipv6');
   }
   return list;
+}
+
+/** One spelling for each address; null for what is none. */
+function ipOf(address: string): string | null {
+  const plain = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  if (isIPv4(plain)) return plain;
+  if (!isIPv6(plain)) return null;
+  return carriedIPv4(plain) ?? new URL(`http://[${plain}]`).hostname.slice(1, -1);
 }
 
 /** The IPv4 address inside an IPv6 address, if it only wraps one. `::` and `::1` do not. */

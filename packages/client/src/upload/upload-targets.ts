@@ -1,10 +1,12 @@
 import { lookup } from 'node:dns/promises';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
 
 import { codeOf, ConnectionError, UploadRejectedError } from '../errors.ts';
-import { isAddress, isLoopback, isNearer, reachOf } from './reach.ts';
+import { isAddress, isLoopback, isNearer, reachHere } from './reach.ts';
 import type { Reach } from './reach.ts';
+import { longestAddress } from '../wire/wire.ts';
 
 /** Finds all addresses of a name. */
 export type Resolve = (hostname: string, options: LookupOptions) => Promise<readonly LookupAddress[]>;
@@ -37,25 +39,28 @@ export interface UploadTargets {
  *
  * @param named origins of the configuration: that of the service, and `sendKeyTo`
  * @param resolve default: the system's resolver
+ * @param ownAddresses of this machine, asked each time because they change: a public one leads to this machine too
  */
 export function createUploadTargets(options: {
   readonly baseUrl: string;
   readonly named: ReadonlySet<string>;
   readonly resolve?: Resolve;
+  readonly ownAddresses?: () => readonly string[];
 }): UploadTargets {
-  const { baseUrl, named, resolve = resolveAll } = options;
+  const { baseUrl, named, resolve = resolveAll, ownAddresses = addressesOfThisMachine } = options;
   const service = new URL(baseUrl).hostname;
+  const reachFrom = (address: string): Reach => reachHere(address, ownAddresses());
   const judge = async (reaches: readonly Reach[]): Promise<Reach | null> => {
     const found = reaches.reduce((one, other) => (isNearer(other, one) ? other : one), 'public');
     // Resolves the service only if it matters.
-    return found === 'public' || !isNearer(found, await farthest(service, resolve)) ? null : found;
+    return found === 'public' || !isNearer(found, await farthest(service, resolve, reachFrom)) ? null : found;
   };
   return {
     admit: async (address) => {
       const url = requireSafe(address);
       if (named.has(url.origin)) return { url, refusal: () => null };
-      if (!isAddress(url.hostname)) return guarded(url, resolve, judge);
-      const near = await judge([reachOf(url.hostname)]);
+      if (!isAddress(url.hostname)) return guarded(url, resolve, (addresses) => judge(addresses.map(reachFrom)));
+      const near = await judge([reachFrom(url.hostname)]);
       if (near !== null) throw tooNear(url, near);
       return { url, refusal: () => null };
     },
@@ -64,6 +69,7 @@ export function createUploadTargets(options: {
 
 /** No file leaves in the clear, and no password from an address is sent. */
 function requireSafe(address: string): URL {
+  if (address.length > longestAddress) throw unsafe(`the upload address is longer than ${longestAddress} characters`);
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null) throw unsafe('the upload address is not a web address');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
@@ -77,12 +83,12 @@ function requireSafe(address: string): URL {
 function guarded(
   url: URL,
   resolve: Resolve,
-  judge: (reaches: readonly Reach[]) => Promise<Reach | null>,
+  judge: (addresses: readonly string[]) => Promise<Reach | null>,
 ): UploadTarget {
   let refused: UploadRejectedError | null = null;
   const find = async (hostname: string, options: LookupOptions): Promise<readonly LookupAddress[]> => {
     const found = await resolve(hostname, options);
-    const near = await judge(found.map(({ address }) => reachOf(address)));
+    const near = await judge(found.map(({ address }) => address));
     if (near === null) return found;
     refused = tooNear(url, near);
     throw refused;
@@ -110,9 +116,9 @@ async function answer(
 }
 
 /** If a service has several addresses, the most public one counts. */
-async function farthest(hostname: string, resolve: Resolve): Promise<Reach> {
+async function farthest(hostname: string, resolve: Resolve, reachFrom: (address: string) => Reach): Promise<Reach> {
   const addresses = isAddress(hostname) ? [hostname] : await addressesOf(hostname, resolve);
-  const reaches = addresses.map((address) => reachOf(address)).filter((reach) => reach !== 'forbidden');
+  const reaches = addresses.map(reachFrom).filter((reach) => reach !== 'forbidden');
   return reaches.reduce<Reach>((one, other) => (isNearer(one, other) ? other : one), reaches[0] ?? 'public');
 }
 
@@ -124,6 +130,10 @@ async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly
     const code = codeOf(error) ?? 'unknown';
     throw new ConnectionError(false, `${hostname} cannot be resolved: ${code}`, { code, cause: error });
   }
+}
+
+function addressesOfThisMachine(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((found) => found?.map(({ address }) => address) ?? []);
 }
 
 function resolveAll(hostname: string, options: LookupOptions): Promise<readonly LookupAddress[]> {

@@ -1,18 +1,41 @@
 import { z } from 'zod';
 
+import { wholeWords } from '../transport/answer-body.ts';
+import { oneOf } from './known-word.ts';
+
 // Reads what the service sends, as tolerantly as api-spec.md leaves it open: results may be bare or in `data`, unknown fields are
-// dropped, unknown status words are kept, optional fields of a wrong type count as missing.
+// dropped, unknown status words are kept, optional fields of a wrong type count as missing. Every length has a limit, and arrays are not
+// left to zod: without a JIT compiler (`--jitless`) it takes seconds for a million wrong entries.
+
+/** Entries of a list; the specification allows 100 a page. */
+const mostEntries = 1000;
+const mostTags = 1000;
+/** Characters of an address. Signed ones have 1 to 2 KiB; servers refuse more than 8 KiB. */
+export const longestAddress = 8192;
+/** Characters of any other text. */
+const longestText = 65_536;
 
 const Id = z
   .union([z.string(), z.int().transform(String)])
   .refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500, { error: 'not a usable id' });
-const Text = z.string().optional().catch(undefined);
+const Text = z.string().max(longestText).optional().catch(undefined);
+const Address = z.string().max(longestAddress).optional().catch(undefined);
+const Tags = z
+  .custom<readonly string[]>(
+    (tags) => Array.isArray(tags) && tags.length <= mostTags && tags.every((tag) => typeof tag === 'string'),
+  )
+  .optional()
+  .catch(undefined);
 const Amount = z.number().nonnegative().optional().catch(undefined);
 const Count = z.int().nonnegative().optional().catch(undefined);
+
+/** api-spec.md section 3 names these four. */
+const VideoStatus = oneOf('pending', 'processing', 'ready', 'failed');
 
 /** Fields in which a failed video may say why; the specification does not show one. */
 const Reason = z
   .union([z.string().min(1), z.looseObject({ message: z.string().min(1) }).transform((error) => error.message)])
+  .transform(wholeWords)
   .optional()
   .catch(undefined);
 
@@ -22,13 +45,13 @@ const VideoAnswer = z
     title: Text,
     description: Text,
     channel_id: Text,
-    tags: z.array(z.string()).optional().catch(undefined),
-    status: z.string().min(1),
+    tags: Tags,
+    status: VideoStatus,
     duration: Amount,
     created_at: Text,
-    thumbnail_url: Text,
-    embed_url: Text,
-    source_url: Text,
+    thumbnail_url: Address,
+    embed_url: Address,
+    source_url: Address,
     error: Reason,
     failure_reason: Reason,
     status_message: Reason,
@@ -51,11 +74,21 @@ const VideoAnswer = z
   );
 
 const CreatedAnswer = z
-  .object({ id: Id, upload_url: z.string().min(1).nullish(), status: z.string().min(1).optional().catch(undefined) })
-  .transform((wire) => ({ id: wire.id, uploadUrl: wire.upload_url ?? null, status: wire.status ?? 'pending' }));
+  .object({ id: Id, upload_url: z.string().min(1).nullish(), status: VideoStatus.optional().catch(undefined) })
+  .transform((wire) => ({
+    id: wire.id,
+    // Cut just above the limit: the record is known by its id, and `send` refuses the address.
+    uploadUrl: wire.upload_url?.slice(0, longestAddress + 1) ?? null,
+    status: wire.status ?? 'pending',
+  }));
 
 /** The specification does not show what is in it. */
-const PlayerSettings = z.record(z.string(), z.unknown()).optional().catch(undefined);
+const PlayerSettings = z
+  .custom<Readonly<Record<string, unknown>>>(
+    (settings) => typeof settings === 'object' && settings !== null && !Array.isArray(settings),
+  )
+  .optional()
+  .catch(undefined);
 
 const ChannelAnswer = z
   .object({
@@ -80,7 +113,7 @@ const ChannelAnswer = z
   );
 
 const FeedAnswer = z
-  .object({ id: Id, name: Text, type: Text, channel_id: Text, url: Text, last_published_at: Text })
+  .object({ id: Id, name: Text, type: Text, channel_id: Text, url: Address, last_published_at: Text })
   .transform((wire) =>
     present({
       id: wire.id,
@@ -95,7 +128,7 @@ const FeedAnswer = z
 const PublishedAnswer = z
   .object({
     feed_id: Text,
-    status: z.string().min(1).optional().catch(undefined),
+    status: oneOf('published').optional().catch(undefined),
     published_at: Text,
     video_count: Count,
   })
@@ -130,7 +163,7 @@ const OverviewAnswer = z.object({
   period: PeriodAnswer,
   total_views: z.int().nonnegative(),
   unique_viewers: z.int().nonnegative(),
-  top_videos: z.array(z.unknown()).optional().catch(undefined),
+  top_videos: z.unknown().optional(),
 });
 
 const Meta = z.object({ meta: z.object({ page: Count, per_page: Count, total: Count }) });
@@ -290,7 +323,7 @@ function many<T>(schema: z.ZodType<T>): Reader<readonly T[]> {
   return (json) => {
     const list = unwrapped(json);
     if (!Array.isArray(list)) return undefined;
-    return list.flatMap((entry: unknown) => {
+    return list.slice(0, mostEntries).flatMap((entry: unknown) => {
       const read = schema.safeParse(entry);
       return read.success ? [read.data] : [];
     });
