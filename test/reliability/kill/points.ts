@@ -34,7 +34,7 @@ function errnosOf(call: string): readonly Action[] {
  */
 export function distinctCalls({ calls, ...trace }: Trace): ReadonlySet<number> {
   const kept = new Set<number>();
-  for (let from = 0; from < calls.length; ) {
+  for (let from = 0; from < calls.length;) {
     let to = from;
     while (calls[to + 1] === calls[from]) to += 1;
     for (const n of [from, (from + to) >> 1, to]) kept.add(n + 1);

@@ -12,7 +12,10 @@ export const workloads = {
   /** Three files that stay where they are. */
   plain: { folder: '', prepare: async (world: World, seed: string) => dropThree(world, seed) },
   /** Three files that are published and moved away. */
-  moved: { folder: 'after_ready: { move: done }', prepare: async (world: World, seed: string) => dropThree(world, seed) },
+  moved: {
+    folder: 'after_ready: { move: done }',
+    prepare: async (world: World, seed: string) => dropThree(world, seed),
+  },
   /** Three files, of which one is overwritten while it is sent. */
   changed: {
     folder: '',
@@ -29,7 +32,10 @@ export const workloads = {
   },
 } as const;
 
-export type Workload = keyof typeof workloads;
+/** One file, so that the calls have one order. */
+const single = { folder: '', prepare: (world: World, seed: string) => world.drop('a.mpg', bytesOf(`${seed}/a`)) };
+
+export type Workload = keyof typeof workloads | 'single';
 
 /** A run: what is worked on, and where each process of it meets its end. One more then runs undisturbed. */
 export interface KillRun {
@@ -80,7 +86,11 @@ export async function playRun(run: KillRun, tools: Tools): Promise<KillResult> {
   const last = await world.once(tools.env === undefined ? {} : { env: tools.env });
   const isFine = last.code === 0;
   const violations = await world.judge();
-  const unfinished = { invariant: 'every process ends, in time and with an exit code that says how' as const, what: 'the undisturbed start', evidence: `exit code ${last.code}: ${last.stderr.slice(-300)}` };
+  const unfinished = {
+    invariant: 'every process ends, in time and with an exit code that says how' as const,
+    what: 'the undisturbed start',
+    evidence: `exit code ${last.code}: ${last.stderr.slice(-300)}`,
+  };
   return { name: nameOf(run), violations: isFine ? violations : [...violations, unfinished], hits };
 }
 
@@ -95,8 +105,13 @@ async function openPrepared(
   { program, patienceMs = 60_000 }: Tools,
   allows: Partial<Allowance>,
 ): Promise<World> {
-  const { folder, prepare } = workloads[workload];
-  const world = await openWorld({ program, patienceMs, folder, allows: { requestsPerVideo: 40, requests: 400, ...allows } });
+  const { folder, prepare } = workload === 'single' ? single : workloads[workload];
+  const world = await openWorld({
+    program,
+    patienceMs,
+    folder,
+    allows: { requestsPerVideo: 40, requests: 400, ...allows },
+  });
   await prepare(world, seed);
   return world;
 }
@@ -115,5 +130,5 @@ async function dropThree(world: World, seed: string): Promise<void> {
 /** 2,000 bytes or so, the same for the same name. */
 export function bytesOf(name: string): Buffer {
   const block = createHash('sha512').update(name).digest();
-  return Buffer.concat(Array.from({ length: 31 }, () => block)).subarray(0, 1_900 + (block[0] ?? 0) % 64);
+  return Buffer.concat(Array.from({ length: 31 }, () => block)).subarray(0, 1_900 + ((block[0] ?? 0) % 64));
 }

@@ -125,3 +125,14 @@ export const bugs = {
     caughtBy: 'no content is lost',
   },
 } satisfies Record<string, PlantedBug>;
+
+/** Seen by nobody after a kill, because the kernel keeps what was written: the order of the system calls tells (kill/unsynced.ts). */
+export const durabilityBugs = {
+  'the ledger is written with synchronous=NORMAL': [
+    {
+      anchor: 'require(database, "synchronous", "FULL", 2);',
+      instead: 'require(database, "synchronous", "NORMAL", 1);',
+    },
+  ],
+  'receipts are written and not synced': [{ anchor: 'await file.datasync();', instead: '' }],
+} satisfies Record<string, readonly Edit[]>;

@@ -61,7 +61,9 @@ describe.concurrent('the judge finds nothing', () => {
 describe.concurrent('the judge finds a planted bug', () => {
   const table: string[] = [];
   afterAll(() => {
-    console.info(`planted bug → caught by\n  ${table.toSorted().join('\n  ')}\n${table.length} of ${Object.keys(bugs).length}`);
+    console.info(
+      `planted bug → caught by\n  ${table.toSorted().join('\n  ')}\n${table.length} of ${Object.keys(bugs).length}`,
+    );
   });
   for (const [name, bug] of Object.entries<PlantedBug>(bugs))
     test(name, async () => {

@@ -99,7 +99,11 @@ export class World implements AsyncDisposable {
   /** The newest row of a name, as the running daemon tells it. */
   async file(name: string): Promise<FileView | null> {
     const path = `/file?name=${encodeURIComponent(this.at(name))}`;
-    const { found } = await callDaemon<{ found: readonly ShowView[] }>(this.scratch.file('state/dropcast.sock'), 'GET', path);
+    const { found } = await callDaemon<{ found: readonly ShowView[] }>(
+      this.scratch.file('state/dropcast.sock'),
+      'GET',
+      path,
+    );
     return found[0]?.file ?? null;
   }
 

@@ -93,7 +93,12 @@ async function changedMidway(world: World, { isTimeKept }: { readonly isTimeKept
   const daemon = await world.daemon();
   await until('the new bytes are there, or given up', async () => {
     const { state } = (await world.file('a.mpg')) ?? {};
-    return isReady(world, 'a') || state === 'failed' || state === 'held' || (state === 'superseded' && (await isForgotten(world)));
+    return (
+      isReady(world, 'a') ||
+      state === 'failed' ||
+      state === 'held' ||
+      (state === 'superseded' && (await isForgotten(world)))
+    );
   });
   await world.stop(daemon);
 }
@@ -120,4 +125,3 @@ function firstNever(): () => number {
   let count = 0;
   return () => ((count += 1) === 1 ? 2_000_000_000 : 0);
 }
-
