@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { FileChangedError, FileUnreadableError, FileVanishedError, readOpenFile } from '@dropcast/client';
 import type { FileReader, SeekableSource } from '@dropcast/client';
-import { isSameVersion, versionOf } from '../pipeline/file/file-version.ts';
+import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { errnoOf } from './errno.ts';
@@ -73,7 +73,7 @@ function unopened(path: string, code: string, cause: unknown): Error {
 
 function requireVersion(stats: BigIntStats, expected: FileVersion, path: string): void {
   const now = versionOf(stats);
-  if (isSameVersion(now, expected)) return;
+  if (looksTheSame(now, expected)) return;
   if (now.ino !== expected.ino || now.birthtimeNs !== expected.birthtimeNs)
     throw changed(path, 'was replaced by another file');
   throw changed(

@@ -1,7 +1,7 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstalledService } from '../config/installed-service.ts';
-import { isSameVersion, versionOf } from '../pipeline/file/file-version.ts';
+import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import type { Answer, LocalFiles } from '../pipeline/file/ports.ts';
@@ -43,7 +43,7 @@ export function createLocalFiles(
       if (facts.sourceUrl === null && isImportLink(facts.path)) return noAddress;
       const found = await answer(facts, () => lstat(join(facts.folder, facts.path), { bigint: true }));
       if (!found.ok) return found.failure;
-      return found.value.isFile() && isSameVersion(versionOf(found.value), facts.version) ? null : changed;
+      return found.value.isFile() && looksTheSame(versionOf(found.value), facts.version) ? null : changed;
     },
     hash: (facts, signal) => answer(facts, () => hashAccepted(facts, signal)),
     checkDisposal: async (facts) => {

@@ -83,13 +83,24 @@ export class WatchedFolder implements AsyncDisposable {
     return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
   }
 
-  /** The videos and links that settle; a sidecar counts with its video. */
+  /** The videos and links that settle or are compared; a sidecar counts with its video. */
   settling(): readonly SettlingFile[] {
-    return this.watcher.settling().filter(({ path }) => this.router.accepts(path) !== 'sidecar');
+    const settling = this.watcher.settling().filter(({ path }) => this.router.accepts(path) !== 'sidecar');
+    const unread = this.intake.unread().filter(({ path }) => !settling.some((file) => file.path === path));
+    return [
+      ...settling,
+      ...unread.map(({ folder, path, version: { size } }) => ({ folder, path, size, why: isCompared })),
+    ];
+  }
+
+  /** Whether anything may still come in without further events, sidecars too. */
+  isSettling(): boolean {
+    return this.watcher.settling().length + this.intake.unread().length > 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.watcher[Symbol.asyncDispose]();
+    await this.intake[Symbol.asyncDispose]();
   }
 
   #changed(state: RootState): void {
@@ -98,3 +109,5 @@ export class WatchedFolder implements AsyncDisposable {
     this.#events.emit({ type: 'folder', folder: this.path, state: state.state, why });
   }
 }
+
+const isCompared = 'touched: it is being compared with what was sent';

@@ -9,6 +9,7 @@ import { createIntake } from '../../src/intake/intake.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { recordingEvents, rowsOf } from '../pipeline/held-rows.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { someVersion } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
@@ -150,9 +151,10 @@ test('a sidecar that is offered while its folder goes away has to come again', a
   await writeFile(scratch.file('a.yaml'), 'title: A');
   const ignore = (): never => expect.unreachable();
   const intake = new FolderIntake(createRouter(folderConfig(scratch.path)), {
-    intake: { accept: ignore, gone: ignore, reroute: ignore },
+    intake: { accept: ignore, compare: ignore, gone: ignore, reroute: ignore },
     ledger: { atPath: ignore },
     events: recordingEvents(),
+    logger: silentLogger,
     broke: ignore,
     tookIn: ignore,
   });

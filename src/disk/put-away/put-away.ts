@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { FileChangedError } from '@dropcast/client';
-import { isSameVersion, versionOf } from '../../pipeline/file/file-version.ts';
+import { looksTheSame, versionOf } from '../../pipeline/file/file-version.ts';
 import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
@@ -42,7 +42,7 @@ export async function putAway(facts: Facts): Promise<Answer<PutAwayFile>> {
   return inDirectory({ folder, directory: dir }, async (held) => {
     const from = held.at(base);
     const found = await lstat(from, { bigint: true });
-    if (!found.isFile() || !isSameVersion(versionOf(found), version))
+    if (!found.isFile() || !looksTheSame(versionOf(found), version))
       throw new FileChangedError('the file is no longer the one that was accepted', { code: 'changed' });
     return { ok: true, value: await action.value.run(from, versionOf(found)) };
   });

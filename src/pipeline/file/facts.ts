@@ -136,6 +136,11 @@ export function mayHaveArrived(facts: Facts): boolean {
   return facts.uploadedAt !== null || facts.sha256 !== null;
 }
 
+/** Whether a row stands for no file any more: whatever is at its path is not its file. */
+export function isGivenUp({ end }: Pick<Facts, 'end'>): boolean {
+  return end === 'superseded' || end === 'vanished';
+}
+
 /** Feeds of the plan that were not yet published with this video. */
 export function feedsToPublish(facts: Pick<Facts, 'plan' | 'published'>): readonly string[] {
   return facts.plan?.publish.filter((feed) => !(feed in facts.published)) ?? [];
