@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** What a call is, and what happens at it. `tear`: half of the bytes go out, then the process is killed. */
@@ -28,11 +28,14 @@ const effects = 'write,fsync,rename,unlink,link,create,send,recv,mkdir,truncate,
 const fallible = 'write,fsync,rename,unlink,link,create,open,read,mkdir,truncate,copy';
 
 /** Compiles the shim. @returns the library to preload */
-export async function compileShim(folder: string): Promise<string> {
-  const library = join(folder, 'shim.so');
-  const source = join(import.meta.dirname, 'shim.c');
-  await promisify(execFile)('cc', ['-O2', '-shared', '-fPIC', '-Wall', '-o', library, source, '-ldl']);
-  return library;
+export function compileShim(folder: string): Promise<string> {
+  return compile('shim.c', join(folder, 'shim.so'), ['-shared', '-fPIC', '-ldl']);
+}
+
+/** @param source beside this file @returns `target` */
+export async function compile(source: string, target: string, options: readonly string[] = []): Promise<string> {
+  await promisify(execFile)('cc', ['-O2', '-Wall', '-o', target, join(import.meta.dirname, source), ...options]);
+  return target;
 }
 
 /** The environment of a process that the shim watches. @param roots directories of interest */
@@ -50,6 +53,24 @@ export function shimEnv(
     SHIM_DO: action,
     SHIM_TRACE: trace,
     ...(isRepeated && { SHIM_REPEAT: '1' }),
+  };
+}
+
+/** The environment of a process that finds another file at a path each time right before it renames, links or unlinks it there. */
+export function swapEnv(
+  { at, path, by }: { readonly at: number; readonly path: string; readonly by: string },
+  library: string,
+  trace: string,
+): Readonly<Record<string, string>> {
+  return {
+    LD_PRELOAD: library,
+    SHIM_ROOTS: dirname(path),
+    SHIM_CALLS: 'rename,link,unlink',
+    SHIM_AT: String(at),
+    SHIM_DO: 'swap',
+    SHIM_MATCH: path,
+    SHIM_SWAP: by,
+    SHIM_TRACE: trace,
   };
 }
 
