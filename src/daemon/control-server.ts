@@ -7,6 +7,7 @@ import type { Daemon } from './daemon.ts';
 import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
 import { viewOf } from './file-view.ts';
+import { dismiss, suspectsOf } from './suspects.ts';
 import { filesOf, foundOf, statusOf } from './view.ts';
 
 /** Thrown when the control socket cannot be created where the configuration puts it. */
@@ -88,6 +89,10 @@ function createControl(daemon: Daemon, reload: () => Promise<Reloaded>): Hono {
   });
   app.get('/file', async (context) => {
     return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
+  });
+  app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
+  app.post('/suspects/dismiss', async (context) => {
+    return context.json(await dismiss(daemon, await context.req.json<{ names: string[] }>()));
   });
   app.post('/retry', async (context) => {
     return context.json(await retry(daemon, await context.req.json<Wanted>()));

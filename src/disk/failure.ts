@@ -4,6 +4,9 @@ import { failureOfMachine, stopped } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import { errnoOf } from './errno.ts';
 import { NotInFolderError } from './held-directory.ts';
+import { NoFreeNameError } from './put-away/move-file.ts';
+import { DirectoryGoneError } from './put-away/private-directory.ts';
+import { FileInUseError } from './put-away/sent-file.ts';
 
 /**
  * The failure class of whatever was thrown while a file of a watched folder was looked at, read or put away (design section 8).
@@ -13,7 +16,7 @@ import { NotInFolderError } from './held-directory.ts';
 export function toDiskFailure(error: unknown, service: InstalledService | null): Failure {
   if (error instanceof AbortedError) return stopped;
   if (error instanceof NotInFolderError) return { kind: 'permanent', code: 'outside_folder', message: error.message };
-  const ofFile = failureOfFile(error);
+  const ofFile = failureOfFile(error) ?? failureOfPutAway(error);
   if (ofFile !== null) return ofFile;
   if (!isSystemError(error)) return failureOfMachine(error) ?? bug(error);
   const { code } = error;
@@ -30,6 +33,14 @@ export function failureOfFile(error: unknown): Failure | null {
   if (error instanceof FileUnreadableError) return unreadable(error);
   if (error instanceof FileChangedError) return { kind: 'changed', code: error.code, message: error.message };
   if (error instanceof FileVanishedError) return { kind: 'vanished', code: error.code, message: error.message };
+  return null;
+}
+
+/** What keeps a file from being put away for now, but says nothing about the disk. */
+function failureOfPutAway(error: unknown): Failure | null {
+  if (error instanceof FileInUseError) return { kind: 'transient', code: 'in_use', message: error.message };
+  if (error instanceof NoFreeNameError) return { kind: 'transient', code: 'no_free_name', message: error.message };
+  if (error instanceof DirectoryGoneError) return { kind: 'transient', code: 'directory_gone', message: error.message };
   return null;
 }
 

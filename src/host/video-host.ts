@@ -49,8 +49,8 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
       const listed = await answer(() => list.page(1));
       return { ok: false, failure: createNotFound(created.failure, listed, facts) };
     },
-    status: (videoId, signal) =>
-      answer(async () => (await client().videos.get(videoId, asks('finish', signal))).status),
+    status: (videoId, signal, priority = 'finish') =>
+      answer(async () => (await client().videos.get(videoId, asks(priority, signal))).status),
     send: (facts, { signal, onProgress, beforeLastPart }) =>
       answer(() =>
         client().videos.send(
@@ -67,8 +67,8 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
           },
         ),
       ),
-    remove: async (videoId, signal) => {
-      const removed = await answer(() => client().videos.delete(videoId, asks('finish', signal)));
+    remove: async (videoId, signal, priority = 'finish') => {
+      const removed = await answer(() => client().videos.delete(videoId, asks(priority, signal)));
       return removed.ok || removed.failure.kind === 'gone' ? { ok: true, value: null } : removed;
     },
     amend: async (videoId, amendment, signal) =>
@@ -138,6 +138,7 @@ function remoteOf(video: Video): RemoteVideo {
   const createdAt = video.createdAt === undefined ? Number.NaN : Date.parse(video.createdAt);
   return {
     id: video.id,
+    ...(video.title !== undefined && { title: video.title }),
     status: video.status,
     ...(video.message !== undefined && { message: video.message }),
     ...(Number.isFinite(createdAt) && { createdAt }),

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
+import { noteRequests } from './leftovers.ts';
 import { addHistory, allFacts, filesIn, newestFacts, rowOf } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
@@ -34,6 +35,7 @@ async function insertAll(db: Kysely<LedgerTables>, batch: readonly Facts[]): Pro
   await db.transaction().execute(async (trx) => {
     for (const facts of batch) {
       await trx.insertInto('file').values(rowOf(facts)).execute();
+      await noteRequests(trx, null, facts);
       await addHistory(trx, facts, facts.why ?? 'complete');
     }
   });

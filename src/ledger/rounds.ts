@@ -12,6 +12,8 @@ const underWay = ['queued', 'awaiting upload', 'processing'] as const;
 /** For the small partial index: SQLite does not see its condition in a bound value. */
 const isToBeDisposed = sql<boolean>`disposal = 'pending'`;
 
+const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
+
 /** All that is read of a row that waits for its feeds: the publisher asks every second, and thousands may wait. */
 const readyColumns = ['id', 'ready_at', 'plan', 'published'] as const;
 
@@ -36,6 +38,7 @@ export function createRounds(db: Kysely<LedgerTables>): PublishStore & PutAwaySt
     },
     toDispose: (limit) =>
       allFacts(filesIn(db).where(isToBeDisposed).where(unindexedState, '=', 'done').orderBy('seq').limit(limit)),
+    waitingForDisk: () => allFacts(filesIn(db).where(isWaitingForDisk).orderBy('seq')),
     toAmend: (limit) =>
       allFacts(
         filesIn(db)

@@ -3,6 +3,8 @@ import type { Insertable, Kysely, Selectable, SelectQueryBuilder } from 'kysely'
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
+import { checksumOf } from './checksum.ts';
 import type { FileTable, LedgerTables } from './schema.ts';
 
 type FilesQuery = SelectQueryBuilder<LedgerTables, 'file', Selectable<FileTable>>;
@@ -28,14 +30,20 @@ export async function allFacts(query: FilesQuery): Promise<readonly Facts[]> {
 
 /** Adds a line to the history of a file, with the state it is in now. */
 export async function addHistory(db: Kysely<LedgerTables>, facts: Facts, note: string | null): Promise<void> {
+  const line = { file_id: facts.id, at: Date.now(), state: stateOf(facts), note };
   await db
     .insertInto('history')
-    .values({ file_id: facts.id, at: Date.now(), state: stateOf(facts), note })
+    .values({ ...line, checksum: checksumOf(line) })
     .execute();
 }
 
-/** Facts as the table keeps them. The state is always derived from the facts, never copied. */
+/** Facts as the table keeps them, with their checksum. The state is always derived from the facts, never copied. */
 export function rowOf(facts: Facts): Insertable<FileTable> {
+  const columns = columnsOf(facts);
+  return { ...columns, checksum: checksumOf(columns) };
+}
+
+function columnsOf(facts: Facts): Omit<Insertable<FileTable>, 'checksum'> {
   return {
     id: facts.id,
     rev: facts.rev,
@@ -79,8 +87,13 @@ export function rowOf(facts: Facts): Insertable<FileTable> {
   };
 }
 
-/** The inverse of `rowOf`. Only `rowOf` writes these columns, and CHECK guards the state, so the JSON is trusted. */
+/**
+ * The inverse of `rowOf`. Only `rowOf` writes these columns, and the checksum guards them, so the JSON is trusted.
+ *
+ * @throws {LedgerUnavailableError} when the row changed on disk since the ledger was opened
+ */
 export function factsOf(row: Selectable<FileTable>): Facts {
+  if (row.checksum !== null && checksumOf({ ...row }) !== row.checksum) throw new LedgerUnavailableError('damaged');
   return {
     id: row.id,
     rev: row.rev,

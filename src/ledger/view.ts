@@ -39,8 +39,6 @@ export interface LedgerView {
    */
   find(name: string): Promise<readonly Facts[]>;
   history(id: string): Promise<readonly HistoryLine[]>;
-  /** Create requests that got no answer, over all files. */
-  suspects(): Promise<number>;
   /** Every path that a watcher need not report again, with its version. */
   known(folder: string): Promise<readonly KnownFile[]>;
 }
@@ -56,13 +54,6 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     find: (name) => find(db, name),
     history: (id) =>
       db.selectFrom('history').select(['at', 'state', 'note']).where('file_id', '=', id).orderBy('seq').execute(),
-    suspects: async () => {
-      const row = await db
-        .selectFrom('file')
-        .select(sql<number>`coalesce(sum(json_array_length(suspects)), 0)`.as('n'))
-        .executeTakeFirst();
-      return row?.n ?? 0;
-    },
     known: (folder) => knownIn(db, folder),
   };
 }

@@ -16,9 +16,9 @@ function open(counts: Record<string, number>) {
     },
   };
   const events = createEventStream(silentLogger);
-  const conductor = { uploads: () => [upload], pause: () => null };
+  const conductor = { uploads: () => [upload], pause: () => null, createsWaitUntil: (): number | null => null };
   const folders = { settling: () => [], away: () => 2 };
-  return { summary: createSummary({ ledger, events, conductor, folders, gate }), events, ledger };
+  return { summary: createSummary({ ledger, events, conductor, folders, gate }), events, ledger, conductor };
 }
 
 test('a file that is uploaded is in the ledger as one that waits for it, and counted once', async () => {
@@ -31,6 +31,12 @@ test('a file that is uploaded is in the ledger as one that waits for it, and cou
     away: 2,
     requests: { used: 412, limit: 1_000 },
   });
+});
+
+test('it waits for too many create requests without an answer', async () => {
+  const { summary, conductor } = open({ queued: 2 });
+  conductor.createsWaitUntil = () => Date.now() + 60_000;
+  expect((await summary()).waiting).toMatch(/no usable answer/);
 });
 
 test('the rows are counted again only when one was written', async () => {

@@ -192,7 +192,11 @@ export class Inbox implements AsyncDisposable {
   }
 
   #local(): LocalFiles {
-    const local = createLocalFiles(async (folder, missing) => this.#folders?.whyAway(folder, missing) ?? null);
+    const local = createLocalFiles({
+      whyAway: async (folder, missing) => this.#folders?.whyAway(folder, missing) ?? null,
+      writerOf: async () => null,
+      service: null,
+    });
     return {
       ...local,
       hash: async (facts, signal) => {

@@ -199,7 +199,6 @@ export class ExploredWorld {
         return this.#isFileThere || isBlind ? null : failure('vanished');
       },
       hash: () => Promise.resolve({ ok: true, value: 'aa' }),
-      checkDisposal: async () => null,
       dispose: () => Promise.resolve({ ok: true, value: null }),
     };
     const world: CreateWorld = {
@@ -228,7 +227,7 @@ export class ExploredWorld {
       receipts: { append: () => Promise.resolve() },
       clock,
       newToken: () => (this.#setting.plant === 'one token' ? 'token' : `token ${(this.#ids += 1)}`),
-      unconfirmed: { mayRisk: () => true, record: () => undefined },
+      unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     };
     const events = { emit: () => undefined };
     const claim = async () => ({ facts: await load(), renew: async () => true, release: async () => undefined });

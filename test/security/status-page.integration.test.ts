@@ -21,6 +21,7 @@ const view: StatusView = {
   working: [],
   needs_you: [],
   suspects: 0,
+  creates_wait_until: null,
 };
 
 function serve(limits?: Partial<PageLimits>) {

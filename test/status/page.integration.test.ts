@@ -30,6 +30,7 @@ const view: StatusView = {
   ],
   needs_you: [],
   suspects: 0,
+  creates_wait_until: null,
 };
 
 /** One GET, with a Host header of our choice: `fetch` does not let one set it. */

@@ -5,6 +5,7 @@ import type {
   AmendStore,
   Clock,
   FileStore,
+  LeftoverStore,
   LocalFiles,
   PublishStore,
   PutAwayStore,
@@ -15,6 +16,8 @@ import type {
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
 import { createAmend } from './amend.ts';
+import { createDoubts } from './doubts.ts';
+import { createGiveBack } from './give-back.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
 import { createPutAway } from './put-away.ts';
@@ -30,7 +33,7 @@ export interface RoundSettings {
 }
 
 export interface RoundsWorld {
-  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore;
+  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;
@@ -58,6 +61,8 @@ export interface Rounds {
   startRemote(signal: AbortSignal): void;
   /** Somebody says that videos have changed: sweeps soon. */
   ring(): void;
+  /** Tries again what `after_ready` says about a file; see `PutAway.again`. */
+  putAwayAgain(id: string): Promise<boolean | null>;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
   /** Resolves when none runs any more. */
@@ -79,6 +84,8 @@ export function createRounds(world: RoundsWorld): Rounds {
     failed: (failure) => world.failed('publish', failure),
   });
   const putAway = createPutAway({ ...world, retry });
+  const giveBack = createGiveBack(world);
+  const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
   let publishAt = 0;
   return {
@@ -89,11 +96,14 @@ export function createRounds(world: RoundsWorld): Rounds {
     startRemote: (signal) => {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));
+      jobs.start('give back', () => giveBack.run(signal));
+      jobs.start('doubts', () => doubts.run(signal));
       if (clock.elapsed() < publishAt) return;
       publishAt = clock.elapsed() + publishEveryMs;
       jobs.start('publish', () => publish.run(signal));
     },
     ring: sweep.ring,
+    putAwayAgain: putAway.again,
     start: jobs.start,
     finished: jobs.finished,
   };
