@@ -22,8 +22,6 @@ const row = {
   videoId: 'vid_1',
   title: 'a',
   why: null,
-  suspects: 0,
-  intent: null,
 };
 const fine: Exit = { command: 'once', code: 0, signal: null, sent: null, stderr: '', isStuck: false };
 
