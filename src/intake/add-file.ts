@@ -17,7 +17,7 @@ interface Refusal {
   readonly why: string;
 }
 
-/** Takes in a file as it is now, without waiting until it settled: a person asked for it. Only what the watcher would take too. */
+/** Takes in a file as it is now, without waiting until it settled, and whatever `include` and `exclude` say: a person asked for it. */
 export async function addFile(
   path: string,
   folders: readonly FolderConfig[],
@@ -36,8 +36,7 @@ async function take(folder: WatchedFolder, path: string): Promise<AddResult> {
   const found = await look(folder.path, path);
   if ('why' in found) return found;
   if (found.size === 0) return refused('it is empty');
-  const kind = folder.router.accepts(path);
-  if (kind === null) return refused('`include` and `exclude` of its folder leave it out');
+  const kind = folder.router.accepts(path) ?? 'media';
   if (kind === 'sidecar') return refused('it is a sidecar: add its video instead');
   const as = await folder.intake.take({ folder: folder.path, path, kind, version: found, flaw: null });
   return as === 'busy' ? refused('busy: a step is working on it') : { ok: true, as };

@@ -147,7 +147,6 @@ describe('a complete file is recorded', () => {
     ['.hidden.mp4', 'its name is hidden or temporary: rename it'],
     ['news/.hidden/a.mp4', 'its name is hidden or temporary: rename it'],
     ['a.mp4.part', 'its name is hidden or temporary: rename it'],
-    ['a.txt', '`include` and `exclude` of its folder leave it out'],
   ])('not if it is added by hand and is %s', async (name, why) => {
     await using there = await open(({ file }) => [folderConfig(file('in'))]);
     const { scratch, store } = there;
