@@ -132,6 +132,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     whyAway: (folder, missing) => folders.whyAway(folder, missing),
     // Asked after the last moment in which somebody could open it: nothing older than that counts.
     writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
+    isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     service: serviceOf(config.file),
   });
   const local = keptOff(files, (folder) => folders.whyForeign(folder));

@@ -87,6 +87,82 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
   return { conductor, held, clock, store, service, logger, failures, until };
 }
 
+describe('files of the same content', () => {
+  const three = [
+    someFacts(),
+    someFacts({ id: 'f_2', path: 'copy.mp4' }),
+    someFacts({ id: 'f_3', path: 'another copy.mp4' }),
+  ];
+  const local: ConductorWorld['local'] = {
+    check: async () => null,
+    hash: async () => ({ ok: true, value: 'same' }),
+    dispose: async () => ({ ok: true, value: null }),
+  };
+
+  /** Its video fails in processing, or is deleted on the service, so many times. */
+  function openFailing(rows: readonly Facts[], times: number, how: 'failed' | 'deleted') {
+    const opened = open(rows, { local });
+    const { videos, library } = opened.service;
+    let left = times;
+    // They all have the hash of the fake host's answer: the id of the file. Here they have one content.
+    const send = opened.service.host.send;
+    opened.service.host.send = async (facts, hooks) => {
+      const answer = await send(facts, { ...hooks, beforeLastPart: () => hooks.beforeLastPart('same') });
+      return answer.ok ? { ok: true, value: { sha256: 'same' } } : answer;
+    };
+    const spoil = (): void => {
+      for (const [id, video] of videos) {
+        if (video.status !== 'processing' || left === 0) continue;
+        left -= 1;
+        if (how === 'failed') video.status = 'failed';
+        else videos.delete(id);
+      }
+    };
+    const list = library.list;
+    library.list = (page, signal) => {
+      spoil();
+      return list(page, signal);
+    };
+    const get = library.get;
+    library.get = (id, signal) => {
+      spoil();
+      return get(id, signal);
+    };
+    return opened;
+  }
+
+  test.each([
+    ['failed', 1, ['failed', 'done', 'skipped']],
+    ['failed', 2, ['failed', 'failed', 'done']],
+    ['deleted', 1, ['held', 'done', 'skipped']],
+    ['deleted', 2, ['held', 'held', 'done']],
+  ] as const)('take the place of one whose video is %s, %i times', async (how, times, states) => {
+    const { conductor, store, service, until } = openFailing(three, times, how);
+    await until(async () => (await conductor.isIdle()) && store.states().includes('done'));
+    expect(store.states()).toEqual(states);
+    expect(service.count('send')).toBe(times + 1);
+  });
+
+  test('take its place also when dropcast was stopped right after it had failed', async () => {
+    const skipped = { end: 'skipped', lastFailure: failure('duplicate', { twin: 'f_1' }) } as const;
+    const rows = three.map((row, n) =>
+      n === 0 ? { ...row, ...uploaded, end: 'failed' as const, remoteStatus: 'failed' } : { ...row, ...skipped },
+    );
+    const { conductor, store, until } = openFailing(rows, 0, 'failed');
+    await until(async () => (await conductor.isIdle()) && store.states().includes('done'));
+    expect(store.states()).toEqual(['failed', 'done', 'skipped']);
+  });
+
+  test('are uploaded once when the one that failed is retried meanwhile', async () => {
+    const { conductor, store, service, until } = openFailing(three, 1, 'failed');
+    await until(async () => store.row('f_2').videoId !== null);
+    await until(async () => (await conductor.apply('f_1', { type: 'RETRY' })) === 'applied');
+    await until(async () => (await conductor.isIdle()) && store.states().includes('done'));
+    expect(store.states().toSorted()).toEqual(['done', 'skipped', 'skipped']);
+    expect(service.count('send')).toBe(2);
+  });
+});
+
 describe('from drop to done', () => {
   test('every file is created, uploaded and published, with one publish', async () => {
     const { conductor, store, service, until } = open(files(30));
@@ -131,7 +207,7 @@ describe('from drop to done', () => {
   });
 
   test('files that wait for a folder continue as soon as it is back, those of another folder do not', async () => {
-    const notBefore = new TestClock().now() + 3_000_000;
+    const notBefore = new TestClock().now() + 300_000;
     const away = { notBefore, lastFailure: failure('suspended', { code: folderAway }) };
     const rows = [someFacts(away), someFacts({ ...away, id: 'f_2', folder: '/other' })];
     const { conductor, clock, store, until } = open(rows);
@@ -172,7 +248,7 @@ describe('an unreachable service', () => {
     const { conductor, store, service, logger, until } = open(files(20));
     service.failing.set('all', failure('offline'));
     await until(() => conductor.pause() !== null);
-    await until(() => service.count('list') >= 5);
+    await until(() => service.count('probe') >= 5);
     expect(conductor.pause()).toMatchObject({ kind: 'offline', why: 'it was offline' });
     // What was under way when it closed, and no more.
     expect(service.count('create')).toBeLessThanOrEqual(4);
@@ -188,11 +264,11 @@ describe('an unreachable service', () => {
     const { conductor, service, clock, until } = open(files(3));
     service.failing.set('all', failure('suspended', { status: 401 }));
     await until(() => conductor.pause() !== null);
-    const probes = service.count('list');
-    await until(() => service.count('list') > probes, 10_000);
+    const probes = service.count('probe');
+    await until(() => service.count('probe') > probes, 10_000);
     expect(clock.elapsed()).toBeGreaterThanOrEqual(300_000);
     conductor.probeNow();
-    await until(() => service.count('list') > probes + 1, 0);
+    await until(() => service.count('probe') > probes + 1, 0);
     service.failing.clear();
     conductor.probeNow();
     await until(() => conductor.isIdle());
@@ -202,7 +278,7 @@ describe('an unreachable service', () => {
     const [refused, broken] = files(2, { notBefore: 1_300_000 });
     const { clock, store, until } = open([
       someFacts({ ...refused, lastFailure: failure('suspended', { status: 401 }) }),
-      someFacts({ ...broken, lastFailure: failure('transient') }),
+      someFacts({ ...broken, lastFailure: failure('transient', { retryAfterMs: 300_000 }) }),
     ]);
     await until(() => stateOf(store.row('f_0')) === 'done');
     expect(clock.elapsed()).toBeLessThan(60_000);
@@ -328,7 +404,7 @@ describe('time', () => {
 
   test('an honest deadline is waited for', async () => {
     const { store, clock, until } = open([
-      someFacts({ ...created, notBefore: 1_060_000, lastFailure: failure('transient') }),
+      someFacts({ ...created, notBefore: 1_060_000, lastFailure: failure('transient', { retryAfterMs: 60_000 }) }),
     ]);
     await until(() => stateOf(store.row()) !== 'retrying');
     expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000);

@@ -18,6 +18,7 @@ import type { Runner } from '../steps/runner.ts';
 import { createAmend } from './amend.ts';
 import { createDoubts } from './doubts.ts';
 import { createGiveBack } from './give-back.ts';
+import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
 import { createPutAway } from './put-away.ts';
@@ -45,8 +46,8 @@ export interface RoundsWorld {
   readonly logger: Logger;
   /** As they now are: a reload may change them. */
   settings(): RoundSettings;
-  /** The service refused or could not be asked. `of` names a file, or 'publish'. */
-  failed(of: string, failure: Failure): void;
+  /** The service could not be asked. @returns the failure as it counts: `offline` when it answers nothing else either */
+  failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
   /** A round broke. */
   broke(round: string, error: unknown): void;
   /** There is more to do at once. */
@@ -57,6 +58,8 @@ export interface RoundsWorld {
 export interface Rounds {
   /** The rounds that need no service. */
   startLocal(signal: AbortSignal): void;
+  /** A file that others may have been skipped for failed, or was given up. */
+  fell(id: string): void;
   /** The rounds that ask the service. */
   startRemote(signal: AbortSignal): void;
   /** Somebody says that videos have changed: sweeps soon. */
@@ -65,6 +68,8 @@ export interface Rounds {
   putAwayAgain(id: string): Promise<boolean | null>;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
+  /** Why it takes long to hear of a video, or null. */
+  pollTrouble(): string | null;
   /** Resolves when none runs any more. */
   finished(): Promise<void>;
 }
@@ -80,19 +85,23 @@ export function createRounds(world: RoundsWorld): Rounds {
   const publish = createPublish({
     ...world,
     timing: () => ({ ...settings().publish, retry: retry() }),
-    // One name for all feeds: as long as only they are refused, it is no outage.
-    failed: (failure) => world.failed('publish', failure),
   });
   const putAway = createPutAway({ ...world, retry });
   const giveBack = createGiveBack(world);
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
+  const duplicates = createDuplicates(world);
   let publishAt = 0;
   return {
-    startLocal: (signal) =>
+    startLocal: (signal) => {
+      jobs.start('duplicates', async () => {
+        if ((await duplicates.run()) > 0) wake();
+      });
       jobs.start('put away', async () => {
         if ((await putAway.run(signal)) > 0) wake();
-      }),
+      });
+    },
+    fell: duplicates.fell,
     startRemote: (signal) => {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));
@@ -103,6 +112,7 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('publish', () => publish.run(signal));
     },
     ring: sweep.ring,
+    pollTrouble: sweep.trouble,
     putAwayAgain: putAway.again,
     start: jobs.start,
     finished: jobs.finished,
