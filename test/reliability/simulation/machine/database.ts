@@ -74,10 +74,10 @@ export class DatabaseSync {
   readonly #set = new Map<string, string | number>();
   readonly #path: string;
 
+  // oxlint-disable-next-line typescript/consistent-return -- a constructor that returns another object
   constructor(path: string) {
     this.#path = path;
     // Not on the disk: what the ledger compares its own tables with.
-    // oxlint-disable-next-line no-constructor-return
     if (path === ':memory:') return new RealDatabase(path) as unknown as DatabaseSync;
     // The ledger of a machine is in memory; its file only has to be there.
     const file = theDisk().at(path);
