@@ -43,6 +43,8 @@ export interface LedgerView {
   suspects(): Promise<number>;
   /** Every path that a watcher need not report again, with its version. */
   known(folder: string): Promise<readonly KnownFile[]>;
+  /** Templates of `after_ready: move` by which files of a folder were moved. */
+  movedBy(folder: string): Promise<readonly string[]>;
 }
 
 export function createView(db: Kysely<LedgerTables>): LedgerView {
@@ -64,6 +66,17 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
       return row?.n ?? 0;
     },
     known: (folder) => knownIn(db, folder),
+    movedBy: async (folder) => {
+      const rows = await db
+        .selectFrom('file')
+        .select('after_ready')
+        .distinct()
+        .where('folder', '=', folder)
+        .where('disposal', '=', 'moved')
+        .execute();
+      const actions = rows.map(({ after_ready: action }) => JSON.parse(action) as Facts['afterReady']);
+      return actions.flatMap((action) => (action.kind === 'move' ? [action.to] : []));
+    },
   };
 }
 

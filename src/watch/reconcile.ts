@@ -67,7 +67,10 @@ export class Reconciler {
       folder.path,
       {
         entered: () => root.thaw(),
-        entersDirectory: (path) => !this.#nested.has(path),
+        directory: (path) => {
+          if (this.#nested.has(`${folder.path}/${path}`)) return 'skip';
+          return folder.leavesOut(path) ? 'ignore' : 'enter';
+        },
         file: (path) => {
           missing.delete(path);
           if (inventory.taken.has(path) && !inventory.waiting.has(path)) return depth === 'deep' ? 'look' : 'skip';

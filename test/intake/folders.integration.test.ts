@@ -81,6 +81,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
       },
       atPath: (folder, path) => store.atPath(folder, path),
       unrouted: () => store.unrouted(),
+      movedBy: async () => [],
     },
     events,
     logger: { error: line, warn: line, info: line, debug: () => undefined },
