@@ -4,10 +4,14 @@ import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
 import { inspectOnline } from '../host/check-online.ts';
 import type { OnlineProblem } from '../host/check-online.ts';
+import { inspectFolders } from '../daemon/inspect-folders.ts';
+import { suspectsOf } from '../daemon/suspects.ts';
+import type { SuspectsView, SuspectView } from '../daemon/suspects.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { inspectState } from '../daemon/inspect-state.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { serviceProblems } from './check-service.ts';
-import { counted, unansweredCreates } from './output/format.ts';
+import { counted } from './output/format.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { printJson } from './output/json.ts';
 import { readConfig } from './read-config.ts';
@@ -22,7 +26,11 @@ export async function check(
 ): Promise<number> {
   const checked = await readConfig(shell, options.config);
   const { file, config } = checked;
-  const further = [...(await stateProblems(checked)), ...(await serviceProblems(checked))];
+  const further = [
+    ...(await stateProblems(checked)),
+    ...(await folderProblems(checked)),
+    ...(await serviceProblems(checked)),
+  ];
   const problems = [...checked.problems, ...further].toSorted((one, other) => one.line - other.line);
   const online = config === null || options.online !== true ? [] : await onlineProblems(config, shell.stopping);
   const errors = [...problems, ...online].filter(({ severity }) => severity === 'error').length;
@@ -34,7 +42,12 @@ export async function check(
     shell.stdout.write(conclusion({ file, config, errors, isOnline: options.online === true }));
   }
   if (errors === 0) return exitCodes.fine;
-  return checked.problems.some(({ severity }) => severity === 'error') ? exitCodes.badConfig : exitCodes.failed;
+  return checked.problems.some(isMistake) ? exitCodes.badConfig : exitCodes.failed;
+}
+
+/** Not what a disk refuses: that may pass by itself. */
+function isMistake({ severity, key, passing }: Problem): boolean {
+  return severity === 'error' && !(key === 'state_dir' && passing === true);
 }
 
 /** Problems in the state directory, unless it is already reported as unusable. */
@@ -49,22 +62,31 @@ async function stateProblems({ config, paths, problems, locate }: CheckedConfig)
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 
-/** What the service says, and the create requests that it never answered. */
+/** Folders that another dropcast has. */
+async function folderProblems({ paths, locate }: CheckedConfig): Promise<readonly Problem[]> {
+  if (paths === null) return [];
+  const found = await inspectFolders(paths);
+  return found.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
+}
+
+/** What the service says, and the records that dropcast may have left empty on it. */
 async function onlineProblems(config: Config, signal: AbortSignal): Promise<readonly OnlineProblem[]> {
   const problems = await inspectOnline(config, signal);
-  const suspects = await suspectsOf(config);
-  if (suspects === 0) return problems;
-  const message = `${unansweredCreates(suspects)}: look for videos that stay pending`;
-  return [...problems, { severity: 'warning', key: 'service', message }];
+  const empty = (await suspectsIn(config)).map(({ name, title, path, why }) => {
+    const message = `record ${name} "${escapeControls(title)}" of ${escapeControls(path)} may be empty: ${why}`;
+    return { severity: 'warning' as const, key: 'service', message };
+  });
+  return [...problems, ...empty];
 }
 
 /** A ledger that cannot be read right now must not hide the other findings. */
-async function suspectsOf(config: Config): Promise<number> {
+async function suspectsIn(config: Config): Promise<readonly SuspectView[]> {
   try {
-    const read = async (ledger: Ledger | null) => ({ suspects: (await ledger?.suspects()) ?? 0 });
-    return (await queryDaemonOrLedger<{ readonly suspects: number }>(null, config, '/status', read)).suspects;
+    const read = async (ledger: Ledger | null): Promise<SuspectsView> =>
+      ledger === null ? { v: 1, suspects: [] } : suspectsOf(ledger, null);
+    return (await queryDaemonOrLedger<SuspectsView>(null, config, '/suspects', read)).suspects;
   } catch (error) {
-    if (error instanceof CommandError) return 0;
+    if (error instanceof CommandError) return [];
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { LONGEST, parseDuration } from '../config/units.ts';
 import { addSandboxCommands } from './sandbox-commands.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
+import type { SuspectsOptions } from './suspects.ts';
 import { addSystemdCommands } from './systemd-commands.ts';
 
 interface Shared {
@@ -90,6 +91,10 @@ function addReadCommands({ shell, exit, command }: Registry): void {
   json(command('status', 'show what is happening, and why')).action(async (options: Shared) =>
     exit(await (await import('./status.ts')).status(shell, options)),
   );
+  json(command('suspects', 'list the records that dropcast may have left empty on the service'))
+    .summary('list records that may be empty on the service')
+    .option('--dismiss <names...>', 'forget these, or `all`; deletes nothing on the service')
+    .action(async (options: SuspectsOptions) => exit(await (await import('./suspects.ts')).suspects(shell, options)));
   json(command('ls', 'list the files, newest first'))
     .option('-s, --state <states>', 'only files in these states, separated by commas', stateList)
     .option('-n, --limit <number>', 'list at most this many', wholeNumber(1, 1_000_000), 100)
@@ -99,6 +104,9 @@ function addReadCommands({ shell, exit, command }: Registry): void {
   json(command('show <name>', 'show everything about one file, named by its id, video id, path or file name'))
     .summary('show everything about one file')
     .action(async (name: string, options: Shared) => (await import('./show.ts')).show(shell, name, options));
+  json(command('open', 'print a link that opens the status page of the daemon, once'))
+    .summary('print a link to the status page')
+    .action(async (options: Shared) => (await import('./open.ts')).open(shell, options));
 }
 
 function addControlCommands({ shell, exit, command }: Registry): void {

@@ -54,7 +54,8 @@ export async function openAccepted(file: AcceptedFile): Promise<FileReader> {
 /** Follows no link, waits at no FIFO, and does not make a terminal the controlling one. */
 const AS_IT_IS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-async function openRegular(path: string): Promise<FileHandle> {
+/** Opens what is at a path: through no link at its end, and only a regular file will be read. @throws as `openAccepted` */
+export async function openRegular(path: string): Promise<FileHandle> {
   try {
     return await open(path, AS_IT_IS);
   } catch (error) {

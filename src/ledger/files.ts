@@ -4,6 +4,7 @@ import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { StaleRowError } from '../pipeline/file/ports.ts';
 import type { FileStore } from '../pipeline/file/ports.ts';
+import { noteRequests } from './leftovers.ts';
 import { addHistory, allFacts, filesIn, newestFacts, rowOf, unindexedState } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 import { createTwins } from './twins.ts';
@@ -38,10 +39,15 @@ export function createFiles(db: Kysely<LedgerTables>): FileStore {
 async function save(db: Kysely<LedgerTables>, facts: Facts, note: string | undefined): Promise<Facts> {
   const saved: Facts = { ...facts, rev: facts.rev + 1 };
   await db.transaction().execute(async (trx) => {
-    const before = await trx.selectFrom('file').select(['rev', 'state']).where('id', '=', facts.id).executeTakeFirst();
+    const before = await trx
+      .selectFrom('file')
+      .select(['rev', 'state', 'intent', 'suspects'])
+      .where('id', '=', facts.id)
+      .executeTakeFirst();
     if (before?.rev !== facts.rev) {
       throw new StaleRowError(`file ${facts.id}: expected revision ${facts.rev}, found ${before?.rev ?? 'no row'}`);
     }
+    await noteRequests(trx, { ...before, suspects: JSON.parse(before.suspects) as Facts['suspects'] }, saved);
     await trx.updateTable('file').set(rowOf(saved)).where('id', '=', facts.id).execute();
     if (before.state !== stateOf(saved) || note !== undefined) await addHistory(trx, saved, note ?? null);
   });

@@ -1,8 +1,9 @@
 import { backoffMs } from './file/backoff.ts';
 import type { RetryPolicy } from './file/backoff.ts';
-import { failureOfMachine, failureOfThrown, isMereWait } from './file/failure.ts';
+import { failureOfMachine, failureOfThrown } from './file/failure.ts';
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
 import type { Budget, Clock } from './file/ports.ts';
+import { judgedService } from './judged-service.ts';
 import { createBreaker } from './pause.ts';
 import type { Breaker } from './pause.ts';
 import type { Pause } from './events.ts';
@@ -16,8 +17,11 @@ import { createRunner } from './steps/runner.ts';
 import type { Applied, Runner } from './steps/runner.ts';
 import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
+import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
 import type { LiveUpload, Uploads } from './steps/uploads.ts';
+import { createUploadHosts } from './upload-hosts.ts';
+import type { UploadHosts } from './upload-hosts.ts';
 import { createWakeUp } from './wake-up.ts';
 
 /** What a reload may change. */
@@ -47,12 +51,18 @@ export interface Conductor {
    * long tick has moved. Only one that hangs, or breaks each time for a reason of its own, no longer turns.
    */
   turnedAt(): number;
-  /** Why everything waits, or null. */
+  /** Why everything waits, or all uploads to a host, or null. */
   pause(): Pause | null;
+  /** Why it takes long to hear that a video is ready, or null. */
+  pollTrouble(): string | null;
+  /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
+  createsWaitUntil(): number | null;
   /** Asks the service at once whether the reason of a pause is gone. */
   probeNow(): void;
   /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
   ring(): void;
+  /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
+  putAwayAgain(id: string): Promise<boolean | null>;
   /** Work beside it broke: when the machine is at its limits, everything waits. */
   broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
@@ -87,6 +97,8 @@ class Loop implements Conductor {
   readonly #wakeUp = createWakeUp();
   readonly #uploads: Uploads;
   readonly #breaker: Breaker;
+  readonly #uploadHosts: UploadHosts;
+  readonly #unconfirmed: UnconfirmedCreates;
   readonly #runner: Runner;
   readonly #lanes: Lanes;
   readonly #retries: Retries;
@@ -96,21 +108,31 @@ class Loop implements Conductor {
   #running: Promise<void> = Promise.resolve();
 
   constructor(world: ConductorWorld, initial: ConductorSettings) {
-    const { clock, logger } = world;
+    const { clock } = world;
     this.#world = world;
     this.#settings = initial;
     this.#turnedAt = clock.elapsed();
     this.#uploads = createUploads(clock);
     this.#breaker = createBreaker(world);
-    const unconfirmed = createUnconfirmedCreates(clock, logger);
+    this.#uploadHosts = createUploadHosts({ ...world, isBack: () => this.#release() });
+    const service = judgedService(world, {
+      breaker: this.#breaker,
+      uploadHosts: this.#uploadHosts,
+      stopping: this.#stopping.signal,
+    });
+    this.#unconfirmed = createUnconfirmedCreates(world);
     this.#runner = createRunner({
       ...world,
-      steps: createSteps({ ...world, unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
+      steps: createSteps(
+        { ...world, host: service.host, unconfirmed: this.#unconfirmed, uploads: this.#uploads },
+        this.#stopping.signal,
+      ),
       policy: policyOf(clock, () => this.#settings.retry),
       ended: (facts, failure) => {
         if (facts.uploadedAt !== null && facts.end !== null) this.#rounds.fell(facts.id);
         if (failure === null) this.#breaker.succeeded();
-        else if (!isMereWait(failure)) this.#breaker.failed(facts.id, failure);
+        // What a host had a part in was judged already.
+        else if (failure.kind === 'suspended') this.#breaker.failed(failure);
       },
       stuck: (id, error) => this.#stuck(id, error),
     });
@@ -118,9 +140,11 @@ class Loop implements Conductor {
       ...world,
       runner: this.#runner,
       uploads: initial.uploads,
-      mayCreate: () => unconfirmed.mayRisk(),
+      mayCreate: () => this.#unconfirmed.mayRisk(),
+      mayUpload: (facts) => this.#uploadHosts.admit(facts),
       onEnd: (id, wasOurs) => {
         this.#uploads.ended(id);
+        this.#uploadHosts.ended(id);
         // Else it would be tried again at once, and keep a processor busy until the other worker is done.
         if (wasOurs) this.wake();
       },
@@ -131,13 +155,14 @@ class Loop implements Conductor {
         await this.#runner.apply(id, { type: 'GO' });
         this.#turn();
       },
-      longestBackoffMs: () => this.#settings.retry.maxMs,
+      retry: () => this.#settings.retry,
     });
     this.#rounds = createRounds({
       ...world,
+      ...service,
       runner: this.#runner,
       settings: () => this.#settings,
-      failed: (of, failure) => this.#breaker.failed(of, failure),
+      failed: (failure, signal) => this.#breaker.judge(failure, signal),
       broke: (round, error) => this.broke(round, error),
       wake: () => this.wake(),
     });
@@ -170,8 +195,12 @@ class Loop implements Conductor {
   }
 
   async #probe(): Promise<void> {
-    if (!(await this.#breaker.probe(this.#stopping.signal))) return;
-    await this.#retries.releaseForService();
+    if (await this.#breaker.probe(this.#stopping.signal)) this.#release();
+  }
+
+  /** What waited for a host need not wait for its own backoff once the host is back. */
+  #release(): void {
+    this.#retries.serviceBack();
     this.wake();
   }
 
@@ -181,7 +210,7 @@ class Loop implements Conductor {
 
   #stuck(id: string, error: unknown): void {
     this.#world.logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
-    this.#breaker.failed(id, { ...failureOfThrown(error), kind: 'suspended' });
+    this.#breaker.failed({ ...failureOfThrown(error), kind: 'suspended' });
   }
 
   start(): void {
@@ -227,6 +256,12 @@ class Loop implements Conductor {
     this.wake();
   }
 
+  async putAwayAgain(id: string): Promise<boolean | null> {
+    const isTried = await this.#rounds.putAwayAgain(id);
+    this.wake();
+    return isTried;
+  }
+
   ring(): void {
     this.#rounds.ring();
     this.wake();
@@ -240,7 +275,7 @@ class Loop implements Conductor {
   broke(work: string, error: unknown): void {
     const failure = failureOfMachine(error);
     if (failure === null) this.#world.logger.error('A background task failed', { work, err: error });
-    else this.#breaker.failed(work, failure);
+    else this.#breaker.failed(failure);
   }
 
   turnedAt(): number {
@@ -248,7 +283,15 @@ class Loop implements Conductor {
   }
 
   pause(): Pause | null {
-    return this.#breaker.pause();
+    return this.#breaker.pause() ?? this.#uploadHosts.pause();
+  }
+
+  pollTrouble(): string | null {
+    return this.#rounds.pollTrouble();
+  }
+
+  createsWaitUntil(): number | null {
+    return this.#unconfirmed.waitUntil();
   }
 
   uploads(): readonly LiveUpload[] {

@@ -23,11 +23,28 @@ export function renderPage(view: StatusView): ReturnType<typeof html> {
         <h1>dropcast</h1>
         <p>${countLine(view)}</p>
         ${view.waiting === null ? '' : html`<p class="warn">Waiting: ${view.waiting.why}</p>`}
+        ${view.creates_wait_until === null ? '' : html`<p class="warn">New files wait until ${new Date(view.creates_wait_until).toISOString()}: too many create requests had no usable answer</p>`}
+        ${view.suspects === 0 ? '' : html`<p>Records that may be empty on the service: ${view.suspects} (<code>dropcast suspects</code> lists them)</p>`}
         ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour</p>`}
         <ul>
           ${view.folders.map(({ path, state, why }) => html`<li>${path}: ${state}${why === null ? '' : `, ${why}`}</li>`)}
         </ul>
         ${table('Under way', view.working)} ${table('Needs you', view.needs_you)}
+      </body>
+    </html>`;
+}
+
+/** Leads on to the page: the browser has its cookie now. */
+export function renderEntrance(): ReturnType<typeof html> {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="refresh" content="0; url=/" />
+        <title>dropcast</title>
+      </head>
+      <body>
+        <p><a href="/">Status of dropcast</a></p>
       </body>
     </html>`;
 }

@@ -108,6 +108,7 @@ export class Inbox implements AsyncDisposable {
       intake,
       ledger,
       events,
+      owner: null,
       logger: this.log,
       broke: unreachable,
       tookIn: () => undefined,
@@ -192,7 +193,12 @@ export class Inbox implements AsyncDisposable {
   }
 
   #local(): LocalFiles {
-    const local = createLocalFiles(async (folder, missing) => this.#folders?.whyAway(folder, missing) ?? null);
+    const local = createLocalFiles({
+      whyAway: async (folder, missing) => this.#folders?.whyAway(folder, missing) ?? null,
+      writerOf: async () => null,
+      isSidecarUsed: async () => false,
+      service: null,
+    });
     return {
       ...local,
       hash: async (facts, signal) => {

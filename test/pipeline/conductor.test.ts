@@ -37,8 +37,8 @@ function files(count: number, other: Partial<Facts> = {}): Facts[] {
 
 /** A conductor over a service in memory. Time stands still but for what the test lets pass. */
 function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
-  const clock = new TestClock();
-  const store = new MemoryStore(rows);
+  const clock = (other.clock as TestClock | undefined) ?? new TestClock();
+  const store = new MemoryStore(rows, () => clock.now());
   const service = new FakeHost();
   const logger = recordingLogger();
   const logNews = logEvents(logger);
@@ -59,7 +59,6 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted },
@@ -97,38 +96,23 @@ describe('files of the same content', () => {
   const local: ConductorWorld['local'] = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'same' }),
-    checkDisposal: async () => null,
     dispose: async () => ({ ok: true, value: null }),
   };
 
   /** Its video fails in processing, or is deleted on the service, so many times. */
   function openFailing(rows: readonly Facts[], times: number, how: 'failed' | 'deleted') {
     const opened = open(rows, { local });
-    const { videos, library } = opened.service;
+    const { videos, host } = opened.service;
     let left = times;
-    // They all have the hash of the fake host's answer: the id of the file. Here they have one content.
-    const send = opened.service.host.send;
-    opened.service.host.send = async (facts, hooks) => {
+    const { send } = host;
+    host.send = async (facts, hooks) => {
       const answer = await send(facts, { ...hooks, beforeLastPart: () => hooks.beforeLastPart('same') });
-      return answer.ok ? { ok: true, value: { sha256: 'same' } } : answer;
-    };
-    const spoil = (): void => {
-      for (const [id, video] of videos) {
-        if (video.status !== 'processing' || left === 0) continue;
-        left -= 1;
-        if (how === 'failed') video.status = 'failed';
-        else videos.delete(id);
-      }
-    };
-    const list = library.list;
-    library.list = (page, signal) => {
-      spoil();
-      return list(page, signal);
-    };
-    const get = library.get;
-    library.get = (id, signal) => {
-      spoil();
-      return get(id, signal);
+      const video = videos.get(facts.videoId ?? '');
+      if (!answer.ok || video === undefined) return answer;
+      if (left > 0 && how === 'failed') video.status = 'failed';
+      if (left > 0 && how === 'deleted') videos.delete(facts.videoId ?? '');
+      left -= 1;
+      return { ok: true, value: { sha256: 'same' } };
     };
     return opened;
   }
@@ -184,7 +168,6 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'f_1' }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -199,7 +182,6 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'same' }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -211,7 +193,7 @@ describe('from drop to done', () => {
   });
 
   test('files that wait for a folder continue as soon as it is back, those of another folder do not', async () => {
-    const notBefore = new TestClock().now() + 3_000_000;
+    const notBefore = new TestClock().now() + 300_000;
     const away = { notBefore, lastFailure: failure('suspended', { code: folderAway }) };
     const rows = [someFacts(away), someFacts({ ...away, id: 'f_2', folder: '/other' })];
     const { conductor, clock, store, until } = open(rows);
@@ -252,7 +234,7 @@ describe('an unreachable service', () => {
     const { conductor, store, service, logger, until } = open(files(20));
     service.failing.set('all', failure('offline'));
     await until(() => conductor.pause() !== null);
-    await until(() => service.count('list') >= 5);
+    await until(() => service.count('probe') >= 5);
     expect(conductor.pause()).toMatchObject({ kind: 'offline', why: 'it was offline' });
     // What was under way when it closed, and no more.
     expect(service.count('create')).toBeLessThanOrEqual(4);
@@ -268,11 +250,11 @@ describe('an unreachable service', () => {
     const { conductor, service, clock, until } = open(files(3));
     service.failing.set('all', failure('suspended', { status: 401 }));
     await until(() => conductor.pause() !== null);
-    const probes = service.count('list');
-    await until(() => service.count('list') > probes, 10_000);
+    const probes = service.count('probe');
+    await until(() => service.count('probe') > probes, 10_000);
     expect(clock.elapsed()).toBeGreaterThanOrEqual(300_000);
     conductor.probeNow();
-    await until(() => service.count('list') > probes + 1, 0);
+    await until(() => service.count('probe') > probes + 1, 0);
     service.failing.clear();
     conductor.probeNow();
     await until(() => conductor.isIdle());
@@ -282,7 +264,7 @@ describe('an unreachable service', () => {
     const [refused, broken] = files(2, { notBefore: 1_300_000 });
     const { clock, store, until } = open([
       someFacts({ ...refused, lastFailure: failure('suspended', { status: 401 }) }),
-      someFacts({ ...broken, lastFailure: failure('transient') }),
+      someFacts({ ...broken, lastFailure: failure('transient', { retryAfterMs: 300_000 }) }),
     ]);
     await until(() => stateOf(store.row('f_0')) === 'done');
     expect(clock.elapsed()).toBeLessThan(60_000);
@@ -311,19 +293,72 @@ describe('an unreachable service', () => {
   });
 });
 
+describe('a record that no file needs any more', () => {
+  test.each(['superseded', 'vanished'] as const)('because its file %s before it was sent is deleted', async (end) => {
+    const { store, service, until } = open([someFacts({ ...created, end, endedAt: 1 })]);
+    service.videos.set('vid_1', { title: 'Clip', status: 'pending' });
+    await until(() => !service.videos.has('vid_1'));
+    await until(() => store.row().videoId === null);
+    expect(store.row()).toMatchObject({ end, dying: false });
+    expect(service.count('create')).toBe(0);
+  });
+});
+
 describe('create requests without an answer', () => {
+  const inDoubt = failure('transient', { inDoubt: true, status: 502 });
+
   test('are capped at twenty an hour, and continue after it', async () => {
-    const { service, clock, logger, failures, until } = open(files(100));
-    service.failing.set('create', failure('transient', { inDoubt: true, status: 502 }));
+    const { conductor, service, clock, logger, failures, until } = open(files(100));
+    service.failing.set('create', inDoubt);
     await until(() => clock.elapsed() > 3_000_000, 5_000);
     const inFirstHour = service.count('create');
     expect(inFirstHour).toBeGreaterThanOrEqual(20);
     expect(inFirstHour).toBeLessThanOrEqual(21);
     // The others stay queued, and are not taken up and put back all the time.
     expect(failures.length).toBeLessThan(50);
-    expect(logger.lines.map(({ message }) => message)).toContain('Create requests wait: too many had no usable answer');
+    const goesOnAt = conductor.createsWaitUntil() ?? 0;
+    expect(goesOnAt).toBeGreaterThan(clock.now());
+    expect(logger.lines.filter(({ message }) => message.startsWith('Create requests wait'))).toEqual([
+      expect.objectContaining({ fields: expect.objectContaining({ until: new Date(goesOnAt).toISOString() }) }),
+    ]);
+    service.failing.clear();
     await until(() => service.count('create') > inFirstHour, 5_000);
-    expect(clock.elapsed()).toBeGreaterThan(3_600_000);
+    expect(clock.now()).toBeGreaterThanOrEqual(goesOnAt);
+    await until(() => conductor.createsWaitUntil() === null, 5_000);
+    expect(logger.lines.map(({ message }) => message)).toContain('Create requests go on');
+  });
+
+  test('are still capped after a restart', async () => {
+    const first = open(files(100));
+    first.service.failing.set('create', inDoubt);
+    await first.until(() => first.service.count('create') >= 20);
+    await first.conductor.stop(hurried);
+    const next = open([], { store: first.store, clock: first.clock });
+    await next.until(() => next.conductor.createsWaitUntil() !== null);
+    let turns = 0;
+    await next.until(() => (turns += 1) > 50, 1_000);
+    expect(next.service.count('create')).toBe(0);
+  });
+
+  test('stop nothing that needs no create: uploads, polling and publishing go on', async () => {
+    const waiting = files(25).map((facts) => ({ ...facts, suspects: [`lost ${facts.id}`] }));
+    const bound = [
+      someFacts({ ...created, id: 'f_bound', path: 'bound.mp4' }),
+      someFacts({ ...uploaded, id: 'f_sent', path: 'sent.mp4', videoId: 'vid_2' }),
+      someFacts({ ...ready, id: 'f_ready', path: 'ready.mp4', videoId: 'vid_3' }),
+    ];
+    const { store, service, until } = open([...waiting, ...bound]);
+    for (const id of ['vid_1', 'vid_2', 'vid_3']) service.videos.set(id, { title: id, status: 'pending' });
+    service.videos.set('vid_2', { title: 'sent', status: 'processing' });
+    await until(() => bound.every(({ id }) => stateOf(store.row(id)) === 'done'));
+    expect(service.count('create')).toBe(0);
+    expect(waiting.every(({ id }) => stateOf(store.row(id)) === 'queued')).toBe(true);
+  });
+
+  test('of the future, after the clock was set back, hold up nothing', async () => {
+    const { clock, store, until } = open(files(25).map((facts) => ({ ...facts, suspects: [`lost ${facts.id}`] })));
+    clock.set(1);
+    await until(() => store.states().includes('done'));
   });
 
   test('leave a suspect each', async () => {
@@ -355,7 +390,7 @@ describe('time', () => {
 
   test('an honest deadline is waited for', async () => {
     const { store, clock, until } = open([
-      someFacts({ ...created, notBefore: 1_060_000, lastFailure: failure('transient') }),
+      someFacts({ ...created, notBefore: 1_060_000, lastFailure: failure('transient', { retryAfterMs: 60_000 }) }),
     ]);
     await until(() => stateOf(store.row()) !== 'retrying');
     expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000);

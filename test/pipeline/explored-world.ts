@@ -199,7 +199,6 @@ export class ExploredWorld {
         return this.#isFileThere || isBlind ? null : failure('vanished');
       },
       hash: () => Promise.resolve({ ok: true, value: 'aa' }),
-      checkDisposal: async () => null,
       dispose: () => Promise.resolve({ ok: true, value: null }),
     };
     const world: CreateWorld = {
@@ -229,7 +228,7 @@ export class ExploredWorld {
       receipts: { append: () => Promise.resolve() },
       clock,
       newToken: () => (this.#setting.plant === 'one token' ? 'token' : `token ${(this.#ids += 1)}`),
-      unconfirmed: { mayRisk: () => true, record: () => undefined },
+      unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     };
     const events = { emit: () => undefined };
     const claim = async () => ({ facts: await load(), renew: async () => true, release: async () => undefined });
@@ -265,14 +264,13 @@ export class ExploredWorld {
       store: { due: () => Promise.resolve([own]) },
       library: {
         list: () => Promise.reject(new Error('one file needs no list')),
-        publish: () => Promise.reject(new Error('there is no feed')),
         get: async (id) => {
           const answer = await look(id);
           return answer.ok ? { ok: true, value: { id, status: answer.value } } : answer;
         },
       },
       settings: () => ({ poll: { intervalMs: 10, giveUpAfterMs: 86_400_000 }, requestsPerHour: 1_000_000 }),
-      failed: () => undefined,
+      failed: async (why) => why,
     });
     const live = new AbortController().signal;
     return { runner, load, sweep: () => sweep.run(live), isStopped: () => isStopped };

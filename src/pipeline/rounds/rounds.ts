@@ -5,6 +5,7 @@ import type {
   AmendStore,
   Clock,
   FileStore,
+  LeftoverStore,
   LocalFiles,
   PublishStore,
   PutAwayStore,
@@ -15,6 +16,8 @@ import type {
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
 import { createAmend } from './amend.ts';
+import { createDoubts } from './doubts.ts';
+import { createGiveBack } from './give-back.ts';
 import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
@@ -31,7 +34,7 @@ export interface RoundSettings {
 }
 
 export interface RoundsWorld {
-  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore;
+  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;
@@ -43,8 +46,8 @@ export interface RoundsWorld {
   readonly logger: Logger;
   /** As they now are: a reload may change them. */
   settings(): RoundSettings;
-  /** The service refused or could not be asked. `of` names a file, or 'publish'. */
-  failed(of: string, failure: Failure): void;
+  /** The service could not be asked. @returns the failure as it counts: `offline` when it answers nothing else either */
+  failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
   /** A round broke. */
   broke(round: string, error: unknown): void;
   /** There is more to do at once. */
@@ -61,8 +64,12 @@ export interface Rounds {
   startRemote(signal: AbortSignal): void;
   /** Somebody says that videos have changed: sweeps soon. */
   ring(): void;
+  /** Tries again what `after_ready` says about a file; see `PutAway.again`. */
+  putAwayAgain(id: string): Promise<boolean | null>;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
+  /** Why it takes long to hear of a video, or null. */
+  pollTrouble(): string | null;
   /** Resolves when none runs any more. */
   finished(): Promise<void>;
 }
@@ -78,10 +85,10 @@ export function createRounds(world: RoundsWorld): Rounds {
   const publish = createPublish({
     ...world,
     timing: () => ({ ...settings().publish, retry: retry() }),
-    // One name for all feeds: as long as only they are refused, it is no outage.
-    failed: (failure) => world.failed('publish', failure),
   });
   const putAway = createPutAway({ ...world, retry });
+  const giveBack = createGiveBack(world);
+  const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
   const duplicates = createDuplicates(world);
   let publishAt = 0;
@@ -98,11 +105,15 @@ export function createRounds(world: RoundsWorld): Rounds {
     startRemote: (signal) => {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));
+      jobs.start('give back', () => giveBack.run(signal));
+      jobs.start('doubts', () => doubts.run(signal));
       if (clock.elapsed() < publishAt) return;
       publishAt = clock.elapsed() + publishEveryMs;
       jobs.start('publish', () => publish.run(signal));
     },
     ring: sweep.ring,
+    pollTrouble: sweep.trouble,
+    putAwayAgain: putAway.again,
     start: jobs.start,
     finished: jobs.finished,
   };

@@ -18,7 +18,6 @@ function disk(contents: Readonly<Record<string, string>>): LocalFiles & { readon
       return value === undefined ? { ok: false, failure: failure('vanished') } : { ok: true, value };
     },
     check: () => Promise.resolve(null),
-    checkDisposal: async () => null,
     dispose: () => Promise.resolve({ ok: true, value: null }),
   };
 }

@@ -42,7 +42,6 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
     local: {
       check: async () => null,
       hash: () => Promise.reject(new Error('an upload hashes what it sends')),
-      checkDisposal: async () => null,
       dispose: () => Promise.reject(new Error('an upload disposes of nothing')),
     },
     receipts: {

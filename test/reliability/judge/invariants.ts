@@ -61,7 +61,9 @@ export const invariants = {
     return rows
       .filter(({ state, path }) => ['failed', 'held'].includes(state) && disk.some((file) => file.path === path))
       .filter(({ path, id }) => rows.findLast((row) => row.path === path)?.id === id)
-      .map(({ path, state, why }) => found(path, `it is ${state} (${why ?? 'no reason'}), and ${last.command} ended with 0`));
+      .map(({ path, state, why }) =>
+        found(path, `it is ${state} (${why ?? 'no reason'}), and ${last.command} ended with 0`),
+      );
   },
 
   'a video has the title of its file': ({ records, versions }) =>
@@ -69,7 +71,9 @@ export const invariants = {
       .filter(({ isForeign }) => !isForeign)
       .flatMap(({ id, title, bodies }) => {
         const titles = versions.filter(({ sha256 }) => bodies.includes(sha256)).flatMap((one) => one.titles);
-        return titles.length === 0 || titles.includes(title) ? [] : [found(id, `${title} instead of ${titles.join(', ')}`)];
+        return titles.length === 0 || titles.includes(title)
+          ? []
+          : [found(id, `${title} instead of ${titles.join(', ')}`)];
       }),
 
   'every empty record is in use or listed': ({ records, rows, listed }) => {
@@ -97,7 +101,9 @@ export const invariants = {
       ...about
         .filter(({ count }) => count > allows.requestsPerVideo)
         .map(({ what, count }) => found(what, `${count} requests, at most ${allows.requestsPerVideo} are allowed`)),
-      ...(journal.length > allows.requests ? [found('all', `${journal.length} requests, allowed ${allows.requests}`)] : []),
+      ...(journal.length > allows.requests
+        ? [found('all', `${journal.length} requests, allowed ${allows.requests}`)]
+        : []),
     ];
   },
 
@@ -114,7 +120,8 @@ export const invariants = {
     exits.flatMap(({ command, code, signal, sent, stderr, isStuck }) => {
       if (isStuck) return [found(command, `it did not end; last words: ${stderr.slice(-300)}`)];
       if (signal !== sent && signal !== null) return [found(command, `it ended with ${signal}: ${stderr.slice(-300)}`)];
-      if (/dropcast crashed|\n\s+at .+:\d+/.test(stderr)) return [found(command, `it crashed: ${stderr.slice(0, 600)}`)];
+      if (/dropcast crashed|\n\s+at .+:\d+/.test(stderr))
+        return [found(command, `it crashed: ${stderr.slice(0, 600)}`)];
       const isFine = code === null || code === 0 || allows.exitCodes.includes(code);
       return isFine ? [] : [found(command, `exit code ${code}: ${stderr.slice(-300)}`)];
     }),

@@ -20,12 +20,16 @@ export async function plant(program: string, folder: string, edits: readonly Edi
   const copy = join(folder, 'dist');
   await mkdir(copy, { recursive: true });
   const names = await readdir(dist);
-  const texts = new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(dist, name), 'utf8')] as const)));
+  const texts = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(dist, name), 'utf8')] as const)),
+  );
   for (const edit of edits) {
     const [name, text] = edited(texts, edit);
     texts.set(name, text);
   }
-  const original = new Map(await Promise.all(names.map(async (name) => [name, await readFile(join(dist, name), 'utf8')] as const)));
+  const original = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(dist, name), 'utf8')] as const)),
+  );
   for (const [name, text] of texts) {
     if (text === original.get(name)) await link(join(dist, name), join(copy, name));
     else await writeFile(join(copy, name), text);
@@ -41,7 +45,9 @@ function edited(texts: ReadonlyMap<string, string>, { anchor, instead }: Edit): 
   const found = [...texts].flatMap(([name, text]) => [...text.matchAll(pattern)].map(() => name));
   const [name = '', ...others] = found;
   if (found.length !== 1)
-    throw new Error(`the anchor of a planted bug is ${others.length === 0 ? 'not' : 'more than once'} in the program: ${anchor}`);
+    throw new Error(
+      `the anchor of a planted bug is ${others.length === 0 ? 'not' : 'more than once'} in the program: ${anchor}`,
+    );
   return [name, (texts.get(name) ?? '').replace(pattern, () => instead)];
 }
 

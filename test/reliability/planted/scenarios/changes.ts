@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { until } from '../../../support/until.ts';
 import type { World } from '../../world/world.ts';
 import type { Scenario } from '../scenario.ts';
+import { everythingWasSeen, isReady } from './seen.ts';
 
 /** More than the kernel's socket buffers hold: an upload of it can be stopped in its middle. */
 const beyondBuffers = 24 * 1024 * 1024;
@@ -93,7 +94,12 @@ async function changedMidway(world: World, { isTimeKept }: { readonly isTimeKept
   const daemon = await world.daemon();
   await until('the new bytes are there, or given up', async () => {
     const { state } = (await world.file('a.mpg')) ?? {};
-    return isReady(world, 'a') || state === 'failed' || state === 'held' || (state === 'superseded' && (await isForgotten(world)));
+    return (
+      isReady(world, 'a') ||
+      state === 'failed' ||
+      state === 'held' ||
+      (state === 'superseded' && (await isForgotten(world)))
+    );
   });
   await world.stop(daemon);
 }
@@ -104,20 +110,8 @@ async function isForgotten(world: World): Promise<boolean> {
   return (await world.file('a.mpg'))?.state === 'superseded';
 }
 
-/** Whatever lay there before was looked at when a file that comes now is through. */
-async function everythingWasSeen(world: World): Promise<void> {
-  const name = `seen-${randomBytes(4).toString('hex')}.mpg`;
-  await world.drop(name);
-  await world.reaches(name, 'done');
-}
-
-function isReady(world: World, title: string): boolean {
-  return [...world.service.host.videos.values()].some((video) => video.title === title && video.status === 'ready');
-}
-
 /** Processing of the first video never ends by itself. */
 function firstNever(): () => number {
   let count = 0;
   return () => ((count += 1) === 1 ? 2_000_000_000 : 0);
 }
-

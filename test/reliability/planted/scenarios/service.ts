@@ -38,7 +38,10 @@ export const serviceScenarios = {
       await world.drop('a.mpg');
       const process = world.start(['once']);
       const kill = (): void => process.send('SIGKILL');
-      world.service.faults.api = onFirst((request, response) => isCreate(request) && killAtAnswer(response, kill), isCreate);
+      world.service.faults.api = onFirst(
+        (request, response) => isCreate(request) && killAtAnswer(response, kill),
+        isCreate,
+      );
       await world.end(process);
       await world.once();
     },
@@ -118,7 +121,10 @@ export const serviceScenarios = {
       world.service.faults.api = (request, response) => {
         const video = world.service.host.videos.get(/\/videos\/(\w+)$/.exec(request.url ?? '')?.[1] ?? '');
         if (request.method !== 'GET' || video === undefined) return false;
-        return answer(response, 200, { id: video.id, status: video.status.replace(/^./, (first) => first.toUpperCase()) });
+        return answer(response, 200, {
+          id: video.id,
+          status: video.status.replace(/^./, (first) => first.toUpperCase()),
+        });
       };
       await world.drop('a.mpg');
       await upToTheEnd(world, 'a.mpg');

@@ -80,7 +80,11 @@ export const stateScenarios = {
   },
 
   'a file is overwritten between ready and delete': {
-    world: { folder: 'after_ready: delete', host: { processingMs: () => 2_000_000_000 }, allows: { requestsPerVideo: 500, requests: 5_000 } },
+    world: {
+      folder: 'after_ready: delete',
+      host: { processingMs: () => 2_000_000_000 },
+      allows: { requestsPerVideo: 500, requests: 5_000 },
+    },
     play: async (world) => {
       await world.drop('a.mpg');
       const daemon = await world.daemon();
