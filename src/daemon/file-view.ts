@@ -119,8 +119,8 @@ function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null 
 
 /** Why files get no record before a time (epoch milliseconds). */
 export function createsWait(until: number): string {
-  const minutes = Math.max(1, Math.ceil((until - Date.now()) / 60_000));
-  return `too many create requests of the last hour had no usable answer; resumes in ${minutes} min`;
+  const at = new Date(until).toISOString().slice(0, 16).replace('T', ' ');
+  return `too many create requests of the last hour had no usable answer; resumes at ${at} UTC`;
 }
 
 function withoutQuery(address: string): string {

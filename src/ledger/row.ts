@@ -17,6 +17,9 @@ export function filesIn(db: Kysely<LedgerTables>): FilesQuery {
 /** Behind a `+`, which keeps SQLite off the index on the state: it would read 100,000 done rows instead of a small partial index. */
 export const unindexedState = sql<FileState>`+state`;
 
+/** For the small partial index, as SQLite does not see its condition in a bound value. */
+export const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
+
 /** The newest row that a query finds, or null. */
 export async function newestFacts(query: FilesQuery): Promise<Facts | null> {
   const row = await query.orderBy('seq', 'desc').limit(1).executeTakeFirst();

@@ -172,6 +172,12 @@ const migrations: readonly string[] = [
   ALTER TABLE history ADD COLUMN checksum INTEGER;
   CREATE TABLE identity (id INTEGER PRIMARY KEY CHECK (id = 1), ledger TEXT NOT NULL) STRICT;
   INSERT INTO identity VALUES (1, lower(hex(randomblob(16))));
+  -- The file that a duplicate was skipped for: in its failure, and no longer in a sentence alone.
+  UPDATE file SET last_failure = json_set(last_failure, '$.twin', (
+    SELECT twin.id FROM file twin
+    WHERE twin.size = file.size AND twin.id <> file.id AND instr(file.why, '(' || twin.id) > 0))
+  WHERE state = 'skipped' AND last_failure IS NOT NULL;
+  CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
   `,
 ];
 

@@ -129,7 +129,8 @@ class Loop implements Conductor {
         this.#stopping.signal,
       ),
       policy: policyOf(clock, () => this.#settings.retry),
-      ended: (_facts, failure) => {
+      ended: (facts, failure) => {
+        if (facts.uploadedAt !== null && facts.end !== null) this.#rounds.fell(facts.id);
         if (failure === null) this.#breaker.succeeded();
         // What a host had a part in was judged already.
         else if (failure.kind === 'suspended') this.#breaker.failed(failure);
@@ -245,7 +246,9 @@ class Loop implements Conductor {
   async apply(id: string, event: FileEvent): Promise<Applied> {
     const applied = await this.#runner.apply(id, event);
     // A folder that is emptied brings thousands of events that change nothing.
-    if (applied === 'applied') this.wake();
+    if (applied !== 'applied') return applied;
+    if (event.type === 'FILE_CHANGED') this.#rounds.fell(id);
+    this.wake();
     return applied;
   }
 

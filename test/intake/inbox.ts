@@ -108,6 +108,7 @@ export class Inbox implements AsyncDisposable {
       intake,
       ledger,
       events,
+      owner: null,
       logger: this.log,
       broke: unreachable,
       tookIn: () => undefined,
@@ -195,6 +196,7 @@ export class Inbox implements AsyncDisposable {
     const local = createLocalFiles({
       whyAway: async (folder, missing) => this.#folders?.whyAway(folder, missing) ?? null,
       writerOf: async () => null,
+      isSidecarUsed: async () => false,
       service: null,
     });
     return {

@@ -203,6 +203,7 @@ export class ExploredWorld {
     };
     const world: CreateWorld = {
       store: { twins: () => Promise.resolve([]) },
+      passing: new Set(),
       host: {
         create: async (_facts, token, signal) => {
           const fates: readonly Fate[] = ['ok', 'crash', 'lost', 'dropped', 'refused', 'late', 'late, crash', 'stop'];
