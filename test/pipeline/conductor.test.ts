@@ -7,6 +7,8 @@ import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { logEvents } from '../../src/daemon/log-events.ts';
 import type { Events } from '../../src/pipeline/events.ts';
 import { rowsOf } from './held-rows.ts';
+import { StaleRowError } from '../../src/pipeline/file/ports.ts';
+import { LostClaimError } from '../../src/pipeline/file/rows.ts';
 import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 import { FakeHost } from './fake-host.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -588,6 +590,16 @@ describe('a ledger that refuses once', () => {
     for (let nth = 1; nth <= most; nth += 1) await live(call, nth);
   });
 });
+
+test.each([new StaleRowError('expected revision 1'), new LostClaimError('held by another worker')])(
+  'a row that went to another worker is no mistake of ours: $name',
+  (error) => {
+    const { conductor, logger } = open([]);
+    conductor.broke('intake', error);
+    expect(logger.lines).toMatchObject([{ level: 'warn', message: 'Another worker has the file now' }]);
+    expect(conductor.pause()).toBeNull();
+  },
+);
 
 describe('whether the loop turns', () => {
   const tenMinutes = 600_000;
