@@ -5,18 +5,11 @@ import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
 import { priorityLines } from './log/journal-stream.ts';
 import { packageVersion, sampleMedia } from './package-files.ts';
+import { createStopSignals } from './stop-signals.ts';
 
 /** The process edge: arguments and signals in, exit code out. Nothing below reads `process` for settings. */
 async function main(): Promise<void> {
-  const stopping = new AbortController();
-  const hurrying = new AbortController();
-  const stop = (): void => {
-    // Third signal: exit now; the ledger is always consistent.
-    if (hurrying.signal.aborted) process.exit(130);
-    (stopping.signal.aborted ? hurrying : stopping).abort();
-  };
-  let onReload: (() => void) | null = null;
-  const hangUp = (): void => (onReload ?? stop)();
+  const signals = createStopSignals();
   // When the reader of the output exits (`| head`), the program continues; a full disk is a failure.
   let outputLost: NodeJS.ErrnoException | null = null;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -43,16 +36,10 @@ async function main(): Promise<void> {
     env: process.env,
     cwd,
     home: homedir(),
-    takeOverSignals: () => {
-      process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', hangUp);
-      // Node removes the handlers while it tears down, and a late signal would then kill a process that has stopped cleanly.
-      process.on('exit', () => process.exit());
-    },
-    stopping: stopping.signal,
-    hurrying: hurrying.signal,
-    onReload: (callback) => {
-      onReload = callback;
-    },
+    takeOverSignals: () => signals.takeOver(),
+    stopping: signals.stopping,
+    hurrying: signals.hurrying,
+    onReload: (callback) => signals.onReload(callback),
   };
   const setExitCode = (code: number): void => {
     process.exitCode = code;
@@ -62,6 +49,8 @@ async function main(): Promise<void> {
     await createProgram(shell, installed, setExitCode).parseAsync(process.argv);
   } catch (error) {
     process.exitCode = report(error);
+  } finally {
+    signals.commandEnded();
   }
 }
 

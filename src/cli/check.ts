@@ -4,10 +4,13 @@ import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
 import { inspectOnline } from '../host/check-online.ts';
 import type { OnlineProblem } from '../host/check-online.ts';
+import { suspectsOf } from '../daemon/suspects.ts';
+import type { SuspectsView, SuspectView } from '../daemon/suspects.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
 import { inspectState } from '../daemon/inspect-state.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { serviceProblems } from './check-service.ts';
-import { counted, unansweredCreates } from './output/format.ts';
+import { counted } from './output/format.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { printJson } from './output/json.ts';
 import { readConfig } from './read-config.ts';
@@ -49,22 +52,24 @@ async function stateProblems({ config, paths, problems, locate }: CheckedConfig)
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 
-/** What the service says, and the create requests that it never answered. */
+/** What the service says, and the records that dropcast may have left empty on it. */
 async function onlineProblems(config: Config, signal: AbortSignal): Promise<readonly OnlineProblem[]> {
   const problems = await inspectOnline(config, signal);
-  const suspects = await suspectsOf(config);
-  if (suspects === 0) return problems;
-  const message = `${unansweredCreates(suspects)}: look for videos that stay pending`;
-  return [...problems, { severity: 'warning', key: 'service', message }];
+  const empty = (await suspectsIn(config)).map(({ name, title, path, why }) => {
+    const message = `record ${name} "${escapeControls(title)}" of ${escapeControls(path)} may be empty: ${why}`;
+    return { severity: 'warning' as const, key: 'service', message };
+  });
+  return [...problems, ...empty];
 }
 
 /** A ledger that cannot be read right now must not hide the other findings. */
-async function suspectsOf(config: Config): Promise<number> {
+async function suspectsIn(config: Config): Promise<readonly SuspectView[]> {
   try {
-    const read = async (ledger: Ledger | null) => ({ suspects: (await ledger?.suspects()) ?? 0 });
-    return (await queryDaemonOrLedger<{ readonly suspects: number }>(null, config, '/status', read)).suspects;
+    const read = async (ledger: Ledger | null): Promise<SuspectsView> =>
+      ledger === null ? { v: 1, suspects: [] } : suspectsOf(ledger, null);
+    return (await queryDaemonOrLedger<SuspectsView>(null, config, '/suspects', read)).suspects;
   } catch (error) {
-    if (error instanceof CommandError) return 0;
+    if (error instanceof CommandError) return [];
     throw error;
   }
 }

@@ -1,4 +1,5 @@
-import { filesOf } from '../daemon/view.ts';
+import { filesOf, leftForYou } from '../daemon/view.ts';
+import { isThere } from '../disk/local-files.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { fileTable } from './file-table.ts';
@@ -8,7 +9,10 @@ import type { Shell } from './shell.ts';
 import { drain, openLog, startDaemonOrExplain } from './daemon-lifecycle.ts';
 import { openProgress, watchUntilIdle } from './watch-progress.ts';
 
-/** `dropcast once`: processes the files in the folders now, shows progress, and returns when every file has ended. */
+/**
+ * `dropcast once`: processes the files in the folders now, shows progress, and returns when every file has ended. What earlier runs
+ * left in the folders and only a person can settle counts too, run after run.
+ */
 export async function once(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean; readonly wait: number },
@@ -25,7 +29,8 @@ export async function once(
   stack.use(daemon);
   const end = await watchUntilIdle(daemon, progress, shell, { since, offlineMs: options.wait });
   const { files } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });
-  const ours = files.toReversed();
+  const folders = config.folders.map(({ path }) => path);
+  const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files.toReversed()];
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
   else if (ours.length > 0) shell.stdout.write(fileTable(ours, shell));

@@ -5,6 +5,7 @@ import { LONGEST, parseDuration } from '../config/units.ts';
 import { addSandboxCommands } from './sandbox-commands.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
+import type { SuspectsOptions } from './suspects.ts';
 import { addSystemdCommands } from './systemd-commands.ts';
 
 interface Shared {
@@ -90,6 +91,10 @@ function addReadCommands({ shell, exit, command }: Registry): void {
   json(command('status', 'show what is happening, and why')).action(async (options: Shared) =>
     exit(await (await import('./status.ts')).status(shell, options)),
   );
+  json(command('suspects', 'list the records that dropcast may have left empty on the service'))
+    .summary('list records that may be empty on the service')
+    .option('--dismiss <names...>', 'forget these, or `all`; deletes nothing on the service')
+    .action(async (options: SuspectsOptions) => exit(await (await import('./suspects.ts')).suspects(shell, options)));
   json(command('ls', 'list the files, newest first'))
     .option('-s, --state <states>', 'only files in these states, separated by commas', stateList)
     .option('-n, --limit <number>', 'list at most this many', wholeNumber(1, 1_000_000), 100)
@@ -116,7 +121,8 @@ function addControlCommands({ shell, exit, command }: Registry): void {
   )
     .summary('retry failed, held, skipped or waiting files')
     .option('-s, --state <states>', 'all files in these states, separated by commas', stateList)
-    .option('--all', 'all failed, held and waiting files')
+    .option('--all', 'all failed, held and waiting files whose cause may be cured')
+    .option('--force', 'also files that a retry cannot cure, like damaged ones')
     .action(async (names: string[], options: Shared & { all?: boolean; state?: string[] }) =>
       exit(await (await import('./retry.ts')).retry(shell, names, options)),
     );

@@ -13,6 +13,7 @@ export interface RetryOptions {
   readonly json?: boolean;
   readonly all?: boolean;
   readonly state?: readonly string[];
+  readonly force?: boolean;
 }
 
 /** `--all`: every file that does not continue without help, or not yet. */
@@ -31,7 +32,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
     throw new CommandError(message, exitCodes.usage);
   }
   const config = await requireLoadable(shell, options.config);
-  const body = { names: names.map((name) => nameOf(shell, name)), states };
+  const body = { names: names.map((name) => nameOf(shell, name)), states, force: options.force === true };
   const result = await commandDaemon<RetryResult>(config, '/retry', body);
   if (options.json === true) printJson(result, shell.stdout);
   else {
@@ -42,6 +43,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
     );
     if (result.waited !== null)
       shell.stdout.write(`Everything was waiting: ${escapeControls(result.waited)}. Checking the service now.\n`);
+    for (const { files, why } of result.left) shell.stdout.write(`Left ${counted(files, 'file')}: ${why}\n`);
     for (const { name, why } of result.refused) shell.stderr.write(`${escapeControls(name)}: ${escapeControls(why)}\n`);
   }
   return result.refused.length > 0 ? exitCodes.failed : exitCodes.fine;

@@ -12,7 +12,7 @@ export interface Shell {
   takeOverSignals(): void;
   /** Fires at the first of them: finish what is running, then exit. */
   readonly stopping: AbortSignal;
-  /** Fires at the second: exit now. */
+  /** Fires at the second: cut what runs. The process ends within a second, whatever hangs. */
   readonly hurrying: AbortSignal;
   /** SIGHUP calls back instead of stopping; the last callback wins. */
   onReload(callback: () => void): void;

@@ -5,7 +5,7 @@ import type { StatusView } from '../daemon/view.ts';
 import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { hasColour, paint } from '../log/colour.ts';
-import { formatRelative, unansweredCreates } from './output/format.ts';
+import { emptyRecords, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
@@ -42,6 +42,7 @@ const nothing: StatusView = {
   working: [],
   needs_you: [],
   suspects: 0,
+  creates_wait_until: null,
 };
 
 function overview(view: StatusView, shell: Shell): string {
@@ -57,6 +58,11 @@ function overview(view: StatusView, shell: Shell): string {
       ),
     );
   }
+  if (view.creates_wait_until !== null) {
+    const resumes = formatRelative(view.creates_wait_until, Date.now());
+    const why = 'too many create requests of the last hour had no usable answer';
+    lines.push(paint('yellow', `New files wait: ${why}; resumes ${resumes}`, colour));
+  }
   if (view.requests !== null) {
     const { used, limit, blocked_until: blockedUntil } = view.requests;
     const block = blockedUntil === null ? '' : `. Rate limited; resumes ${formatRelative(blockedUntil, Date.now())}.`;
@@ -65,7 +71,7 @@ function overview(view: StatusView, shell: Shell): string {
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   for (const folder of folders) lines.push(folderLine(folder, colour));
-  if (view.suspects > 0) lines.push(`${unansweredCreates(view.suspects)}.`);
+  if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);
   return `${lines.join('\n')}\n`;
 }
 

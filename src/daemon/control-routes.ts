@@ -5,6 +5,7 @@ import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
+import { dismiss, suspectsOf } from './suspects.ts';
 import { filesOf, foundOf, statusOf } from './view.ts';
 
 /** Result of a reload. */
@@ -64,6 +65,7 @@ export function readRoutes(
   app.get('/file', async (context) => {
     return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
   });
+  app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
   return app;
 }
@@ -71,6 +73,9 @@ export function readRoutes(
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, MOST_FILES);
+  app.post('/suspects/dismiss', (context) =>
+    withBody(context, async (body) => context.json(await dismiss(daemon, body as { readonly names: string[] }))),
+  );
   app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
   app.post('/add', (context) =>
     withBody(context, async (body) => {

@@ -15,9 +15,11 @@ import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
 import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
+import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
+import { OpenWriters } from '../watch/open-writers.ts';
 import { startBackups } from './backups.ts';
 import type { Backups } from './backups.ts';
 import { createEventStream } from './events.ts';
@@ -35,7 +37,7 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
-  readonly rows: Pick<Rows, 'isHeld'>;
+  readonly rows: Pick<Rows, 'isHeld' | 'hold'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
   config(): Config;
@@ -66,11 +68,13 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   events.listen(logEvents(logger));
   const state = await openState(config, stack, (error) => parts.conductor.broke('failure log', error));
   const { ledger } = state;
+  for (const what of ledger.repairs) logger.warn('Found damage in the state directory', { what });
   const service = stack.use(connectToService(config, { budget: ledger.budget, clock, logger }));
   const parts = assemble(config, { ...state, service, events, clock, logger });
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
+    if (event.type === 'file' && isGivenUp(event.facts)) parts.folders.givenUp(event.facts);
   });
   stack.use(parts.folders);
   const backups = stack.use(startBackups(ledger, logger));
@@ -91,8 +95,8 @@ async function openState(
   stack: AsyncDisposableStack,
   onFailureLogError: (error: unknown) => void,
 ): Promise<State> {
-  stack.use(await lockInstance(stateDir));
   await requireOwnState({ stateDir, file });
+  stack.use(await lockInstance(stateDir));
   return {
     ledger: stack.use(await openLedger(stateDir)),
     receipts: stack.use(await openReceipts(stateDir)),
@@ -118,7 +122,14 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
   const { events, clock, logger, receipts } = world;
   const rows = createRows({ store: ledger, events });
   // The folders need the intake, and the local files need the folders: they look them up when they are asked.
-  const local = createLocalFiles((folder, missing) => folders.whyAway(folder, missing), serviceOf(config.file));
+  const writers = new OpenWriters();
+  const local = createLocalFiles({
+    whyAway: (folder, missing) => folders.whyAway(folder, missing),
+    // Asked after the last moment in which somebody could open it: nothing older than that counts.
+    writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
+    isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
+    service: serviceOf(config.file),
+  });
   const { host, budget } = service;
   const conductor = createConductor(
     {

@@ -104,6 +104,8 @@ function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null 
   const pause = conductor.pause();
   if (pause !== null) return `paused: ${pause.why}`;
   if (state === 'queued') {
+    const until = conductor.createsWaitUntil();
+    if (until !== null) return createsWait(until);
     const { waiting, blockedUntil } = gate.snapshot();
     if (waiting === 0) return 'waiting for its turn';
     const blockedMs = blockedUntil - Date.now();
@@ -112,6 +114,12 @@ function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null 
   }
   if (state === 'awaiting upload') return 'waiting for an upload slot';
   return state === 'awaiting publish' ? 'waiting a few seconds to publish several at once' : null;
+}
+
+/** Why files get no record before a time (epoch milliseconds). */
+export function createsWait(until: number): string {
+  const minutes = Math.max(1, Math.ceil((until - Date.now()) / 60_000));
+  return `too many create requests of the last hour had no usable answer; resumes in ${minutes} min`;
 }
 
 function withoutQuery(address: string): string {

@@ -1,6 +1,7 @@
 import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Gate } from '../host/gate.ts';
+import { createsWait } from './file-view.ts';
 import type { EventStream } from './events.ts';
 import type { Folders } from '../intake/folders.ts';
 
@@ -13,12 +14,12 @@ export interface Summary {
   readonly awaitingPublish: number;
   readonly retrying: number;
   readonly settling: number;
-  /** Failed and held. */
+  /** Failed, held, and done with a local file that cannot be deleted or moved. */
   readonly needsYou: number;
   readonly done: number;
   /** Folders that are away or cannot be read. */
   readonly away: number;
-  /** Why everything waits, or null. */
+  /** Why everything, or all that needs a new record, waits; or null. */
   readonly waiting: string | null;
   /** Of the last hour. */
   readonly requests: { readonly used: number; readonly limit: number };
@@ -32,7 +33,7 @@ export interface Summary {
 export function createSummary(parts: {
   readonly ledger: Pick<LedgerView, 'counts'>;
   readonly events: Pick<EventStream, 'listen'>;
-  readonly conductor: Pick<Conductor, 'uploads' | 'pause'>;
+  readonly conductor: Pick<Conductor, 'uploads' | 'pause' | 'createsWaitUntil'>;
   readonly folders: Pick<Folders, 'settling' | 'away'>;
   readonly gate: Pick<Gate, 'snapshot'>;
 }): () => Promise<Summary> {
@@ -50,6 +51,7 @@ export function createSummary(parts: {
     const of = (state: string): number => counts[state] ?? 0;
     const uploading = conductor.uploads().length;
     const { used, limit } = gate.snapshot();
+    const until = conductor.createsWaitUntil();
     return {
       uploading,
       queued: of('queued') + Math.max(0, of('awaiting upload') - uploading),
@@ -57,10 +59,10 @@ export function createSummary(parts: {
       awaitingPublish: of('awaiting publish'),
       retrying: of('retrying'),
       settling: folders.settling().length,
-      needsYou: of('failed') + of('held'),
+      needsYou: of('failed') + of('held') + of('not put away'),
       done: of('done'),
       away: folders.away(),
-      waiting: conductor.pause()?.why ?? null,
+      waiting: conductor.pause()?.why ?? (until === null ? null : createsWait(until)),
       requests: { used, limit },
     };
   };

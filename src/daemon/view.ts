@@ -1,8 +1,13 @@
+import type { PutAwayStore } from '../pipeline/file/ports.ts';
 import type { HistoryLine, LedgerView } from '../ledger/view.ts';
+import { suspectsOf as tokensOf } from '../pipeline/file/facts.ts';
+import { suspectsOf } from './suspects.ts';
+import type { SuspectLedger } from './suspects.ts';
 import { viewOf, workStates } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
 
 export interface SettlingView {
   readonly path: string;
@@ -31,10 +36,12 @@ export interface StatusView {
   } | null;
   readonly folders: readonly FolderStatus[];
   readonly working: readonly FileView[];
-  /** Failed and held files: a person must look. */
+  /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
   readonly needs_you: readonly FileView[];
-  /** Create requests without an answer: the service may hold a record without bytes for each. */
+  /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
+  /** No file gets a record before this time (epoch milliseconds), because too many create requests had no usable answer. */
+  readonly creates_wait_until: number | null;
 }
 
 export interface ShowView {
@@ -56,12 +63,15 @@ const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'
 const liveStates = new Set(['queued', 'creating', 'awaiting upload', 'uploading']);
 const mostRows = 1_000_000;
 
+type StatusLedger = LedgerView & SuspectLedger & Pick<PutAwayStore, 'waitingForDisk'>;
+
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
 
-export async function statusOf(ledger: LedgerView, daemon: Daemon | null): Promise<StatusView> {
+export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Promise<StatusView> {
   const working = await ledger.list({ states: workStates, limit: 1_000 });
   const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
+  const left = await ledger.waitingForDisk(mostListed);
   const gate = daemon?.gate.snapshot();
   const pause = daemon?.conductor.pause() ?? null;
   return {
@@ -86,8 +96,9 @@ export async function statusOf(ledger: LedgerView, daemon: Daemon | null): Promi
           },
     folders: daemon?.folders.status() ?? [],
     working: working.slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
-    needs_you: needing.map((facts) => viewOf(daemon, facts)),
-    suspects: await ledger.suspects(),
+    needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
+    suspects: (await suspectsOf(ledger, daemon)).suspects.length,
+    creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };
 }
 
@@ -117,6 +128,27 @@ export async function filesOf(
   };
 }
 
+/**
+ * What earlier runs left in the folders and only a person can settle: files that failed or are held, oldest first.
+ *
+ * @param still.folders those that are watched
+ * @param still.before epoch milliseconds: what ended later belongs to this run
+ * @param isThere whether something still lies at that path of a folder
+ */
+export async function leftForYou(
+  ledger: Pick<LedgerView, 'list'>,
+  still: { readonly folders: readonly string[]; readonly before: number },
+  isThere: (folder: string, path: string) => Promise<boolean>,
+): Promise<readonly FileView[]> {
+  const rows = await ledger.list({ states: ['failed', 'held'], limit: mostRows });
+  const left: Facts[] = [];
+  for (const facts of rows) {
+    const isEarlier = (facts.endedAt ?? 0) < still.before && still.folders.includes(facts.folder);
+    if (isEarlier && (await isThere(facts.folder, facts.path))) left.push(facts);
+  }
+  return left.map((facts) => viewOf(null, facts));
+}
+
 /** `creating` and `uploading` exist only while a step runs; in the ledger such a file waits for it. */
 function storedState(state: string): string {
   if (state === 'creating') return 'queued';
@@ -133,7 +165,7 @@ export async function foundOf(ledger: LedgerView, daemon: Daemon | null, name: s
       v: 1,
       file: viewOf(daemon, facts),
       history: await ledger.history(facts.id),
-      suspects: facts.suspects.length,
+      suspects: (daemon?.rows.isHeld(facts.id) === true ? facts.suspects : tokensOf(facts)).length,
     })),
   );
 }

@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { FileChangedError, FileUnreadableError, FileVanishedError, readOpenFile } from '@dropcast/client';
 import type { FileReader, SeekableSource } from '@dropcast/client';
-import { isSameVersion, versionOf } from '../pipeline/file/file-version.ts';
+import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { errnoOf } from './errno.ts';
@@ -54,7 +54,8 @@ export async function openAccepted(file: AcceptedFile): Promise<FileReader> {
 /** Follows no link, waits at no FIFO, and does not make a terminal the controlling one. */
 const AS_IT_IS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-async function openRegular(path: string): Promise<FileHandle> {
+/** Opens what is at a path: through no link at its end, and only a regular file will be read. @throws as `openAccepted` */
+export async function openRegular(path: string): Promise<FileHandle> {
   try {
     return await open(path, AS_IT_IS);
   } catch (error) {
@@ -73,7 +74,7 @@ function unopened(path: string, code: string, cause: unknown): Error {
 
 function requireVersion(stats: BigIntStats, expected: FileVersion, path: string): void {
   const now = versionOf(stats);
-  if (isSameVersion(now, expected)) return;
+  if (looksTheSame(now, expected)) return;
   if (now.ino !== expected.ino || now.birthtimeNs !== expected.birthtimeNs)
     throw changed(path, 'was replaced by another file');
   throw changed(

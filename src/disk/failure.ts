@@ -4,6 +4,9 @@ import { failureOfMachine, stopped } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import { errnoOf } from './errno.ts';
 import { NotInFolderError } from './held-directory.ts';
+import { NoFreeNameError } from './put-away/move-file.ts';
+import { DirectoryGoneError } from './put-away/private-directory.ts';
+import { FileInUseError } from './put-away/sent-file.ts';
 
 /**
  * The failure class of whatever was thrown while a file of a watched folder was looked at, read or put away (design section 8).
@@ -13,7 +16,7 @@ import { NotInFolderError } from './held-directory.ts';
 export function toDiskFailure(error: unknown, service: InstalledService | null): Failure {
   if (error instanceof AbortedError) return stopped;
   if (error instanceof NotInFolderError) return { kind: 'permanent', code: 'outside_folder', message: error.message };
-  const ofFile = failureOfFile(error);
+  const ofFile = failureOfFile(error) ?? failureOfPutAway(error);
   if (ofFile !== null) return ofFile;
   if (!isSystemError(error)) return failureOfMachine(error) ?? bug(error);
   const { code } = error;
@@ -33,6 +36,14 @@ export function failureOfFile(error: unknown): Failure | null {
   return null;
 }
 
+/** What keeps a file from being put away for now, but says nothing about the disk. */
+function failureOfPutAway(error: unknown): Failure | null {
+  if (error instanceof FileInUseError) return { kind: 'transient', code: 'in_use', message: error.message };
+  if (error instanceof NoFreeNameError) return { kind: 'transient', code: 'no_free_name', message: error.message };
+  if (error instanceof DirectoryGoneError) return { kind: 'transient', code: 'directory_gone', message: error.message };
+  return null;
+}
+
 function isSystemError(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && 'syscall' in error && errnoOf(error) !== undefined;
 }
@@ -49,6 +60,16 @@ function unreadable(error: Error & { readonly code: string }): Failure {
   if (code === 'outside_folder') return { kind: 'permanent', code, message };
   const ofMachine = code === 'EIO' ? null : failureOfMachine(error);
   return ofMachine ?? { kind: 'transient', code, message };
+}
+
+/** A refusal in the words of a person who has to change something. */
+export function forPutAway(failure: Failure): Failure {
+  const { kind, code } = failure;
+  if (kind !== 'transient' || (code !== 'EACCES' && code !== 'EPERM')) return failure;
+  const message =
+    `dropcast may not delete or move the file (${code}): give the user it runs as write access to the directory of ` +
+    'the file and to the one it moves to; then it goes on by itself';
+  return { ...failure, message };
 }
 
 /** Under systemd only folders that were there at the start and that the drop-in names can be written to (ProtectSystem=strict). */

@@ -1,27 +1,34 @@
 import { lstat, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import type { InstalledService } from '../config/installed-service.ts';
-import { isSameVersion, versionOf } from '../pipeline/file/file-version.ts';
+import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
-import type { Answer, LocalFiles } from '../pipeline/file/ports.ts';
+import type { Answer, FileAt, LocalFiles } from '../pipeline/file/ports.ts';
 import { folderAway } from '../pipeline/pause.ts';
 import { isImportLink } from '../routing/import-link.ts';
 import { hashAccepted } from './accepted-file.ts';
-import { toDiskFailure } from './failure.ts';
-import { checkPutAway, putAway } from './put-away/put-away.ts';
+import { forPutAway, toDiskFailure } from './failure.ts';
+import { putAway } from './put-away/put-away.ts';
+import { RenamedError } from './put-away/private-directory.ts';
 
-/**
- * The accepted files on this machine, for the pipeline. Nothing here throws for what a disk does: it becomes a `Failure`.
- *
- * @param whyAway says why a file that is missing in a watched folder proves nothing (unmounted, renamed), or null if the folder is
- *   fine; called after a file was not found or could not be read, with its path if it would count as vanished
- * @param service that this process is, to name the command that allows a read-only folder; null when it is not installed as one
- */
-export function createLocalFiles(
-  whyAway: (folder: string, missing?: string) => Promise<string | null>,
-  service: InstalledService | null = null,
-): LocalFiles {
+export interface LocalFilesWorld {
+  /**
+   * Says why a file that is missing in a watched folder proves nothing (unmounted, renamed), or null if the folder is fine. Called after a
+   * file was not found or could not be read, with its path if it would count as vanished.
+   */
+  whyAway(folder: string, missing?: string): Promise<string | null>;
+  /** Which process has a file open for writing at this moment, as far as can be seen; null for none. */
+  writerOf(version: FileVersion): Promise<string | null>;
+  /** Whether a sidecar still has another video that is there. */
+  isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
+  /** That this process is, to name the command that allows a read-only folder; null when it is not installed as one. */
+  readonly service: InstalledService | null;
+}
+
+/** The accepted files on this machine, for the pipeline. Nothing here throws for what a disk does: it becomes a `Failure`. */
+export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: LocalFilesWorld): LocalFiles {
   /** Asks about the folder only now: an answer from before the failure says nothing about that moment. */
   const failureOf = async ({ folder, path }: Facts, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
@@ -43,18 +50,29 @@ export function createLocalFiles(
       if (facts.sourceUrl === null && isImportLink(facts.path)) return noAddress;
       const found = await answer(facts, () => lstat(join(facts.folder, facts.path), { bigint: true }));
       if (!found.ok) return found.failure;
-      return found.value.isFile() && isSameVersion(versionOf(found.value), facts.version) ? null : changed;
+      return found.value.isFile() && looksTheSame(versionOf(found.value), facts.version) ? null : changed;
     },
     hash: (facts, signal) => answer(facts, () => hashAccepted(facts, signal)),
-    checkDisposal: async (facts) => {
-      const checked = await answer(facts, () => checkPutAway(facts));
-      return checked.ok ? checked.value : checked.failure;
-    },
-    dispose: async (facts) => {
-      const done = await answer(facts, () => putAway(facts));
-      return done.ok ? done.value : done;
+    dispose: async (facts, signal) => {
+      try {
+        return await putAway(facts, { signal, writerOf, isSidecarUsed });
+      } catch (error) {
+        if (!(error instanceof RenamedError)) return { ok: false, failure: forPutAway(await failureOf(facts, error)) };
+        const failure = forPutAway(await failureOf(facts, error.cause));
+        const told = { ...failure, message: `${failure.message}; ${error.message}` };
+        return { ok: false, failure: told, ...(await renamedTo(facts, error.newName)) };
+      }
     },
   };
+}
+
+/** Where an accepted file is that got another name; nothing when the file of that name is another one. */
+async function renamedTo({ folder, path, version }: Facts, newName: string): Promise<{ readonly file?: FileAt }> {
+  const newPath = posix.join(posix.dirname(path), newName);
+  const stats = await lstat(join(folder, newPath), { bigint: true }).catch(() => null);
+  const now = stats === null ? null : versionOf(stats);
+  const isIt = now?.ino === version.ino && now.birthtimeNs === version.birthtimeNs;
+  return isIt ? { file: { path: newPath, version: now } } : {};
 }
 
 /** Whether something is at this place, whatever it is. */

@@ -22,6 +22,9 @@ import {
 } from '@dropcast/client';
 import { believedWait } from './budget-window.ts';
 
+/** After a whole file got no answer: the service may still be taking it in, and is asked before anything is sent again. */
+const unansweredMs = 60_000;
+
 type Verdict = readonly [kind: FailureKind, inDoubt?: boolean];
 
 /**
@@ -32,12 +35,13 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof AbortedError) return stopped;
   if (!(error instanceof ServiceError)) return localFailure(error);
   const [kind, inDoubt] = verdictOf(error);
+  const retryAfterMs = error.code === 'no_answer' ? unansweredMs : error.retryAfterMs;
   return {
     kind,
     code: error.code,
     message: error.message,
     ...(error.status !== undefined && { status: error.status }),
-    ...(error.retryAfterMs !== undefined && { retryAfterMs: believedWait(error.retryAfterMs) }),
+    ...(retryAfterMs !== undefined && { retryAfterMs: believedWait(retryAfterMs) }),
     ...(inDoubt === true && { inDoubt }),
   };
 }

@@ -20,7 +20,7 @@ export interface VideoHostParts {
   sourceOf(facts: Facts): SeekableSource;
   /** Classifies what reading that body throws; null for any other error. */
   failureOfFile(error: unknown): Failure | null;
-  /** Longest time without a byte that moves, in milliseconds. */
+  /** Longest time without a byte that moves, and at least a minute of it without an answer to a whole file, in milliseconds. */
   stallTimeoutMs(): number;
   /** How a person replaces the key, as part of a sentence. */
   howToRenewKey(): string;
@@ -49,8 +49,8 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
       const listed = await answer(() => list.page(1));
       return { ok: false, failure: createNotFound(created.failure, listed, facts) };
     },
-    status: (videoId, signal) =>
-      answer(async () => (await client().videos.get(videoId, asks('finish', signal))).status),
+    status: (videoId, signal, priority = 'finish') =>
+      answer(async () => (await client().videos.get(videoId, asks(priority, signal))).status),
     send: (facts, { signal, onProgress, beforeLastPart }) =>
       answer(() =>
         client().videos.send(
@@ -61,13 +61,14 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
             onProgress,
             beforeLastPart,
             stallTimeoutMs: parts.stallTimeoutMs(),
+            answerTimeoutMs: Math.max(leastAnswerMs, parts.stallTimeoutMs()),
             // The machine asks, with the answer in the ledger, before it sends again (design section 5).
             askAfterFailure: false,
           },
         ),
       ),
-    remove: async (videoId, signal) => {
-      const removed = await answer(() => client().videos.delete(videoId, asks('finish', signal)));
+    remove: async (videoId, signal, priority = 'finish') => {
+      const removed = await answer(() => client().videos.delete(videoId, asks(priority, signal)));
       return removed.ok || removed.failure.kind === 'gone' ? { ok: true, value: null } : removed;
     },
     amend: async (videoId, amendment, signal) =>
@@ -82,6 +83,9 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
       withoutValue(await answer(() => client().feeds.publish(feed, asks('finish', signal)))),
   };
 }
+
+/** A service that puts large files together may need that long to answer, however short a stall of the line may be. */
+const leastAnswerMs = 60_000;
 
 /** The machine decides what is tried again, with the answer in the ledger: the client repeats nothing, whatever its own options say. */
 function asks(priority: RequestPriority, signal: AbortSignal): RequestOptions {
@@ -134,6 +138,7 @@ function remoteOf(video: Video): RemoteVideo {
   const createdAt = video.createdAt === undefined ? Number.NaN : Date.parse(video.createdAt);
   return {
     id: video.id,
+    ...(video.title !== undefined && { title: video.title }),
     status: video.status,
     ...(video.message !== undefined && { message: video.message }),
     ...(Number.isFinite(createdAt) && { createdAt }),

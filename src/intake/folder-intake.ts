@@ -1,17 +1,25 @@
+import { join } from 'node:path';
 import { isThere } from '../disk/local-files.ts';
+import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
+import { isSameVersion } from '../pipeline/file/file-version.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
+import { lookAt } from '../watch/path-entry.ts';
+import { NotNowError } from '../watch/ports.ts';
 import type { CompleteFile } from '../watch/ports.ts';
+import { stemOf } from '../routing/sidecar.ts';
 import { arrivalOf, routeOf } from './arrival.ts';
 import type { Arrival } from './arrival.ts';
+import { Comparisons } from './comparisons.ts';
 import type { FolderRouter } from './folder-router.ts';
 import type { Accepted, Intake } from './intake.ts';
 
 export interface FolderIntakeWorld {
   readonly intake: Intake;
-  readonly ledger: Pick<IntakeStore, 'atPath'>;
+  readonly ledger: Pick<IntakeStore, 'atPath' | 'pathsNamed'>;
   readonly events: Events;
+  readonly logger: Logger;
   /** A file could not be taken in: a bug, or the machine is at its limits. */
   readonly broke: (error: unknown) => void;
   /** A file came in or moved on. */
@@ -19,23 +27,25 @@ export interface FolderIntakeWorld {
 }
 
 /** Thrown to the watcher so that it offers the file again: a step works on it right now. */
-class BusyError extends Error {
+class BusyError extends NotNowError {
   override readonly name = 'BusyError';
 }
 
 /** Thrown to the watcher so that it looks again: the file or its folder is gone. */
-class AwayError extends Error {
+class AwayError extends NotNowError {
   override readonly name = 'AwayError';
 }
 
 /** The way of one folder's files into the ledger: a complete file → what lies beside it → its rule → a row. */
-export class FolderIntake {
+export class FolderIntake implements AsyncDisposable {
   readonly #router: FolderRouter;
   readonly #world: FolderIntakeWorld;
+  readonly #comparisons: Comparisons;
 
   constructor(router: FolderRouter, world: FolderIntakeWorld) {
     this.#router = router;
     this.#world = world;
+    this.#comparisons = new Comparisons({ ...world, compare: (file, signal) => this.#compare(file, signal) });
   }
 
   /** The watcher offers a file. @throws {BusyError} @throws {AwayError} and what the ledger throws: offer it again */
@@ -50,22 +60,29 @@ export class FolderIntake {
   /** The watcher misses a file. @throws {BusyError} and what the ledger throws: report it again */
   async gone(path: string): Promise<void> {
     if (this.#router.accepts(path) === 'sidecar') await this.#rerouteBeside(path);
-    else await this.#world.intake.gone(this.#router.folder.path, path);
+    else if ((await this.#world.intake.gone(this.#router.folder.path, path)) === 'busy') throw new BusyError(path);
   }
 
-  /** @throws {AwayError} and what the ledger throws */
+  /**
+   * `unread`: its content is compared in its turn.
+   *
+   * @throws {AwayError} and what the ledger throws
+   */
   async take(file: CompleteFile): Promise<Accepted> {
-    const { intake, broke, tookIn } = this.#world;
     const arrival = await arrivalOf(this.#router, file);
     if (arrival === null) throw new AwayError(file.path);
-    const accepted = await intake.accept(arrival).catch((error: unknown) => {
-      broke(error);
-      throw error;
-    });
-    if (accepted === 'busy' || accepted === 'known') return accepted;
-    this.#tell(arrival, accepted);
-    tookIn();
+    const accepted = await this.#note(arrival, this.#world.intake.accept(arrival));
+    if (accepted === 'unread') this.#comparisons.add(file);
     return accepted;
+  }
+
+  /** Files whose content is compared before anything is decided about them. */
+  unread(): readonly CompleteFile[] {
+    return this.#comparisons.files();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#comparisons[Symbol.asyncDispose]();
   }
 
   /** Asks the rules and the sidecar again where a known file goes. Null when it is not there, perhaps with its whole folder. */
@@ -77,8 +94,39 @@ export class FolderIntake {
     return accepted;
   }
 
+  /**
+   * The known videos and links that have this sidecar. Asked of the ledger, not of the directory: listing it for each of thousands of
+   * sidecars would take minutes, and a file that is not known yet reads its sidecar when it is taken in.
+   */
+  async namedLike(sidecarPath: string): Promise<readonly string[]> {
+    const paths = await this.#world.ledger.pathsNamed(this.#router.folder.path, stemOf(sidecarPath));
+    return paths.filter((path) => this.#router.isSidecarOf(path, sidecarPath));
+  }
+
+  /** @returns whether it was decided */
+  async #compare(file: CompleteFile, signal: AbortSignal): Promise<boolean> {
+    const entry = await lookAt(join(file.folder, file.path));
+    // What became of it is offered, or reported gone.
+    if (entry.is !== 'unclear' && (entry.is !== 'file' || !isSameVersion(entry.version, file.version))) return true;
+    const arrival = await arrivalOf(this.#router, file);
+    if (arrival === null) return false;
+    const accepted = await this.#note(arrival, this.#world.intake.compare(arrival, signal));
+    return accepted !== 'busy' && accepted !== 'unread';
+  }
+
+  async #note(arrival: Arrival, taking: Promise<Accepted>): Promise<Accepted> {
+    const accepted = await taking.catch((error: unknown) => {
+      this.#world.broke(error);
+      throw error;
+    });
+    if (accepted === 'busy' || accepted === 'known' || accepted === 'unread') return accepted;
+    this.#tell(arrival, accepted);
+    this.#world.tookIn();
+    return accepted;
+  }
+
   async #rerouteBeside(sidecarPath: string): Promise<void> {
-    for (const path of await this.#router.mediaOf(sidecarPath)) {
+    for (const path of await this.namedLike(sidecarPath)) {
       const facts = await this.#world.ledger.atPath(this.#router.folder.path, path);
       if (facts !== null && (await this.reroute(facts)) === 'busy') throw new BusyError(path);
     }

@@ -26,6 +26,10 @@ export interface Folders extends AsyncDisposable {
   isSettling(): boolean;
   /** Why what is missing in a folder proves nothing, or null; see `FolderWatcher`. */
   whyAway(folder: string, missing?: string): Promise<string | null>;
+  /** The row of a file was given up, as vanished or superseded: whatever is at its path now is looked at as if it came now. */
+  givenUp(facts: Pick<Facts, 'folder' | 'path'>): void;
+  /** Whether a sidecar still has a video or link that is there, known or about to be. */
+  isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
   /** Takes in a file as it is now, whatever the filters and the settle time say. */
   add(absolutePath: string): Promise<AddResult>;
   /** Asks the rules again about a file of which nothing was sent: somebody may have fixed them. */
@@ -104,11 +108,19 @@ class FolderSet implements Folders {
   }
 
   isSettling(): boolean {
-    return this.#background.size > 0 || this.#all().some(({ watcher }) => watcher.settling().length > 0);
+    return this.#background.size > 0 || this.#all().some((folder) => folder.isSettling());
   }
 
   async whyAway(folder: string, missing?: string): Promise<string | null> {
     return (await this.#watched.get(folder)?.watcher.whyAway(missing)) ?? null;
+  }
+
+  givenUp({ folder, path }: Pick<Facts, 'folder' | 'path'>): void {
+    this.#watched.get(folder)?.watcher.lookAgain(path);
+  }
+
+  async isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean> {
+    return (await this.#watched.get(folder)?.isSidecarUsed(sidecarPath)) ?? false;
   }
 
   async add(absolutePath: string): Promise<AddResult> {

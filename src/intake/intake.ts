@@ -1,15 +1,15 @@
-import { newFacts, stateOf } from '../pipeline/file/facts.ts';
+import { isGivenUp, newFacts, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { isSameVersion } from '../pipeline/file/file-version.ts';
-import type { Clock, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
+import { isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
+import type { Answer, Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
-import type { Runner } from '../pipeline/steps/runner.ts';
+import type { Applied, Runner } from '../pipeline/steps/runner.ts';
 import type { Route } from '../routing/plan.ts';
 import type { Arrival } from './arrival.ts';
 import { heldFor, holdOf, rerouted, returned, wasSent } from './reroute.ts';
 
 export interface IntakeWorld {
-  readonly store: Pick<IntakeStore, 'atPath' | 'atLocation'>;
+  readonly store: Pick<IntakeStore, 'atPath' | 'atLocation'> & Pick<FileStore, 'load'>;
   readonly rows: Pick<Rows, 'hold' | 'insert'>;
   readonly local: Pick<LocalFiles, 'hash'>;
   readonly runner: Pick<Runner, 'apply'>;
@@ -29,13 +29,20 @@ export type Accepted =
   | 'changed'
   | 'ignored'
   | 'rerouted'
-  | 'busy';
+  | 'busy'
+  /** Only its content tells what it is, and that has to be read: `compare` does. */
+  | 'unread';
 
 export interface Intake {
-  /** Takes in a complete file. Repeating it changes nothing. `busy`: a step works on that file, offer it again later. */
+  /**
+   * Takes in a complete file. Repeating it changes nothing. `busy`: a step works on that file, offer it again later. `unread`:
+   * nothing was decided.
+   */
   accept(arrival: Arrival): Promise<Accepted>;
-  /** The path no longer exists. */
-  gone(folder: string, path: string): Promise<void>;
+  /** The same for a file that `accept` left unread: reads it. `unread`: that was not possible, or the signal fired. */
+  compare(arrival: Arrival, signal: AbortSignal): Promise<Accepted>;
+  /** The path no longer exists. `busy`: a step works on the file that was there, say it again later. */
+  gone(folder: string, path: string): Promise<Applied>;
   /** The route of a known file changed: a new or altered sidecar, or another configuration. */
   reroute(facts: Facts, route: Route): Promise<Accepted>;
 }
@@ -47,30 +54,40 @@ export interface Intake {
  */
 export function createIntake(world: IntakeWorld): Intake {
   const accepting = new Set<string>();
+  /** The watcher, `dropcast add` and a comparison may come with the same file at the same time. */
+  const alone = async (arrival: Arrival, read: Read | null): Promise<Accepted> => {
+    const place = `${arrival.folder}\0${arrival.path}`;
+    if (accepting.has(place)) return 'busy';
+    accepting.add(place);
+    try {
+      return await take(arrival, { ...world, read });
+    } finally {
+      accepting.delete(place);
+    }
+  };
   return {
+    accept: (arrival) => alone(arrival, null),
+    compare: (arrival, signal) => alone(arrival, (facts) => world.local.hash(facts, signal)),
     reroute: (facts, route) => reroute(facts, route, world),
-    accept: async (arrival) => {
-      // The watcher and `dropcast add` may offer the same file at the same time.
-      const place = `${arrival.folder}\0${arrival.path}`;
-      if (accepting.has(place)) return 'busy';
-      accepting.add(place);
-      try {
-        return await take(arrival, world);
-      } finally {
-        accepting.delete(place);
-      }
-    },
     gone: async (folder, path) => {
       const facts = await world.store.atPath(folder, path);
-      if (facts !== null) await world.runner.apply(facts.id, { type: 'FILE_GONE' });
+      return facts === null ? 'ignored' : world.runner.apply(facts.id, { type: 'FILE_GONE' });
     },
   };
 }
 
-async function take(arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
+/** The SHA-256 (hex) of an accepted file. */
+type Read = (facts: Facts) => Promise<Answer<string>>;
+
+interface TakeWorld extends IntakeWorld {
+  /** Null: nothing may be read now. */
+  readonly read: Read | null;
+}
+
+async function take(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   const { store } = world;
-  const here = await store.atPath(arrival.folder, arrival.path);
-  if (here !== null && isSameVersion(here.version, arrival.version)) return meet(here, arrival, world);
+  const here = unlessSuperseded(await store.atPath(arrival.folder, arrival.path));
+  if (here !== null && looksTheSame(here.version, arrival.version)) return meet(here, arrival, world);
   const same = await store.atLocation(arrival.version);
   if (same !== null && isAt(same, arrival)) return meet(same, arrival, world);
   if (same !== null && (isSamePlace(same, arrival) || !(await world.exists(same.folder, same.path))))
@@ -80,57 +97,114 @@ async function take(arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   return 'new';
 }
 
-/** The same version at the same place. */
-async function meet(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
-  // What was sent keeps its metadata when the file is renamed or put away; only a sidecar changes it, by `reroute`.
-  if (stateOf(facts) !== 'vanished') return wasSent(facts) ? 'known' : reroute(facts, arrival.route, world);
+/** A version that was given up counts as never seen: whatever is at its path now has to be taken in. */
+function unlessSuperseded(facts: Facts | null): Facts | null {
+  return facts !== null && stateOf(facts) === 'superseded' ? null : facts;
+}
+
+/** The same version at the same place, as far as size and time of modification tell. */
+async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
+  if (stateOf(facts) === 'vanished') return comeBack(facts, arrival, world);
+  if (isSameVersion(facts.version, arrival.version)) return known(facts, arrival, world);
+  if (!mayTakeOver(facts, arrival)) return changed(facts, arrival, world);
+  const now = await patch(
+    facts,
+    (now) => ({ version: mayTakeOver(now, arrival) ? arrival.version : now.version }),
+    undefined,
+    world,
+  );
+  if (now === null || !isSameVersion(now.version, arrival.version)) return 'busy';
+  return known(now, arrival, world);
+}
+
+/** What was sent keeps its metadata when the file is renamed or put away; only a sidecar changes it, by `reroute`. */
+async function known(facts: Facts, { route }: Arrival, world: IntakeWorld): Promise<Accepted> {
+  return wasSent(facts) ? 'known' : reroute(facts, route, world);
+}
+
+/**
+ * Whether a row may simply stand for what the file is now, of which nobody knows whether it is what it was: nothing complete was sent
+ * of it, so what is sent will be what is there then. A row that needs a person still does, unless what was wrong with the file is not.
+ */
+function mayTakeOver({ end, sha256, sourceUrl, lastFailure, why }: Facts, { flaw }: Arrival): boolean {
+  const isAsFlawed = flaw === (lastFailure?.code === 'flawed' ? why : null);
+  const isUnsent = sha256 === null && sourceUrl === null;
+  return isAsFlawed && isUnsent && (end === null || end === 'failed' || end === 'held');
+}
+
+async function comeBack(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
   const at = world.clock.now();
-  const change = (now: Facts): Facts => (stateOf(now) === 'vanished' ? returned(now, arrival, at) : now);
+  const change = (now: Facts): Facts =>
+    stateOf(now) === 'vanished' ? { ...returned(now, arrival, at), version: arrival.version } : now;
   return (await patch(facts, change, 'the file is there again', world)) === null ? 'busy' : 'returned';
 }
 
-/** The same version, which was at another place before. */
-async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
+/** The same version, which was at another place before. A rename moves the time of the inode: whether it is the same `meet` tells. */
+async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   // The file it was moved over no longer exists.
   if (over !== null && (await world.runner.apply(over.id, { type: 'FILE_CHANGED' })) === 'busy') return 'busy';
-  const { folder, path, version } = arrival;
+  const { folder, path } = arrival;
   const change = ({ disposal }: Facts): Partial<Facts> => ({
     folder,
     path,
-    version,
     // Moved after `done`, by us just before a crash or by a person: nothing is left to put away.
     disposal: disposal === null || disposal === 'kept' ? disposal : 'moved',
   });
   const now = await patch(facts, change, `renamed from ${facts.path}`, world);
   if (now === null) return 'busy';
-  return (await meet(now, arrival, world)) === 'busy' ? 'busy' : 'renamed';
+  const met = await meet(now, arrival, world);
+  return met === 'busy' || met === 'unread' ? met : 'renamed';
 }
 
-/** Another version at the same place. */
-async function changed(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
+/** Another version at the same place, or one of which only the content tells. */
+async function changed(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<Accepted> {
   if (facts.uploadedAt !== null && arrival.onChange === 'ignore')
-    return (await keep(facts, arrival, 'changed on disk; ignored', world)) ? 'ignored' : 'busy';
-  if (await isTouched(facts, arrival, world))
-    return (await keep(facts, arrival, 'touched, same content', world)) ? 'touched' : 'busy';
+    return keep(facts, arrival, { as: 'ignored', note: 'changed on disk; ignored' }, world);
+  const content = await compareContent(facts, arrival, world);
+  if (content === 'unread') return 'unread';
+  if (content === 'same') return keep(facts, arrival, { as: 'touched', note: 'touched, same content' }, world);
   if ((await world.runner.apply(facts.id, { type: 'FILE_CHANGED' })) === 'busy') return 'busy';
   await add(arrival, world);
   return 'changed';
 }
 
 /**
- * Lets a row stand for another version of its file. False when somebody else holds the row, or when it no longer stands for the file:
- * hashing takes minutes, and a step may have found the change meanwhile.
+ * Lets a row stand for another version of its file. `busy` when somebody else holds the row, or when it was given up: hashing takes
+ * minutes, and a step may have found the change meanwhile.
  */
-async function keep(facts: Facts, { version }: Arrival, note: string, world: IntakeWorld): Promise<boolean> {
-  const now = await patch(facts, (current) => (isOnDisk(current) ? { version } : {}), note, world);
-  return now !== null && isOnDisk(now);
+async function keep(
+  facts: Facts,
+  { version }: Arrival,
+  { as, note }: { readonly as: Accepted; readonly note: string },
+  world: IntakeWorld,
+): Promise<Accepted> {
+  // A chmod of a whole folder is nothing for the log, nor for the history of each of its files.
+  const isNews = !looksTheSame(facts.version, version);
+  const change = (now: Facts): Partial<Facts> => (isGivenUp(now) ? {} : { version });
+  const now = await patch(facts, change, isNews ? note : undefined, world);
+  if (now === null || isGivenUp(now)) return 'busy';
+  return isNews ? as : 'known';
 }
 
-/** A new time of change alone is no new content: the hash tells. */
-async function isTouched(facts: Facts, { version }: Arrival, { local }: IntakeWorld): Promise<boolean> {
-  if (facts.sha256 === null || facts.version.size !== version.size) return false;
-  const hash = await local.hash({ ...facts, version }, new AbortController().signal);
-  return hash.ok && hash.value === facts.sha256;
+/** A new time alone is no new content: the address of a link tells, else the hash of what was sent. */
+async function compareContent(
+  facts: Facts,
+  { version, sourceUrl, flaw }: Arrival,
+  { read, store }: TakeWorld,
+): Promise<'same' | 'other' | 'unread'> {
+  if (facts.sourceUrl !== null) return facts.sourceUrl === sourceUrl && flaw === null ? 'same' : 'other';
+  if (facts.version.size !== version.size) return 'other';
+  const sent = facts.sha256 ?? (await twinOf(facts, store))?.sha256 ?? null;
+  if (sent === null) return 'other';
+  if (read === null) return 'unread';
+  const hash = await read({ ...facts, version });
+  if (!hash.ok) return 'unread';
+  return hash.value === sent ? 'same' : 'other';
+}
+
+/** The file that a duplicate was skipped for. */
+async function twinOf({ end, lastFailure }: Facts, store: IntakeWorld['store']): Promise<Facts | null> {
+  return end === 'skipped' && lastFailure?.twin !== undefined ? store.load(lastFailure.twin) : null;
 }
 
 async function reroute(facts: Facts, route: Route, world: IntakeWorld): Promise<Accepted> {
@@ -184,6 +258,5 @@ function isSamePlace(one: Pick<Facts, 'folder' | 'path'>, other: Pick<Facts, 'fo
 
 /** Whether a row still stands for a file at its path. If not, the next file of that name is new, not a change of this one. */
 function isOnDisk(facts: Facts): boolean {
-  const state = stateOf(facts);
-  return state !== 'superseded' && state !== 'vanished' && facts.disposal !== 'deleted';
+  return !isGivenUp(facts) && facts.disposal !== 'deleted';
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '../log/logger.ts';
 import { unlessHung } from '../config/file-access.ts';
 import type { FolderConfig } from '../config/config.ts';
+import { isThere } from '../disk/local-files.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { FolderWatcher, RefusedPath, RootState, SettlingFile, WatchCounts } from '../watch/ports.ts';
@@ -75,6 +76,20 @@ export class WatchedFolder implements AsyncDisposable {
     this.#isScanned = true;
   }
 
+  /** Whether a sidecar still has a video or link that is there, known or about to be. */
+  async isSidecarUsed(sidecarPath: string): Promise<boolean> {
+    const isIts = ({ path }: SettlingFile): boolean => this.router.isSidecarOf(path, sidecarPath);
+    const paths = [
+      ...(await this.intake.namedLike(sidecarPath)),
+      ...this.watcher
+        .settling()
+        .filter(isIts)
+        .map(({ path }) => path),
+    ];
+    for (const path of new Set(paths)) if (await isThere(this.path, path)) return true;
+    return false;
+  }
+
   /** It counts as watched only once all of it was seen. */
   status(): FolderStatus {
     const known = { path: this.path, paths: this.watcher.counts(), refused: this.watcher.firstRefused() };
@@ -83,13 +98,24 @@ export class WatchedFolder implements AsyncDisposable {
     return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
   }
 
-  /** The videos and links that settle; a sidecar counts with its video. */
+  /** The videos and links that settle or are compared; a sidecar counts with its video. */
   settling(): readonly SettlingFile[] {
-    return this.watcher.settling().filter(({ path }) => this.router.accepts(path) !== 'sidecar');
+    const settling = this.watcher.settling().filter(({ path }) => this.router.accepts(path) !== 'sidecar');
+    const unread = this.intake.unread().filter(({ path }) => !settling.some((file) => file.path === path));
+    return [
+      ...settling,
+      ...unread.map(({ folder, path, version: { size } }) => ({ folder, path, size, why: isCompared })),
+    ];
+  }
+
+  /** Whether anything may still come in without further events, sidecars too. */
+  isSettling(): boolean {
+    return this.watcher.settling().length + this.intake.unread().length > 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.watcher[Symbol.asyncDispose]();
+    await this.intake[Symbol.asyncDispose]();
   }
 
   #changed(state: RootState): void {
@@ -98,3 +124,5 @@ export class WatchedFolder implements AsyncDisposable {
     this.#events.emit({ type: 'folder', folder: this.path, state: state.state, why });
   }
 }
+
+const isCompared = 'touched: it is being compared with what was sent';

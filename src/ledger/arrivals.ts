@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
+import { noteRequests } from './leftovers.ts';
 import { addHistory, allFacts, filesIn, newestFacts, rowOf } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
@@ -26,6 +27,12 @@ export function createArrivals(db: Kysely<LedgerTables>): IntakeStore {
           .where('mtime_ns', '=', version.mtimeNs)
           .where('state', '!=', 'superseded'),
       ),
+    pathsNamed: async (folder, stem) => {
+      // '/' follows '.': all that begins with the stem and a dot.
+      const isNamed = sql<boolean>`(path = ${stem} or (path >= ${`${stem}.`} and path < ${`${stem}/`}))`;
+      const rows = db.selectFrom('file').select('path').distinct().where('folder', '=', folder).where(isNamed);
+      return (await rows.execute()).map(({ path }) => path);
+    },
     unrouted: () => allFacts(filesIn(db).where('state', '=', 'held').where('plan', 'is', null).orderBy('seq')),
   };
 }
@@ -34,6 +41,7 @@ async function insertAll(db: Kysely<LedgerTables>, batch: readonly Facts[]): Pro
   await db.transaction().execute(async (trx) => {
     for (const facts of batch) {
       await trx.insertInto('file').values(rowOf(facts)).execute();
+      await noteRequests(trx, null, facts);
       await addHistory(trx, facts, facts.why ?? 'complete');
     }
   });

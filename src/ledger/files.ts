@@ -4,11 +4,10 @@ import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { StaleRowError } from '../pipeline/file/ports.ts';
 import type { FileStore } from '../pipeline/file/ports.ts';
+import { noteRequests } from './leftovers.ts';
 import { addHistory, allFacts, filesIn, newestFacts, rowOf, unindexedState } from './row.ts';
 import type { LedgerTables } from './schema.ts';
-
-/** Files of the same size that are compared at most. */
-const mostTwins = 1_000;
+import { createTwins } from './twins.ts';
 
 /** The rows as the steps of a file need them. */
 export function createFiles(db: Kysely<LedgerTables>): FileStore {
@@ -33,42 +32,26 @@ export function createFiles(db: Kysely<LedgerTables>): FileStore {
         .executeTakeFirst();
       return row?.n ?? 0;
     },
-    twins: (facts) => twinsOf(db, facts),
+    ...createTwins(db),
   };
 }
 
 async function save(db: Kysely<LedgerTables>, facts: Facts, note: string | undefined): Promise<Facts> {
   const saved: Facts = { ...facts, rev: facts.rev + 1 };
   await db.transaction().execute(async (trx) => {
-    const before = await trx.selectFrom('file').select(['rev', 'state']).where('id', '=', facts.id).executeTakeFirst();
+    const before = await trx
+      .selectFrom('file')
+      .select(['rev', 'state', 'intent', 'suspects'])
+      .where('id', '=', facts.id)
+      .executeTakeFirst();
     if (before?.rev !== facts.rev) {
       throw new StaleRowError(`file ${facts.id}: expected revision ${facts.rev}, found ${before?.rev ?? 'no row'}`);
     }
+    await noteRequests(trx, { ...before, suspects: JSON.parse(before.suspects) as Facts['suspects'] }, saved);
     await trx.updateTable('file').set(rowOf(saved)).where('id', '=', facts.id).execute();
     if (before.state !== stateOf(saved) || note !== undefined) await addHistory(trx, saved, note ?? null);
   });
   // SQLite is synchronous and everything else is microtasks: many writes in a row would stop every timer and socket.
   await nextTurn();
   return saved;
-}
-
-async function twinsOf(db: Kysely<LedgerTables>, facts: Facts): Promise<readonly Facts[]> {
-  return allFacts(
-    filesIn(db)
-      .where('size', '=', facts.version.size)
-      .where('id', '!=', facts.id)
-      .where('source_url', 'is', null)
-      .where((eb) =>
-        eb.or([
-          eb('uploaded_at', 'is not', null).and('remote_status', '!=', 'failed').and('state', '!=', 'held'),
-          eb('state', 'in', ['queued', 'awaiting upload', 'retrying']).and(
-            'seq',
-            '<',
-            eb.selectFrom('file').select('seq').where('id', '=', facts.id),
-          ),
-        ]),
-      )
-      .orderBy('seq')
-      .limit(mostTwins),
-  );
 }

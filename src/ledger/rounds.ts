@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { feedsToPublish } from '../pipeline/file/facts.ts';
 import type { AmendStore, FeedBatch, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
-import { allFacts, filesIn, unindexedState } from './row.ts';
+import { allFacts, filesIn, isWaitingForDisk, unindexedState } from './row.ts';
 import type { FileTable, LedgerTables } from './schema.ts';
 
 /** States in which a file is on its way to be ready. */
@@ -36,6 +36,7 @@ export function createRounds(db: Kysely<LedgerTables>): PublishStore & PutAwaySt
     },
     toDispose: (limit) =>
       allFacts(filesIn(db).where(isToBeDisposed).where(unindexedState, '=', 'done').orderBy('seq').limit(limit)),
+    waitingForDisk: (limit) => allFacts(filesIn(db).where(isWaitingForDisk).orderBy('seq', 'desc').limit(limit)),
     toAmend: (limit) =>
       allFacts(
         filesIn(db)

@@ -16,6 +16,7 @@ import { createRunner } from './steps/runner.ts';
 import type { Applied, Runner } from './steps/runner.ts';
 import { createSteps } from './steps/steps.ts';
 import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
+import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
 import type { LiveUpload, Uploads } from './steps/uploads.ts';
 import { createWakeUp } from './wake-up.ts';
@@ -49,10 +50,14 @@ export interface Conductor {
   turnedAt(): number;
   /** Why everything waits, or null. */
   pause(): Pause | null;
+  /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
+  createsWaitUntil(): number | null;
   /** Asks the service at once whether the reason of a pause is gone. */
   probeNow(): void;
   /** Somebody says that videos have changed: the service is asked soon, at most once a second. */
   ring(): void;
+  /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
+  putAwayAgain(id: string): Promise<boolean | null>;
   /** Work beside it broke: when the machine is at its limits, everything waits. */
   broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
@@ -87,6 +92,7 @@ class Loop implements Conductor {
   readonly #wakeUp = createWakeUp();
   readonly #uploads: Uploads;
   readonly #breaker: Breaker;
+  readonly #unconfirmed: UnconfirmedCreates;
   readonly #runner: Runner;
   readonly #lanes: Lanes;
   readonly #retries: Retries;
@@ -96,18 +102,19 @@ class Loop implements Conductor {
   #running: Promise<void> = Promise.resolve();
 
   constructor(world: ConductorWorld, initial: ConductorSettings) {
-    const { clock, logger } = world;
+    const { clock } = world;
     this.#world = world;
     this.#settings = initial;
     this.#turnedAt = clock.elapsed();
     this.#uploads = createUploads(clock);
     this.#breaker = createBreaker(world);
-    const unconfirmed = createUnconfirmedCreates(clock, logger);
+    this.#unconfirmed = createUnconfirmedCreates(world);
     this.#runner = createRunner({
       ...world,
-      steps: createSteps({ ...world, unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
+      steps: createSteps({ ...world, unconfirmed: this.#unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
       policy: policyOf(clock, () => this.#settings.retry),
       ended: (facts, failure) => {
+        if (facts.uploadedAt !== null && facts.end !== null) this.#rounds.fell(facts.id);
         if (failure === null) this.#breaker.succeeded();
         else if (!isMereWait(failure)) this.#breaker.failed(facts.id, failure);
       },
@@ -117,7 +124,7 @@ class Loop implements Conductor {
       ...world,
       runner: this.#runner,
       uploads: initial.uploads,
-      mayCreate: () => unconfirmed.mayRisk(),
+      mayCreate: () => this.#unconfirmed.mayRisk(),
       onEnd: (id, wasOurs) => {
         this.#uploads.ended(id);
         // Else it would be tried again at once, and keep a processor busy until the other worker is done.
@@ -215,13 +222,21 @@ class Loop implements Conductor {
   async apply(id: string, event: FileEvent): Promise<Applied> {
     const applied = await this.#runner.apply(id, event);
     // A folder that is emptied brings thousands of events that change nothing.
-    if (applied === 'applied') this.wake();
+    if (applied !== 'applied') return applied;
+    if (event.type === 'FILE_CHANGED') this.#rounds.fell(id);
+    this.wake();
     return applied;
   }
 
   probeNow(): void {
     this.#breaker.probeNow();
     this.wake();
+  }
+
+  async putAwayAgain(id: string): Promise<boolean | null> {
+    const isTried = await this.#rounds.putAwayAgain(id);
+    this.wake();
+    return isTried;
   }
 
   ring(): void {
@@ -246,6 +261,10 @@ class Loop implements Conductor {
 
   pause(): Pause | null {
     return this.#breaker.pause();
+  }
+
+  createsWaitUntil(): number | null {
+    return this.#unconfirmed.waitUntil();
   }
 
   uploads(): readonly LiveUpload[] {

@@ -23,6 +23,8 @@ export function renderPage(view: StatusView): ReturnType<typeof html> {
         <h1>dropcast</h1>
         <p>${countLine(view)}</p>
         ${view.waiting === null ? '' : html`<p class="warn">Waiting: ${view.waiting.why}</p>`}
+        ${view.creates_wait_until === null ? '' : html`<p class="warn">New files wait until ${new Date(view.creates_wait_until).toISOString()}: too many create requests had no usable answer</p>`}
+        ${view.suspects === 0 ? '' : html`<p>Records that may be empty on the service: ${view.suspects} (<code>dropcast suspects</code> lists them)</p>`}
         ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour</p>`}
         <ul>
           ${view.folders.map(({ path, state, why }) => html`<li>${path}: ${state}${why === null ? '' : `, ${why}`}</li>`)}

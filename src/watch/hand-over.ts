@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import type { Logger } from '../log/logger.ts';
 import { SLOW_RECHECK_MS, wait } from './completeness.ts';
 import type { Wait } from './completeness.ts';
+import { NotNowError } from './ports.ts';
 import type { CompleteFile } from './ports.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
@@ -33,7 +34,8 @@ export function createHandOver({ folder, logger, signal, complete, isCurrent }: 
       if (signal.aborted) return wait(0, null);
       file.rejections += 1;
       const forMs = Math.min(1000 * 2 ** (file.rejections - 1), SLOW_RECHECK_MS);
-      logger.warn('file not taken in', { folder, path, retryInMs: forMs, err: error });
+      const level = error instanceof NotNowError ? 'debug' : 'warn';
+      logger[level]('file not taken in', { folder, path, retryInMs: forMs, err: error });
       return wait(forMs, 'it could not be taken in; trying again soon');
     }
   };

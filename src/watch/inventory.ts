@@ -1,10 +1,10 @@
-import { contentKey } from '../pipeline/file/file-version.ts';
+import { lookKey } from '../pipeline/file/file-version.ts';
 import type { WatchCounts } from './ports.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 /** What is known of the files in a folder: those the sink has, and those that still settle. A changed file is in both. */
 export class Inventory {
-  /** Path → content key of what the sink has. One short string per file: there may be 100,000. */
+  /** Path → version key of what the sink has. One short string per file: there may be 100,000. */
   readonly taken = new Map<string, string>();
   readonly waiting = new Map<string, WaitingFile>();
 
@@ -16,9 +16,9 @@ export class Inventory {
     return new Set([...this.taken.keys(), ...this.waiting.keys()]);
   }
 
-  /** Content keys of the files that settle: one that the sink has from another path was renamed. */
-  arrivingKeys(): ReadonlySet<string> {
-    return new Set(Array.from(this.waiting.values(), (file) => contentKey(file.version)));
+  /** Looks of the files that settle: one that the sink has from another path was renamed. */
+  arrivingLooks(): ReadonlySet<string> {
+    return new Set(Array.from(this.waiting.values(), (file) => lookKey(file.version)));
   }
 
   /** @param refused path → why */

@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Logger } from '../log/logger.ts';
+import { lookOf } from '../pipeline/file/file-version.ts';
 import type { MonotonicClock } from './clock.ts';
 import { SLOW_RECHECK_MS } from './completeness.ts';
 import type { Inventory } from './inventory.ts';
 import { lookAt } from './path-entry.ts';
+import type { PathEntry } from './path-entry.ts';
+import { NotNowError } from './ports.ts';
 import type { Settler } from './settler.ts';
 
 export interface MissingFilesOptions {
@@ -22,7 +25,7 @@ export interface MissingFilesOptions {
 }
 
 /**
- * Reports files gone, once that is certain: ENOENT for the path, and the folder is sound *after* that answer, so that an unmount in
+ * Reports files gone, once that is certain: nothing is at the path, or something that is no file, and the folder is sound *after* that answer, so that an unmount in
  * between cannot pass for a deletion. The old path of a rename waits until the file was offered under its new path. Owns one timer,
  * which ends with it.
  */
@@ -54,14 +57,14 @@ export class MissingFiles implements AsyncDisposable {
     const { folder, inventory, provesAbsence } = this.#options;
     const missing: string[] = [];
     await this.#limit.map(paths, async (path) => {
-      if ((await lookAt(join(folder, path))).is === 'missing') missing.push(path);
+      if (isNoFile(await lookAt(join(folder, path)))) missing.push(path);
     });
     if (missing.length === 0 || !(await provesAbsence())) return;
-    const arriving = inventory.arrivingKeys();
+    const arriving = inventory.arrivingLooks();
     const isReportable = (path: string): boolean => {
       const waiting = inventory.waiting.get(path);
       // Being offered, or on its way to a new path: the next scan asks again.
-      return waiting === undefined ? !arriving.has(inventory.taken.get(path) ?? '') : !waiting.busy;
+      return waiting === undefined ? !arriving.has(lookOf(inventory.taken.get(path) ?? '')) : !waiting.busy;
     };
     await this.#limit.map(missing.filter(isReportable), (path) => this.#tell(path));
   }
@@ -82,7 +85,8 @@ export class MissingFiles implements AsyncDisposable {
       // It may have come back meanwhile.
       settler.hint(path);
     } catch (error) {
-      logger.warn('missing file not noted; reporting it again', {
+      const level = error instanceof NotNowError ? 'debug' : 'warn';
+      logger[level]('missing file not noted; reporting it again', {
         folder,
         path,
         retryInMs: SLOW_RECHECK_MS,
@@ -93,6 +97,10 @@ export class MissingFiles implements AsyncDisposable {
       settler.hint(path, SLOW_RECHECK_MS);
     }
   }
+}
+
+function isNoFile({ is }: PathEntry): boolean {
+  return is === 'missing' || is === 'directory' || is === 'special';
 }
 
 const AT_ONCE = 16;

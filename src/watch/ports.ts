@@ -50,6 +50,11 @@ export type RootState =
   | { readonly state: 'frozen'; readonly why: string }
   | { readonly state: 'degraded'; readonly why: string };
 
+/** Thrown by the sink when it cannot take a file or a report just now, and nothing is wrong: it comes again, without a word in the log. */
+export class NotNowError extends Error {
+  override readonly name: string = 'NotNowError';
+}
+
 export interface WatchSink {
   /** Once per (path, version), at most 16 at a time. Offered again only after a rejection. */
   complete(file: CompleteFile): Promise<void>;
@@ -99,6 +104,8 @@ export interface FolderWatcher extends AsyncDisposable {
    * @param missing a path the caller did not find and now believes gone: if the file is there again, it is offered again
    */
   whyAway(missing?: string): Promise<string | null>;
+  /** The caller does not have the file at this path any more: whatever is there is offered, even if it was offered before. */
+  lookAgain(path: string): void;
   settling(): readonly SettlingFile[];
   counts(): WatchCounts;
   /** An example of the refused paths. */

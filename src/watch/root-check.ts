@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { opendir, stat } from 'node:fs/promises';
-import { contentKey } from '../pipeline/file/file-version.ts';
+import { lookKey, lookOf } from '../pipeline/file/file-version.ts';
 import { errnoOf, lookAt } from './path-entry.ts';
 
 export type RootVerdict = { readonly isSound: true } | { readonly isSound: false; readonly why: string };
@@ -36,7 +36,7 @@ export class RootCheck {
    * are still accepted, because somebody may simply have cleared the old ones away.
    *
    * @param devices of the known files
-   * @param known path → content key
+   * @param known path → version key
    */
   async begin(devices: ReadonlySet<string>, known: ReadonlyMap<string, string>): Promise<RootVerdict> {
     const found = await deviceOf(this.#path);
@@ -50,7 +50,7 @@ export class RootCheck {
     return { isSound: true };
   }
 
-  /** @param known path → content key of the files seen before */
+  /** @param known path → version key of the files seen before */
   async again(known: ReadonlyMap<string, string>): Promise<RootVerdict> {
     const found = await deviceOf(this.#path);
     if ('why' in found) return { isSound: false, why: found.why };
@@ -66,7 +66,7 @@ export class RootCheck {
   async #hasOneOf(known: ReadonlyMap<string, string>): Promise<boolean> {
     for (const [path, key] of known.entries().take(MOST_FILES_ASKED)) {
       const entry = await lookAt(join(this.#path, path));
-      if (entry.is === 'file' && contentKey(entry.version) === key) return true;
+      if (entry.is === 'file' && lookKey(entry.version) === lookOf(key)) return true;
     }
     return false;
   }

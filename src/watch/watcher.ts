@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { contentKey } from '../pipeline/file/file-version.ts';
+import { versionKey } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
@@ -88,7 +88,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     complete: (file) => sink.complete(file),
     notAFile: (path, entry) => {
       if (entry.is === 'special') refused.add(path, `it is ${entry.what}`);
-      else if (entry.is === 'missing') missing.suspect(path);
+      if (entry.is !== 'file' && entry.is !== 'unclear') missing.suspect(path);
     },
   });
   const refused = new RefusedPaths(folder.path, logger);
@@ -164,13 +164,18 @@ class Watcher implements FolderWatcher {
   }
 
   async whyAway(missing?: string): Promise<string | null> {
-    const { root, settler } = this.#parts;
-    const why = await root.whyAway();
-    if (why !== null || missing === undefined) return why;
-    // The folder may have been away only at the moment of that look: look, and offer the file again.
-    settler.forget(missing);
-    settler.hint(missing);
-    return null;
+    const why = await this.#parts.root.whyAway();
+    // The folder may have been away only at the moment of that look.
+    if (why === null && missing !== undefined) this.lookAgain(missing);
+    return why;
+  }
+
+  lookAgain(path: string): void {
+    const { inventory, settler } = this.#parts;
+    // It is about to be offered anyway.
+    if (inventory.waiting.has(path)) return;
+    settler.forget(path);
+    settler.hint(path);
   }
 
   settling(): readonly SettlingFile[] {
@@ -201,7 +206,7 @@ class Watcher implements FolderWatcher {
     const { folder, known, logger, inventory, root } = this.#parts;
     const devices = new Set<string>();
     for (const { path, version } of await known.known(folder.path)) {
-      inventory.taken.set(path, contentKey(version));
+      inventory.taken.set(path, versionKey(version));
       devices.add(version.dev);
     }
     await root.begin(devices);

@@ -16,21 +16,35 @@ function open(counts: Record<string, number>) {
     },
   };
   const events = createEventStream(silentLogger);
-  const conductor = { uploads: () => [upload], pause: () => null };
+  const conductor = { uploads: () => [upload], pause: () => null, createsWaitUntil: (): number | null => null };
   const folders = { settling: () => [], away: () => 2 };
-  return { summary: createSummary({ ledger, events, conductor, folders, gate }), events, ledger };
+  return { summary: createSummary({ ledger, events, conductor, folders, gate }), events, ledger, conductor };
 }
 
 test('a file that is uploaded is in the ledger as one that waits for it, and counted once', async () => {
-  const { summary } = open({ 'awaiting upload': 3, queued: 2, failed: 1, held: 4, done: 5, skipped: 6 });
+  const { summary } = open({
+    'awaiting upload': 3,
+    queued: 2,
+    failed: 1,
+    held: 4,
+    done: 5,
+    skipped: 6,
+    'not put away': 2,
+  });
   expect(await summary()).toMatchObject({
     uploading: 1,
     queued: 4,
-    needsYou: 5,
+    needsYou: 7,
     done: 5,
     away: 2,
     requests: { used: 412, limit: 1_000 },
   });
+});
+
+test('it waits for too many create requests without an answer', async () => {
+  const { summary, conductor } = open({ queued: 2 });
+  conductor.createsWaitUntil = () => Date.now() + 60_000;
+  expect((await summary()).waiting).toMatch(/no usable answer/);
 });
 
 test('the rows are counted again only when one was written', async () => {

@@ -14,6 +14,7 @@ const ledger = {
 const daemon = {
   conductor: {
     pause: () => null,
+    createsWaitUntil: () => null,
     uploads: () => [{ id: 'f_1', sentBytes: 7 }],
   },
   rows: { isHeld: (id: string) => id === 'f_1' },
@@ -40,6 +41,15 @@ test('a limit counts what settles too', async () => {
   };
   expect(await counts(2)).toEqual([2, 0]);
   expect(await counts(4)).toEqual([3, 1]);
+});
+
+test('a queued file says that too many create requests had no answer, and when it goes on', () => {
+  const conductor = { ...daemon.conductor, createsWaitUntil: () => Date.now() + 30 * 60_000 };
+  const capped = { ...daemon, conductor } as unknown as Daemon;
+  expect(viewOf(capped, someFacts({ id: 'f_9' })).why).toMatch(
+    /create requests .* no usable answer; resumes in \d+ min$/,
+  );
+  expect(viewOf(capped, someFacts({ ...created, id: 'f_9' })).why).toBe('waiting for an upload slot');
 });
 
 test.for([

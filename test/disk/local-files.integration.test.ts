@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { link, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,11 +12,21 @@ import { someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { needs } from '../support/needs.ts';
 
-const files = createLocalFiles(async () => null);
+const { signal } = new AbortController();
+const world = {
+  whyAway: async () => null,
+  writerOf: async () => null,
+  isSidecarUsed: async () => false,
+  service: null,
+};
+const files = createLocalFiles(world);
 
 async function accepted(folder: string, path: string, other: Partial<Facts> = {}): Promise<Facts> {
   const version = versionOf(await lstat(join(folder, path), { bigint: true }));
-  return someFacts({ folder, path, version, ...other });
+  const sha256 = createHash('sha256')
+    .update(await readFile(join(folder, path)))
+    .digest('hex');
+  return someFacts({ folder, path, version, sha256, ...other });
 }
 
 describe('moving after ready', () => {
@@ -26,7 +37,7 @@ describe('moving after ready', () => {
     await mkdir(join(folder.path, 'done'));
     await writeFile(join(folder.path, 'done/clip.mp4'), 'older');
     await writeFile(join(folder.path, 'clip.mp4'), 'newer');
-    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }));
+    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }), signal);
     expect(answer).toMatchObject({ ok: true, value: { path: 'done/clip (2).mp4' } });
     expect(await readFile(join(folder.path, 'done/clip.mp4'), 'utf8')).toBe('older');
     expect(await readdir(folder.path)).toEqual(['done']);
@@ -37,7 +48,7 @@ describe('moving after ready', () => {
     await mkdir(join(folder.path, 'done'));
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     await link(join(folder.path, 'clip.mp4'), join(folder.path, 'done/clip.mp4'));
-    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }));
+    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }), signal);
     expect(answer).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
     expect(await readdir(join(folder.path, 'done'))).toEqual(['clip.mp4']);
     expect(await readdir(folder.path)).toEqual(['done']);
@@ -51,16 +62,17 @@ describe('moving after ready', () => {
       await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
       const facts = await accepted(folder.path, 'clip.mp4', { afterReady });
       folder.remount('ro');
-      const service = createLocalFiles(async () => null, installedService('news'));
+      const service = createLocalFiles({ ...world, service: installedService('news') });
       const restart = expect.stringContaining('`sudo systemctl restart dropcast@news`');
       for (const way of [afterReady, { kind: 'delete' } as const]) {
         const waiting = { kind: 'suspended', code: 'EROFS', message: restart };
-        expect(await service.checkDisposal({ ...facts, afterReady: way })).toMatchObject(waiting);
-        expect(await service.dispose({ ...facts, afterReady: way })).toMatchObject({ ok: false, failure: waiting });
+        expect(await service.dispose({ ...facts, afterReady: way }, signal)).toMatchObject({
+          ok: false,
+          failure: waiting,
+        });
       }
       folder.remount('rw');
-      expect(await files.checkDisposal(facts)).toBeNull();
-      expect(await files.dispose(facts)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
+      expect(await files.dispose(facts, signal)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
     },
   );
 
@@ -68,13 +80,14 @@ describe('moving after ready', () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'move', to: 'done/2026/{folder}' } });
-    expect(await files.checkDisposal(facts)).toBeNull();
-    expect(await readdir(folder.path)).toEqual(['clip.mp4']); // nothing is made for the look
     await mkdir(join(folder.path, 'done'));
     spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', join(folder.path, 'done')]);
     try {
-      expect(await files.checkDisposal(facts)).toMatchObject({ kind: 'suspended', code: 'EROFS' });
-      expect(await files.checkDisposal({ ...facts, afterReady: { kind: 'delete' } })).toBeNull();
+      expect(await files.dispose(facts, signal)).toMatchObject({
+        ok: false,
+        failure: { kind: 'suspended', code: 'EROFS' },
+      });
+      expect(await readdir(folder.path)).toEqual(['clip.mp4', 'done']);
     } finally {
       spawnSync('umount', [join(folder.path, 'done')]);
     }
@@ -85,7 +98,7 @@ describe('moving after ready', () => {
     await using elsewhere = await scratchDirectory();
     await symlink(elsewhere.path, join(folder.path, 'done'));
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
-    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }));
+    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }), signal);
     expect(answer.ok).toBe(false);
     expect(await readdir(elsewhere.path)).toEqual([]);
     expect(await readFile(join(folder.path, 'clip.mp4'), 'utf8')).toBe('bytes');
@@ -102,8 +115,7 @@ describe('an after_ready action', () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: action as Facts['afterReady'] });
-    expect(await files.checkDisposal(facts)).toMatchObject({ kind: 'permanent', code });
-    expect(await files.dispose(facts)).toMatchObject({ ok: false, failure: { kind: 'permanent', code } });
+    expect(await files.dispose(facts, signal)).toMatchObject({ ok: false, failure: { kind: 'permanent', code } });
     expect(await readdir(folder.path)).toEqual(['clip.mp4']);
   });
 
@@ -112,7 +124,7 @@ describe('an after_ready action', () => {
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     await writeFile(join(folder.path, 'other.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'delete' } });
-    expect(await files.dispose(facts)).toEqual({ ok: true, value: null });
+    expect(await files.dispose(facts, signal)).toEqual({ ok: true, value: null });
     expect(await readdir(folder.path)).toEqual(['other.mp4']);
   });
 });
@@ -142,11 +154,10 @@ test('a file with another device number is still the accepted one: a remount may
   const facts = await accepted(folder.path, 'clip.mp4');
   const renumbered = { ...facts, version: { ...facts.version, dev: '999999' } };
   expect(await files.check(renumbered)).toBeNull();
-  expect(await files.hash(renumbered, new AbortController().signal)).toMatchObject({ ok: true });
+  expect(await files.hash(renumbered, signal)).toMatchObject({ ok: true });
 });
 
 describe('a missing folder', () => {
-  const { signal } = new AbortController();
   const away = { kind: 'suspended', code: 'folder_away', message: expect.stringContaining('it does not exist') };
 
   test('holds its files back, whatever is done with them, and none of them is vanished', async () => {
@@ -156,14 +167,15 @@ describe('a missing folder', () => {
     await writeFile(join(folder, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder, 'clip.mp4', { afterReady: { kind: 'delete' } });
     const asked: unknown[] = [];
-    const local = createLocalFiles(async (...question) => {
+    const whyAway = async (...question: readonly unknown[]): Promise<string | null> => {
       asked.push(question);
       return (await lstat(folder).catch(() => null)) === null ? 'it does not exist' : null;
-    });
+    };
+    const local = createLocalFiles({ ...world, whyAway });
     await rename(folder, join(base.path, 'away'));
     expect(await local.check(facts)).toMatchObject(away);
     expect(await local.hash(facts, signal)).toMatchObject({ ok: false, failure: away });
-    expect(await local.dispose(facts)).toMatchObject({ ok: false, failure: away });
+    expect(await local.dispose(facts, signal)).toMatchObject({ ok: false, failure: away });
     expect(asked).toEqual([1, 2, 3].map(() => [folder, 'clip.mp4']));
     await rename(join(base.path, 'away'), folder);
     expect(await local.check(facts)).toBeNull();
@@ -175,7 +187,7 @@ describe('a missing folder', () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4');
-    const local = createLocalFiles(() => Promise.reject(new Error('nothing is missing')));
+    const local = createLocalFiles({ ...world, whyAway: () => Promise.reject(new Error('nothing is missing')) });
     expect(await local.check(facts)).toBeNull();
   });
 
@@ -186,10 +198,11 @@ describe('a missing folder', () => {
     const facts = await accepted(folder.path, 'clip.mp4');
     const tooLong = { ...facts, path: `${'x'.repeat(300)}.mp4` };
     const asked: unknown[] = [];
-    const local = createLocalFiles(async (...question) => {
+    const whyAway = async (...question: readonly unknown[]): Promise<string> => {
       asked.push(question);
       return 'it cannot be reached (ESTALE)';
-    });
+    };
+    const local = createLocalFiles({ ...world, whyAway });
     expect(await local.check(tooLong)).toMatchObject({ kind: 'suspended', code: 'folder_away' });
     expect(await files.check(tooLong)).toMatchObject({ kind: 'transient', code: 'ENAMETOOLONG' });
     expect(asked).toEqual([[folder.path, undefined]]);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once as eventOf } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -151,7 +151,7 @@ alongside('once', () => {
     for (const title of ['one', 'two']) expectUploadedOnce(station, title);
   });
 
-  test('a file that fails: exit code 1, and the table says why', async () => {
+  test('a file that fails: exit code 1, and the table says why; the next run says it again, until the file is gone', async () => {
     await using station = await start();
     station.faults.api = (request, response, body) =>
       isCreate(request) && body.includes('"bad"') && refusal(response, 422, 'title_taken');
@@ -161,6 +161,14 @@ alongside('once', () => {
     expect(ended.code).toBe(1);
     expect(ended.stdout).toMatch(/failed .*bad\.mpg.*422 title_taken/);
     expect(ended.stdout).toMatch(/done .*good\.mpg/);
+    const again = await dropcast(['once', '--json', '--config', station.scratch.config]);
+    expect(again.code).toBe(1);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      files: [{ path: station.scratch.file('inbox/bad.mpg'), state: 'failed', code: 'title_taken' }],
+    });
+    await rm(station.scratch.file('inbox/bad.mpg'));
+    const gone = await dropcast(['once', '--config', station.scratch.config]);
+    expect(gone).toMatchObject({ code: 0, stdout: 'Nothing new in the folders.\n' });
   });
 
   test('a key that is refused: it ends with 1 and the reason instead of waiting for ever', async () => {

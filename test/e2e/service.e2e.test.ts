@@ -14,6 +14,7 @@ import {
   startBystander,
   startStation,
 } from './station.ts';
+import type { SuspectsView } from '../../src/daemon/suspects.ts';
 import type { Faults, Station } from './station.ts';
 import { startVideoHost } from './video-host.ts';
 
@@ -126,6 +127,19 @@ alongside('a service whose answers to a create request are useless', () => {
     expect(line?.next).toMatch(/^tried again not before \d{4}-/);
     expect(others).toEqual([]);
     expect((await station.show(`${title}.mpg`)).suspects).toBe(1);
+  });
+
+  test('`dropcast suspects` names them, and --dismiss forgets them', async () => {
+    station.faults.api = firstCreate('doubtful', loseAnswer);
+    await station.drop('doubtful.mpg');
+    await station.reaches('doubtful.mpg', 'done');
+    const run = (...args: readonly string[]) => dropcast(['suspects', ...args, '--config', station.scratch.config]);
+    const { suspects } = JSON.parse((await run('--json')).stdout) as SuspectsView;
+    const path = station.scratch.file('inbox/doubtful.mpg');
+    expect(suspects).toContainEqual(expect.objectContaining({ title: 'doubtful', path, video_id: null }));
+    expect((await station.status()).suspects).toBe(suspects.length);
+    expect(await run('--dismiss', 'all')).toMatchObject({ code: 0, stdout: expect.stringContaining('Dismissed') });
+    expect((await station.status()).suspects).toBe(0);
   });
 });
 

@@ -98,10 +98,10 @@ alongside('check looks at the state', () => {
     expect(await once.ended).toMatchObject({ code: 0 });
 
     const left = async (): Promise<readonly string[]> => (await readdir(scratch.file('state'))).toSorted();
-    expect(await left()).toEqual(['backups', 'failures.jsonl', 'ledger.db', 'receipts.jsonl']);
+    expect(await left()).toEqual(['backups', 'failures.jsonl', 'instance.lock', 'ledger.db', 'receipts.jsonl']);
     await expectFine();
     await expectFine();
-    expect(await left()).toEqual(['backups', 'failures.jsonl', 'ledger.db', 'receipts.jsonl']);
+    expect(await left()).toEqual(['backups', 'failures.jsonl', 'instance.lock', 'ledger.db', 'receipts.jsonl']);
     await station.start();
     await expectFine();
     await rm(scratch.file('state/failures.jsonl'));
@@ -164,7 +164,7 @@ alongside('a state directory that cannot be written', () => {
     await expect(writeFile(join(disk.path, 'fill'), Buffer.alloc(300_000))).rejects.toThrow('ENOSPC');
     expectRefused(
       await dropcast(['run', '--config', scratch.config]),
-      `${join(state, 'ledger.db')} cannot be used: the disk is full`,
+      `${join(state, 'instance.lock')} cannot be used: the disk is full`,
     );
     expect(await dropcast(['check', '--config', scratch.config])).toMatchObject({
       code: 1,

@@ -15,6 +15,8 @@ import type { DropcastProcess, Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
 import type { HostOptions, VideoHost } from './video-host.ts';
 
+export { answer, isCreate, loseAnswer, refusal } from './answers.ts';
+
 /** A line of failures.jsonl. */
 export interface FailureLine {
   readonly v: 1;
@@ -201,40 +203,6 @@ export function expectUploadedOnce(station: Station, title: string): void {
   const bodies = station.videos(title).flatMap((video) => video.bodies);
   expect(bodies, `complete bodies of ${title}`).toHaveLength(1);
   expect(station.host.leaks).toEqual([]);
-}
-
-/** Answers in the form of the specification. */
-export function answer(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): true {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
-  return true;
-}
-
-export function refusal(
-  response: ServerResponse,
-  status: number,
-  code: string,
-  headers: Record<string, string> = {},
-): true {
-  return answer(response, status, { error: { code, message: `${code}, says the test` } }, headers);
-}
-
-/** Lets the judge do its work, but cuts the connection instead of answering. */
-export function loseAnswer(request: IncomingMessage, response: ServerResponse): false {
-  response.end = () => {
-    request.socket.destroy();
-    return response;
-  };
-  return false;
-}
-
-export function isCreate(request: IncomingMessage): boolean {
-  return request.method === 'POST' && (request.url ?? '').endsWith('/videos');
 }
 
 /** A server of another origin that must never be asked anything. */

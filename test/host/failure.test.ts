@@ -30,6 +30,11 @@ const table: readonly (readonly [unknown, object])[] = [
   [new errors.UploadRejectedError('m', facts), { kind: 'permanent' }],
   [new errors.UploadServerError('m', facts), { kind: 'transient', inDoubt: true }],
   [new errors.UploadStalledError('m', facts), { kind: 'transient', inDoubt: true }],
+  // The service may still be taking it in: nobody is in a hurry to send it again.
+  [
+    new errors.UploadStalledError('m', { code: 'no_answer' }),
+    { kind: 'transient', inDoubt: true, retryAfterMs: 60_000 },
+  ],
   [Object.assign(new Error('m'), { code: 'ENOSPC' }), { kind: 'suspended', code: 'ENOSPC' }],
   [
     new LedgerUnavailableError('disk full'),

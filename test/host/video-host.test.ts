@@ -1,9 +1,11 @@
 import nock from 'nock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SendCallOptions, UploadedVideo, VideoClient } from '@dropcast/client';
 import { createVideoHost } from '../../src/host/video-host.ts';
+import type { VideoHostParts } from '../../src/host/video-host.ts';
 import { failureOfFile } from '../../src/disk/failure.ts';
 import { uploadSource } from '../../src/disk/accepted-file.ts';
-import { someFacts } from '../pipeline/some-facts.ts';
+import { created, someFacts } from '../pipeline/some-facts.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import type { Opened } from '../client/daemon-client.ts';
 
@@ -56,12 +58,35 @@ test('a key that the service does not take says what a new one takes', async () 
   });
 });
 
+// Held for ten minutes each, four uploads that nobody answers kept every other file waiting.
+test.for([
+  { stallTimeoutMs: 90_000, answerTimeoutMs: 90_000 },
+  { stallTimeoutMs: 1_000, answerTimeoutMs: 60_000 },
+])(
+  'after the last byte an upload waits $answerTimeoutMs ms for the answer when stall_timeout is $stallTimeoutMs ms',
+  async ({ stallTimeoutMs, answerTimeoutMs }) => {
+    const asked: SendCallOptions[] = [];
+    const send = async (_source: unknown, _to: unknown, options: SendCallOptions): Promise<UploadedVideo> => {
+      asked.push(options);
+      return { id: 'vid_1', sizeBytes: 0, sha256: 'aa' };
+    };
+    const client = { videos: { send } } as unknown as VideoClient;
+    const host = createVideoHost({ ...partsOf(client), stallTimeoutMs: () => stallTimeoutMs });
+    await host.send(someFacts(created), { signal, onProgress: () => undefined, beforeLastPart: async () => undefined });
+    expect(asked).toMatchObject([{ stallTimeoutMs, answerTimeoutMs }]);
+  },
+);
+
 function hostedBy({ client }: Opened): ReturnType<typeof createVideoHost> {
-  return createVideoHost({
+  return createVideoHost(partsOf(client));
+}
+
+function partsOf(client: VideoClient): VideoHostParts {
+  return {
     client: () => client,
     sourceOf: uploadSource,
     failureOfFile,
     stallTimeoutMs: () => 1_000,
     howToRenewKey: () => 'a new key takes this',
-  });
+  };
 }

@@ -9,6 +9,7 @@ import { createIntake } from '../../src/intake/intake.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { recordingEvents, rowsOf } from '../pipeline/held-rows.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { someVersion } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
@@ -79,6 +80,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
         return store.rows.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
       },
       atPath: (folder, path) => store.atPath(folder, path),
+      pathsNamed: (folder, stem) => store.pathsNamed(folder, stem),
       unrouted: () => store.unrouted(),
     },
     events,
@@ -150,9 +152,10 @@ test('a sidecar that is offered while its folder goes away has to come again', a
   await writeFile(scratch.file('a.yaml'), 'title: A');
   const ignore = (): never => expect.unreachable();
   const intake = new FolderIntake(createRouter(folderConfig(scratch.path)), {
-    intake: { accept: ignore, gone: ignore, reroute: ignore },
-    ledger: { atPath: ignore },
+    intake: { accept: ignore, compare: ignore, gone: ignore, reroute: ignore },
+    ledger: { atPath: ignore, pathsNamed: async () => [] },
     events: recordingEvents(),
+    logger: silentLogger,
     broke: ignore,
     tookIn: ignore,
   });

@@ -8,7 +8,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
-import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
+import { created, failure, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { storeContract } from './store-contract.ts';
 
@@ -23,6 +23,27 @@ async function openScratch(): Promise<AsyncDisposable & { readonly store: Ledger
 const named = (id: string, other: Partial<Facts> = {}): Facts => someFacts({ id, path: `${id}.mp4`, ...other });
 
 storeContract(openScratch);
+
+test('a ledger of the first schema gets a line for each create request without an answer', async () => {
+  await using opened = await openScratch();
+  const { store, stateDir } = opened;
+  await store.insert(named('a', { suspects: ['t1', 't2'], discoveredAt: 7 }));
+  await store.insert(named('b', { intent: 't3', discoveredAt: 8, plan: null }));
+  await store[Symbol.asyncDispose]();
+  const database = new DatabaseSync(join(stateDir, 'ledger.db'));
+  database.exec(
+    `DROP TABLE create_request; DROP TABLE deletion; DROP TABLE identity; DROP INDEX file_empty_record; DROP INDEX file_video;
+     DROP INDEX file_waiting; ALTER TABLE file DROP COLUMN checksum; ALTER TABLE history DROP COLUMN checksum;
+     PRAGMA user_version = 1`,
+  );
+  database.close();
+  await using reopened = await openLedger(stateDir);
+  expect(await reopened.unanswered()).toEqual([
+    { token: 't1', fileId: 'a', title: 'Clip', at: 7 },
+    { token: 't2', fileId: 'a', title: 'Clip', at: 7 },
+    { token: 't3', fileId: 'b', title: 'b.mp4', at: 8 },
+  ]);
+});
 
 describe('what people ask for', () => {
   test('history tells every change of state, and every note', async () => {
@@ -80,7 +101,7 @@ describe('what people ask for', () => {
     expect(ids(await store.list({ limit: 9 }))).toEqual(['a', 'b', 'c']);
     expect(ids(await store.list({ limit: 2, newestFirst: true }))).toEqual(['c', 'b']);
     expect(ids(await store.list({ states: ['queued'], limit: 9 }))).toEqual(['a', 'c']);
-    expect(await store.suspects()).toBe(3);
+    expect((await store.unanswered()).map(({ token }) => token)).toEqual(['1', '2', '3']);
   });
 
   test('the watcher is not offered again what is known and still there', async () => {
@@ -185,6 +206,27 @@ describe('the file on disk', () => {
     expect(await store.load('f_1')).toEqual(someFacts(created));
   });
 
+  // They named it in a sentence alone.
+  test('of schema 1 tells which file a duplicate was skipped for', async () => {
+    await using scratch = await scratchDirectory();
+    {
+      await using store = await openLedger(scratch.path);
+      await store.insert(named('f_a', { ...uploaded, remoteStatus: 'failed', end: 'failed' }));
+      const why = 'duplicate of f_a.mp4 (f_a, video vid_1)';
+      await store.insert(named('f_b', { end: 'skipped', why, lastFailure: failure('duplicate') }));
+      await store.insert(named('f_c', { end: 'skipped', why: 'no such file', lastFailure: failure('duplicate') }));
+      expect(await store.stranded(null)).toEqual([]);
+    }
+    const database = new DatabaseSync(join(scratch.path, 'ledger.db'));
+    database.exec('DROP INDEX file_twin; PRAGMA user_version = 1');
+    database.close();
+    await using store = await openLedger(scratch.path);
+    expect((await store.stranded(null)).map(({ id, lastFailure }) => [id, lastFailure?.twin])).toEqual([
+      ['f_b', 'f_a'],
+    ]);
+    expect((await store.load('f_c'))?.lastFailure?.twin ?? null).toBeNull();
+  });
+
   test('takes no row of an unknown state and no text for a number', async () => {
     await using scratch = await scratchDirectory();
     {
@@ -194,7 +236,7 @@ describe('the file on disk', () => {
     const database = new DatabaseSync(join(scratch.path, 'ledger.db'));
     expect(() => database.exec("UPDATE file SET state = 'flying'")).toThrow('CHECK');
     expect(() => database.exec("UPDATE file SET attempts = 'many'")).toThrow('cannot store TEXT');
-    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 });
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
     expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x64726f70 });
     database.close();
   });
@@ -217,7 +259,7 @@ describe('a file that is not a ledger', () => {
 
   test.each([
     ['garbage', (path: string) => writeFile(path, 'this is not a database, by any means'.repeat(100)), /damaged/],
-    ['a newer schema', withSql('PRAGMA application_id = 1685221232; PRAGMA user_version = 99'), /schema 99\b.* 1\b/],
+    ['a newer schema', withSql('PRAGMA application_id = 1685221232; PRAGMA user_version = 99'), /schema 99\b.* 2\b/],
     ['another program with a version', withSql('CREATE TABLE t (a); PRAGMA user_version = 1'), /another program/],
     ['another program without a version', withSql('CREATE TABLE t (a)'), /another program/],
     [

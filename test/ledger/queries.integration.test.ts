@@ -43,8 +43,11 @@ test.each<[string, (ports: Ports) => Promise<unknown>, string]>([
   ['feeds to publish', ({ waiting }) => waiting(), 'file_state'],
   ['files on their way to a feed', ({ isExpecting }) => isExpecting('feed_news'), 'file_state'],
   ['local files to put away', ({ toDispose }) => toDispose(8), 'file_disposal'],
+  ['the videos of a sidecar', ({ pathsNamed }) => pathsNamed('/inbox', 'a/clip'), 'file_path'],
+  ['local files that wait for the disk', ({ waitingForDisk }) => waitingForDisk(8), 'file_waiting'],
   ['metadata to send', ({ toAmend }) => toAmend(8), 'file_amendment'],
-  ['twins of a file', ({ twins }) => twins(someFacts()), 'file_size'],
+  ['twins of a file', ({ twins }) => twins(someFacts(), ['f_2']), 'file_size'],
+  ['those that were skipped for a file', ({ stranded }) => stranded('f_1'), 'file_twin'],
   ['the file at a path', ({ atPath }) => atPath('/inbox', 'clip.mp4'), 'file_path'],
   ['the file with these bytes', ({ atLocation }) => atLocation(someFacts().version), 'file_location'],
   ['rows that nothing routes', ({ unrouted }) => unrouted(), 'file_state'],
@@ -55,7 +58,7 @@ test.each<[string, (ports: Ports) => Promise<unknown>, string]>([
   expect(plans).toHaveLength(1);
   expect(plans[0]).toContain(index);
   // The whole of a partial index is little.
-  expect(plans[0]).not.toMatch(/SCAN file(?! USING INDEX file_(?:disposal|amendment|retrying))/);
+  expect(plans[0]).not.toMatch(/SCAN file(?! USING INDEX file_(?:disposal|waiting|amendment|retrying))/);
 });
 
 test('a statement is prepared once, however often it runs', async () => {

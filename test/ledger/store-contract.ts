@@ -7,12 +7,13 @@ import type {
   Claims,
   FileStore,
   IntakeStore,
+  LeftoverStore,
   PublishStore,
   PutAwayStore,
 } from '../../src/pipeline/file/ports.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 
-export type Stores = FileStore & Claims & PublishStore & PutAwayStore & AmendStore & IntakeStore;
+export type Stores = FileStore & Claims & PublishStore & PutAwayStore & AmendStore & IntakeStore & LeftoverStore;
 
 /** What the pipeline may expect of any store of rows: the ledger, and the one in memory that its tests use. */
 export function storeContract(open: () => Promise<AsyncDisposable & { readonly store: Stores }>): void {
@@ -202,7 +203,12 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('waiting', { notBefore: 9 }),
         named('self'),
         named('after'),
+        named('later, with a record', created),
+        named('later, with a record that is deleted', { ...created, dying: true }),
+        named('later, but it passes', { intent: 'token' }),
         named('later but uploaded', uploaded),
+        named('given up, but it may fail', { ...uploaded, end: 'superseded' }),
+        named('given up after it was ready', { ...ready, end: 'superseded' }),
         named('other size', { ...uploaded, version: other }),
         named('failed there', { ...uploaded, remoteStatus: 'failed', end: 'failed' }),
         named('deleted there', { ...uploaded, end: 'held' }),
@@ -210,14 +216,48 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('vanished', { end: 'vanished' }),
       ];
       await withRows(rows, async (store) => {
-        expect(idsOf(await store.twins(named('self')))).toEqual([
+        expect(idsOf(await store.twins(named('self'), ['later, but it passes']))).toEqual([
           'done',
           'processing',
           'unpublished',
           'before',
           'waiting',
+          'later, with a record',
+          'later, but it passes',
           'later but uploaded',
+          'given up after it was ready',
         ]);
+      });
+    });
+
+    test.each<[string, Partial<Facts>, boolean]>([
+      ['is in processing', uploaded, false],
+      ['is done', { ...ready, end: 'done', published: { feed_news: 1 } }, false],
+      ['was not published', { ...ready, end: 'failed' }, false],
+      ['did not finish in time', { ...uploaded, end: 'failed' }, false],
+      ['failed in processing', { ...uploaded, remoteStatus: 'failed', end: 'failed' }, true],
+      ['was deleted on the service', { ...uploaded, end: 'held' }, true],
+      ['was given up', { ...uploaded, end: 'superseded' }, true],
+      ['begins again', {}, true],
+    ])('strand those that were skipped for one that %s: %s', async (_name, twin, isStranded) => {
+      const skipped = (twin: string): Partial<Facts> => ({
+        end: 'skipped',
+        lastFailure: failure('duplicate', { twin }),
+      });
+      const rows = [
+        named('a', twin),
+        named('b', skipped('a')),
+        named('c', skipped('a')),
+        named('d', skipped('e')),
+        named('e', uploaded),
+        named('f', { end: 'skipped', lastFailure: failure('duplicate') }),
+        named('g', { end: 'held', lastFailure: failure('duplicate', { twin: 'a' }) }),
+      ];
+      await withRows(rows, async (store) => {
+        const stranded = isStranded ? ['b', 'c'] : [];
+        expect(idsOf(await store.stranded('a'))).toEqual(stranded);
+        expect(idsOf(await store.stranded(null))).toEqual(stranded);
+        expect(idsOf(await store.stranded('e'))).toEqual([]);
       });
     });
   });
@@ -287,6 +327,24 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
     });
   });
 
+  test('the paths that are a stem, or a stem with an extension, are found', async () => {
+    const paths = [
+      'a/clip',
+      'a/clip.mp4',
+      'a/clip.v2.mp4',
+      'a/clip (2).mp4',
+      'a/clip/x.mp4',
+      'b/clip.mp4',
+      'a/clipper.mp4',
+    ];
+    const rows = paths.map((path, n) => named(`f_${n}`, { path }));
+    await withRows([...rows, named('again', { path: 'a/clip.mp4' })], async (store) => {
+      const found = await store.pathsNamed(someFacts().folder, 'a/clip');
+      expect(found.toSorted()).toEqual(['a/clip', 'a/clip.mp4', 'a/clip.v2.mp4']);
+      expect(await store.pathsNamed('/other', 'a/clip')).toEqual([]);
+    });
+  });
+
   describe('what is left to do', () => {
     test('with local files', async () => {
       const finished = { ...ready, end: 'done', published: { feed_news: 1 } } as const;
@@ -294,10 +352,12 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('a', { ...finished, disposal: 'pending' }),
         named('b', { ...finished, disposal: 'kept' }),
         named('c', { ...finished, disposal: 'pending' }),
+        named('d', { ...finished, disposal: 'waiting' }),
       ];
       await withRows(rows, async (store) => {
         expect(idsOf(await store.toDispose(9))).toEqual(['a', 'c']);
         expect(idsOf(await store.toDispose(1))).toEqual(['a']);
+        expect(idsOf(await store.waitingForDisk(9))).toEqual(['d']);
       });
     });
 
@@ -324,6 +384,76 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       const saved = await store.save(someFacts({ ...uploaded }));
       expect(await store.count('processing')).toBe(1);
       expect(stateOf(saved)).toBe('processing');
+    });
+  });
+
+  describe('create requests without an answer', () => {
+    test('are those of every intent and suspect, with the title that was asked for', async () => {
+      await withRows([named('a', { suspects: ['t1'] }), named('b')], async (store) => {
+        const asked = await store.save(named('b', { intent: 't2' }));
+        const renamed = await store.save({ ...asked, plan: { ...somePlan, title: 'Another' } });
+        const unanswered = await store.unanswered();
+        expect(unanswered).toMatchObject([
+          { token: 't1', fileId: 'a', title: 'Clip' },
+          { token: 't2', fileId: 'b', title: somePlan.title },
+        ]);
+        const again = await store.save({ ...renamed, intent: 't3', suspects: ['t2'] });
+        expect((await store.unanswered()).map(({ token }) => token).toSorted()).toEqual(['t1', 't2', 't3']);
+        const [, second] = await store.unanswered();
+        expect(second?.at).toBe(unanswered[1]?.at);
+        await store.save({ ...again, ...created, intent: null, suspects: [] });
+        expect((await store.unanswered()).map(({ token }) => token)).toEqual(['t1']);
+      });
+    });
+
+    test('leave none when the write of their row is refused', async () => {
+      await withRows([named('a')], async (store) => {
+        await expect(store.save(named('a', { rev: 7, intent: 't1' }))).rejects.toThrow(StaleRowError);
+        expect(await store.unanswered()).toEqual([]);
+      });
+    });
+  });
+
+  describe('records that were abandoned', () => {
+    const ended = (id: string, other: Partial<Facts>): Facts =>
+      named(id, { ...created, videoId: `vid_${id}`, endedAt: 9, ...other });
+
+    test('are those of files that ended before their bytes were there, as long as the service may have them', async () => {
+      const rows = [
+        ended('superseded', { end: 'superseded' }),
+        ended('vanished', { end: 'vanished' }),
+        ended('failed', { end: 'failed', lastFailure: failure('permanent') }),
+        ended('held', { end: 'held' }),
+        ended('deleted', { end: 'held', lastFailure: failure('gone') }),
+        ended('not empty', { end: 'superseded', remoteStatus: 'failed' }),
+        ended('never created', { end: 'superseded', videoId: null }),
+        named('uploaded', { ...uploaded, end: 'failed' }),
+        named('on its way', created),
+        ended('taken over', { end: 'superseded', videoId: 'vid_1' }),
+      ];
+      await withRows(rows, async (store) => {
+        expect(idsOf(await store.abandoned(['superseded', 'vanished'], 9))).toEqual(['superseded', 'vanished']);
+        const all = ['superseded', 'vanished', 'failed', 'held'] as const;
+        expect(idsOf(await store.abandoned(all, 9))).toEqual(all);
+        expect(idsOf(await store.abandoned(all, 2))).toEqual(['superseded', 'vanished']);
+      });
+    });
+
+    test('are no longer known once their file forgets them', async () => {
+      await withRows([named('a', created)], async (store) => {
+        expect([await store.hasVideo('vid_1'), await store.hasVideo('vid_2')]).toEqual([true, false]);
+        await store.save(named('a'));
+        expect(await store.hasVideo('vid_1')).toBe(false);
+      });
+    });
+
+    test('are counted once each when they are deleted, by their last time', async () => {
+      await withRows([], async (store) => {
+        await store.noteDeletion('vid_1', 10);
+        await store.noteDeletion('vid_2', 20);
+        await store.noteDeletion('vid_1', 30);
+        expect([await store.deletionsSince(0), await store.deletionsSince(20)]).toEqual([2, 1]);
+      });
     });
   });
 }

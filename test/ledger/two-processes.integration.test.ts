@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { LedgerInUseError } from '../../src/ledger/ledger-error.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
+import { OtherProcess } from '../support/other-process.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const ledgerModule = JSON.stringify(new URL('../../src/ledger/ledger.ts', import.meta.url).href);
@@ -45,57 +43,11 @@ const reader = (stateDir: string): string => `
   process.stdout.write('all read\\n');
 `;
 
-/** Another process. The end of its block kills it. */
-class Other implements AsyncDisposable {
-  readonly #child: ChildProcess;
-  readonly #output: NodeJS.ReadableStream;
-  readonly #ended: Promise<unknown>;
-  /** What it has written. */
-  text = '';
-
-  constructor(script: string) {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    child.stdout.on('data', (chunk: Buffer) => (this.text += chunk.toString()));
-    this.#output = child.stdout;
-    this.#ended = once(child, 'close');
-    this.#child = child;
-  }
-
-  start(): void {
-    this.#child.stdin?.write('start\n');
-  }
-
-  /** Whole lines, of which the last one may be missing. */
-  lines(): readonly string[] {
-    return this.text.split('\n').slice(0, -1);
-  }
-
-  async hasWritten(lines: number): Promise<void> {
-    let hasEnded = false;
-    while (this.lines().length < lines) {
-      if (hasEnded) throw new Error(`it ended after ${this.lines().length} of ${lines} lines`);
-      const more = once(this.#output, 'data').then(() => false);
-      hasEnded = await Promise.race([more, this.#ended.then(() => true)]);
-    }
-  }
-
-  async hasEnded(): Promise<void> {
-    await this.#ended;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.#ended;
-  }
-}
-
 describe('a ledger of another process', () => {
   test('is refused while that process lives, and free once it is killed', async () => {
     await using scratch = await scratchDirectory();
     {
-      await using other = new Other(holder(scratch.path));
+      await using other = new OtherProcess(holder(scratch.path));
       await other.hasWritten(1);
       await expect(openDatabase(join(scratch.path, 'ledger.db'), 0)).rejects.toThrow(LedgerInUseError);
     }
@@ -107,7 +59,7 @@ describe('a ledger of another process', () => {
     await using scratch = await scratchDirectory();
     await (await openLedger(scratch.path))[Symbol.asyncDispose]();
     await using stack = new AsyncDisposableStack();
-    const readers = Array.from({ length: 8 }, () => stack.use(new Other(reader(scratch.path))));
+    const readers = Array.from({ length: 8 }, () => stack.use(new OtherProcess(reader(scratch.path))));
     for (const one of readers) await one.hasEnded();
     expect(readers.map(({ text }) => text)).toEqual(readers.map(() => 'all read\n'));
   });
@@ -120,7 +72,7 @@ describe('kill -9', () => {
     await using scratch = await scratchDirectory();
     const acknowledged = new Map<string, number>();
     await using stack = new AsyncDisposableStack();
-    const prepare = (run: number): Other => stack.use(new Other(writer(scratch.path, run)));
+    const prepare = (run: number): OtherProcess => stack.use(new OtherProcess(writer(scratch.path, run)));
     let next = prepare(0);
     for (let run = 0; run < kills; run += 1) {
       const child = next;

@@ -37,8 +37,8 @@ function files(count: number, other: Partial<Facts> = {}): Facts[] {
 
 /** A conductor over a service in memory. Time stands still but for what the test lets pass. */
 function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
-  const clock = new TestClock();
-  const store = new MemoryStore(rows);
+  const clock = (other.clock as TestClock | undefined) ?? new TestClock();
+  const store = new MemoryStore(rows, () => clock.now());
   const service = new FakeHost();
   const logger = recordingLogger();
   const logNews = logEvents(logger);
@@ -59,7 +59,6 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted },
@@ -88,6 +87,83 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
   return { conductor, held, clock, store, service, logger, failures, until };
 }
 
+describe('files of the same content', () => {
+  const three = [
+    someFacts(),
+    someFacts({ id: 'f_2', path: 'copy.mp4' }),
+    someFacts({ id: 'f_3', path: 'another copy.mp4' }),
+  ];
+  const local: ConductorWorld['local'] = {
+    check: async () => null,
+    hash: async () => ({ ok: true, value: 'same' }),
+    checkDisposal: async () => null,
+    dispose: async () => ({ ok: true, value: null }),
+  };
+
+  /** Its video fails in processing, or is deleted on the service, so many times. */
+  function openFailing(rows: readonly Facts[], times: number, how: 'failed' | 'deleted') {
+    const opened = open(rows, { local });
+    const { videos, library } = opened.service;
+    let left = times;
+    // They all have the hash of the fake host's answer: the id of the file. Here they have one content.
+    const send = opened.service.host.send;
+    opened.service.host.send = async (facts, hooks) => {
+      const answer = await send(facts, { ...hooks, beforeLastPart: () => hooks.beforeLastPart('same') });
+      return answer.ok ? { ok: true, value: { sha256: 'same' } } : answer;
+    };
+    const spoil = (): void => {
+      for (const [id, video] of videos) {
+        if (video.status !== 'processing' || left === 0) continue;
+        left -= 1;
+        if (how === 'failed') video.status = 'failed';
+        else videos.delete(id);
+      }
+    };
+    const list = library.list;
+    library.list = (page, signal) => {
+      spoil();
+      return list(page, signal);
+    };
+    const get = library.get;
+    library.get = (id, signal) => {
+      spoil();
+      return get(id, signal);
+    };
+    return opened;
+  }
+
+  test.each([
+    ['failed', 1, ['failed', 'done', 'skipped']],
+    ['failed', 2, ['failed', 'failed', 'done']],
+    ['deleted', 1, ['held', 'done', 'skipped']],
+    ['deleted', 2, ['held', 'held', 'done']],
+  ] as const)('take the place of one whose video is %s, %i times', async (how, times, states) => {
+    const { conductor, store, service, until } = openFailing(three, times, how);
+    await until(async () => (await conductor.isIdle()) && store.states().includes('done'));
+    expect(store.states()).toEqual(states);
+    expect(service.count('send')).toBe(times + 1);
+  });
+
+  test('take its place also when dropcast was stopped right after it had failed', async () => {
+    const skipped = { end: 'skipped', lastFailure: failure('duplicate', { twin: 'f_1' }) } as const;
+    const rows = three.map((row, n) =>
+      n === 0 ? { ...row, ...uploaded, end: 'failed' as const, remoteStatus: 'failed' } : { ...row, ...skipped },
+    );
+    const { conductor, store, until } = openFailing(rows, 0, 'failed');
+    await until(async () => (await conductor.isIdle()) && store.states().includes('done'));
+    expect(store.states()).toEqual(['failed', 'done', 'skipped']);
+  });
+
+  test('are uploaded once when the one that failed is retried meanwhile', async () => {
+    const { conductor, store, service, until } = openFailing(three, 1, 'failed');
+    await until(async () => store.row('f_2').videoId !== null);
+    await until(async () => (await conductor.apply('f_1', { type: 'RETRY' })) === 'applied');
+    await until(async () => (await conductor.isIdle()) && store.states().includes('done'));
+    expect(store.states().toSorted()).toEqual(['done', 'skipped', 'skipped']);
+    expect(service.count('send')).toBe(2);
+  });
+});
+
 describe('from drop to done', () => {
   test('every file is created, uploaded and published, with one publish', async () => {
     const { conductor, store, service, until } = open(files(30));
@@ -107,7 +183,6 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'f_1' }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -122,7 +197,6 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'same' }),
-        checkDisposal: async () => null,
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -234,19 +308,72 @@ describe('an unreachable service', () => {
   });
 });
 
+describe('a record that no file needs any more', () => {
+  test.each(['superseded', 'vanished'] as const)('because its file %s before it was sent is deleted', async (end) => {
+    const { store, service, until } = open([someFacts({ ...created, end, endedAt: 1 })]);
+    service.videos.set('vid_1', { title: 'Clip', status: 'pending' });
+    await until(() => !service.videos.has('vid_1'));
+    await until(() => store.row().videoId === null);
+    expect(store.row()).toMatchObject({ end, dying: false });
+    expect(service.count('create')).toBe(0);
+  });
+});
+
 describe('create requests without an answer', () => {
+  const inDoubt = failure('transient', { inDoubt: true, status: 502 });
+
   test('are capped at twenty an hour, and continue after it', async () => {
-    const { service, clock, logger, failures, until } = open(files(100));
-    service.failing.set('create', failure('transient', { inDoubt: true, status: 502 }));
+    const { conductor, service, clock, logger, failures, until } = open(files(100));
+    service.failing.set('create', inDoubt);
     await until(() => clock.elapsed() > 3_000_000, 5_000);
     const inFirstHour = service.count('create');
     expect(inFirstHour).toBeGreaterThanOrEqual(20);
     expect(inFirstHour).toBeLessThanOrEqual(21);
     // The others stay queued, and are not taken up and put back all the time.
     expect(failures.length).toBeLessThan(50);
-    expect(logger.lines.map(({ message }) => message)).toContain('Create requests wait: too many had no usable answer');
+    const goesOnAt = conductor.createsWaitUntil() ?? 0;
+    expect(goesOnAt).toBeGreaterThan(clock.now());
+    expect(logger.lines.filter(({ message }) => message.startsWith('Create requests wait'))).toEqual([
+      expect.objectContaining({ fields: expect.objectContaining({ until: new Date(goesOnAt).toISOString() }) }),
+    ]);
+    service.failing.clear();
     await until(() => service.count('create') > inFirstHour, 5_000);
-    expect(clock.elapsed()).toBeGreaterThan(3_600_000);
+    expect(clock.now()).toBeGreaterThanOrEqual(goesOnAt);
+    await until(() => conductor.createsWaitUntil() === null, 5_000);
+    expect(logger.lines.map(({ message }) => message)).toContain('Create requests go on');
+  });
+
+  test('are still capped after a restart', async () => {
+    const first = open(files(100));
+    first.service.failing.set('create', inDoubt);
+    await first.until(() => first.service.count('create') >= 20);
+    await first.conductor.stop(hurried);
+    const next = open([], { store: first.store, clock: first.clock });
+    await next.until(() => next.conductor.createsWaitUntil() !== null);
+    let turns = 0;
+    await next.until(() => (turns += 1) > 50, 1_000);
+    expect(next.service.count('create')).toBe(0);
+  });
+
+  test('stop nothing that needs no create: uploads, polling and publishing go on', async () => {
+    const waiting = files(25).map((facts) => ({ ...facts, suspects: [`lost ${facts.id}`] }));
+    const bound = [
+      someFacts({ ...created, id: 'f_bound', path: 'bound.mp4' }),
+      someFacts({ ...uploaded, id: 'f_sent', path: 'sent.mp4', videoId: 'vid_2' }),
+      someFacts({ ...ready, id: 'f_ready', path: 'ready.mp4', videoId: 'vid_3' }),
+    ];
+    const { store, service, until } = open([...waiting, ...bound]);
+    for (const id of ['vid_1', 'vid_2', 'vid_3']) service.videos.set(id, { title: id, status: 'pending' });
+    service.videos.set('vid_2', { title: 'sent', status: 'processing' });
+    await until(() => bound.every(({ id }) => stateOf(store.row(id)) === 'done'));
+    expect(service.count('create')).toBe(0);
+    expect(waiting.every(({ id }) => stateOf(store.row(id)) === 'queued')).toBe(true);
+  });
+
+  test('of the future, after the clock was set back, hold up nothing', async () => {
+    const { clock, store, until } = open(files(25).map((facts) => ({ ...facts, suspects: [`lost ${facts.id}`] })));
+    clock.set(1);
+    await until(() => store.states().includes('done'));
   });
 
   test('leave a suspect each', async () => {

@@ -199,11 +199,11 @@ export class ExploredWorld {
         return this.#isFileThere || isBlind ? null : failure('vanished');
       },
       hash: () => Promise.resolve({ ok: true, value: 'aa' }),
-      checkDisposal: async () => null,
       dispose: () => Promise.resolve({ ok: true, value: null }),
     };
     const world: CreateWorld = {
       store: { twins: () => Promise.resolve([]) },
+      passing: new Set(),
       host: {
         create: async (_facts, token, signal) => {
           const fates: readonly Fate[] = ['ok', 'crash', 'lost', 'dropped', 'refused', 'late', 'late, crash', 'stop'];
@@ -228,7 +228,7 @@ export class ExploredWorld {
       receipts: { append: () => Promise.resolve() },
       clock,
       newToken: () => (this.#setting.plant === 'one token' ? 'token' : `token ${(this.#ids += 1)}`),
-      unconfirmed: { mayRisk: () => true, record: () => undefined },
+      unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     };
     const events = { emit: () => undefined };
     const claim = async () => ({ facts: await load(), renew: async () => true, release: async () => undefined });

@@ -59,12 +59,12 @@ export class FakeHost {
     return this.asked.filter((name) => name === request).length;
   }
 
-  #processed(id: string, video: { status: string }): RemoteVideo {
+  #processed(id: string, video: { title: string; status: string }): RemoteVideo {
     if (video.status === 'processing') video.status = 'ready';
-    return { id, status: video.status };
+    return { id, title: video.title, status: video.status };
   }
 
-  #video<T>(name: string, id: string, answer: (video: { status: string }) => T): Promise<Answer<T>> {
+  #video<T>(name: string, id: string, answer: (video: { title: string; status: string }) => T): Promise<Answer<T>> {
     const video = this.videos.get(id);
     if (video !== undefined) return this.#answer(name, () => answer(video));
     this.asked.push(name);

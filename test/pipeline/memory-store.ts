@@ -1,6 +1,6 @@
-import { feedsToPublish, stateOf } from '../../src/pipeline/file/facts.ts';
+import { feedsToPublish, stateOf, suspectsOf } from '../../src/pipeline/file/facts.ts';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
-import type { Facts, FileState } from '../../src/pipeline/file/facts.ts';
+import type { End, Facts, FileState } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import type {
   AmendStore,
@@ -9,11 +9,13 @@ import type {
   FeedBatch,
   FileStore,
   IntakeStore,
+  LeftoverStore,
   PublishStore,
   PutAwayStore,
+  UnansweredCreate,
 } from '../../src/pipeline/file/ports.ts';
 
-type Stores = FileStore & Claims & PublishStore & PutAwayStore & AmendStore & IntakeStore;
+type Stores = FileStore & Claims & PublishStore & PutAwayStore & AmendStore & IntakeStore & LeftoverStore;
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
 export class MemoryStore implements Stores {
@@ -24,8 +26,17 @@ export class MemoryStore implements Stores {
   /** Ids that some worker holds. */
   readonly claimed = new Set<string>();
 
-  constructor(rows: readonly Facts[] = []) {
-    this.rows.push(...rows);
+  readonly #now: () => number;
+  readonly #asked = new Map<string, UnansweredCreate>();
+  readonly #deletions = new Map<string, number>();
+
+  /** @param now epoch milliseconds */
+  constructor(rows: readonly Facts[] = [], now: () => number = Date.now) {
+    this.#now = now;
+    for (const facts of rows) {
+      this.rows.push(facts);
+      this.#noteRequests(facts);
+    }
   }
 
   /** The row of an id that a test knows to be there. */
@@ -64,6 +75,7 @@ export class MemoryStore implements Stores {
     if (before?.rev !== facts.rev) throw new StaleRowError(`expected revision ${facts.rev}, found ${before?.rev}`);
     const saved = { ...facts, rev: facts.rev + 1 };
     this.rows[index] = saved;
+    this.#noteRequests(saved);
     this.history.push({ id: facts.id, state: stateOf(saved), note });
     return saved;
   }
@@ -81,15 +93,25 @@ export class MemoryStore implements Stores {
     return Promise.resolve(this.rows.filter((facts) => states.includes(stateOf(facts))).length);
   }
 
-  twins(facts: Facts): Promise<readonly Facts[]> {
+  twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]> {
     const own = this.rows.findIndex(({ id }) => id === facts.id);
     const isTwin = (twin: Facts, index: number): boolean => {
       if (twin.id === facts.id || twin.version.size !== facts.version.size || twin.sourceUrl !== null) return false;
-      const state = stateOf(twin);
-      if (twin.uploadedAt !== null && twin.remoteStatus !== 'failed' && state !== 'held') return true;
-      return ['queued', 'awaiting upload', 'retrying'].includes(state) && index < own;
+      if (stands(twin)) return true;
+      const goesFirst = index < own || (twin.videoId !== null && !twin.dying) || passing.includes(twin.id);
+      return goesFirst && ['queued', 'awaiting upload', 'retrying'].includes(stateOf(twin));
     };
     return Promise.resolve(this.rows.filter(isTwin));
+  }
+
+  stranded(twin: string | null): Promise<readonly Facts[]> {
+    const isStranded = ({ end, lastFailure }: Facts): boolean => {
+      if (end !== 'skipped' || lastFailure?.twin === undefined || lastFailure.twin !== (twin ?? lastFailure.twin))
+        return false;
+      const found = this.rows.find(({ id }) => id === lastFailure.twin);
+      return found === undefined || !stands(found);
+    };
+    return Promise.resolve(this.rows.filter(isStranded));
   }
 
   waiting(): Promise<readonly FeedBatch[]> {
@@ -113,6 +135,11 @@ export class MemoryStore implements Stores {
 
   toDispose(limit: number): Promise<readonly Facts[]> {
     return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'pending').slice(0, limit));
+  }
+
+  waitingForDisk(limit: number): Promise<readonly Facts[]> {
+    const waiting = this.rows.filter(({ disposal }) => disposal === 'waiting');
+    return Promise.resolve(waiting.toReversed().slice(0, limit));
   }
 
   toAmend(limit: number): Promise<readonly Facts[]> {
@@ -140,9 +167,56 @@ export class MemoryStore implements Stores {
 
   async insert(facts: Facts): Promise<void> {
     this.rows.push(facts);
+    this.#noteRequests(facts);
+  }
+
+  unanswered(): Promise<readonly UnansweredCreate[]> {
+    const all = this.rows.flatMap(suspectsOf).flatMap((token) => this.#asked.get(token) ?? []);
+    return Promise.resolve(all.toSorted((one, other) => one.at - other.at || (one.token < other.token ? -1 : 1)));
+  }
+
+  abandoned(ends: readonly End[], limit: number): Promise<readonly Facts[]> {
+    const isAbandoned = ({ end, videoId, uploadedAt, remoteStatus, lastFailure }: Facts): boolean =>
+      end !== null &&
+      ends.includes(end) &&
+      videoId !== null &&
+      uploadedAt === null &&
+      !['processing', 'ready', 'failed'].includes(remoteStatus ?? '') &&
+      lastFailure?.kind !== 'gone' &&
+      this.rows.filter((other) => other.videoId === videoId).length === 1;
+    return Promise.resolve(this.rows.filter(isAbandoned).slice(0, limit));
+  }
+
+  async hasVideo(wanted: string): Promise<boolean> {
+    return this.rows.some(({ videoId }) => videoId === wanted);
+  }
+
+  async noteDeletion(videoId: string, at: number): Promise<void> {
+    this.#deletions.set(videoId, at);
+  }
+
+  async deletionsSince(since: number): Promise<number> {
+    return [...this.#deletions.values()].filter((at) => at > since).length;
+  }
+
+  #noteRequests(facts: Facts): void {
+    for (const token of suspectsOf(facts))
+      if (!this.#asked.has(token))
+        this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
+  }
+
+  pathsNamed(folder: string, stem: string): Promise<readonly string[]> {
+    const paths = this.rows.filter((facts) => facts.folder === folder).map(({ path }) => path);
+    return Promise.resolve([...new Set(paths)].filter((path) => path === stem || path.startsWith(`${stem}.`)));
   }
 
   unrouted(): Promise<readonly Facts[]> {
     return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && facts.plan === null));
   }
+}
+
+function stands(facts: Facts): boolean {
+  if (facts.uploadedAt === null || facts.remoteStatus === 'failed') return false;
+  const state = stateOf(facts);
+  return state !== 'held' && (state !== 'superseded' || facts.readyAt !== null);
 }

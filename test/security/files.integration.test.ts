@@ -33,7 +33,13 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const secret = 'sk_of_the_service_4f9a7c21';
 const film = 'the film, as it was accepted';
-const local = createLocalFiles(async () => null);
+const local = createLocalFiles({
+  whyAway: async () => null,
+  writerOf: async () => null,
+  isSidecarUsed: async () => false,
+  service: null,
+});
+const { signal } = new AbortController();
 
 /** A watched folder with `show/clip.mp4` in it, and beside the folder what is no business of who may write in it. */
 async function folderAndOthers() {
@@ -53,7 +59,13 @@ async function folderAndOthers() {
     clip,
     version: async () => versionOf(await lstat(clip, { bigint: true })),
     facts: async (other: Partial<Facts> = {}) =>
-      someFacts({ folder, path: 'show/clip.mp4', version: versionOf(await lstat(clip, { bigint: true })), ...other }),
+      someFacts({
+        folder,
+        path: 'show/clip.mp4',
+        version: versionOf(await lstat(clip, { bigint: true })),
+        sha256: createHash('sha256').update(film).digest('hex'),
+        ...other,
+      }),
     /** `show` becomes a link to what belongs to others; the real one is kept aside. */
     swap: async () => {
       await rename(join(folder, 'show'), base.file('aside'));
@@ -172,7 +184,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     await link(there.clip, join(there.others, 'clip.mp4'));
     const facts = await there.facts({ afterReady });
     await there.swap();
-    expect(await local.dispose(facts)).toMatchObject({
+    expect(await local.dispose(facts, signal)).toMatchObject({
       ok: false,
       failure: { kind: 'permanent', code: 'outside_folder', message: expect.stringContaining('is a link') },
     });
@@ -194,7 +206,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     await using there = await folderAndOthers();
     await symlink(there.others, join(there.folder, 'done'));
     const facts = await there.facts({ afterReady: { kind: 'move', to: 'done/2026/11' } });
-    expect(await local.dispose(facts)).toMatchObject({ ok: false, failure: { code: 'outside_folder' } });
+    expect(await local.dispose(facts, signal)).toMatchObject({ ok: false, failure: { code: 'outside_folder' } });
     expect((await readdir(there.others)).toSorted()).toEqual(['api_key', 'clip.mp4', 'clip.yaml']);
     expect(await readFile(there.clip, 'utf8')).toBe(film);
   });
@@ -204,7 +216,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     await writeFile(join(there.folder, 'show/clip.yaml'), 'title: Ours');
     await writeFile(join(there.others, 'clip.url'), `[InternetShortcut]\nURL=https://example.com/${secret}`);
     const router = createRouter(folderConfig(there.folder));
-    expect(await router.sidecarOf('show/clip.mp4')).toEqual({ ok: true, sidecar: { title: 'Ours' } });
+    expect(await router.sidecarOf('show/clip.mp4')).toMatchObject({ ok: true, sidecar: { title: 'Ours' } });
     await there.swap();
     expect(await router.sidecarOf('show/clip.mp4')).toEqual({ ok: true, sidecar: null });
     expect(await router.sourceUrl('show/clip.url')).toEqual({
@@ -251,7 +263,9 @@ describe('a hard link to a file', () => {
     await using there = await folderAndOthers();
     await link(there.clip, join(there.others, 'original.mp4'));
     expect(await checkBytes(there.folder, 'show/clip.mp4', await there.version(), true)).toEqual({ is: 'sound' });
-    expect(await local.dispose(await there.facts({ afterReady: { kind: 'delete' } }))).toMatchObject({ ok: true });
+    expect(await local.dispose(await there.facts({ afterReady: { kind: 'delete' } }), signal)).toMatchObject({
+      ok: true,
+    });
     expect(await readFile(join(there.others, 'original.mp4'), 'utf8')).toBe(film);
   });
 });
@@ -291,7 +305,7 @@ test(
     spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', done]);
     try {
       const facts = await there.facts({ afterReady: { kind: 'move', to: 'done' } });
-      expect(await local.dispose(facts)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
+      expect(await local.dispose(facts, signal)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
       expect(await readFile(join(done, 'clip.mp4'), 'utf8')).toBe(film);
       expect(await readdir(done)).toEqual(['clip.mp4']);
     } finally {

@@ -23,6 +23,7 @@ const view: StatusView = {
   working: [],
   needs_you: [],
   suspects: 0,
+  creates_wait_until: null,
 };
 
 const token = 'the-token-of-this-daemon';

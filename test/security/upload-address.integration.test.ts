@@ -137,6 +137,7 @@ describe('an upload address with a name', () => {
       agent: freshConnections(proxyEnv, selfSigned.cert),
       userAgent: 'dropcast',
       targets: createUploadTargets({ baseUrl: service, named, resolve }),
+      refusesExpect: new Set<string>(),
       keyFor: () => null,
     });
   }
@@ -175,7 +176,13 @@ describe('an upload address with a name', () => {
         resolve: answering(['203.0.113.50']),
         ownAddresses: () => ['127.0.0.1', '203.0.113.50', '2001:db8::5'],
       });
-      const world = { agent: freshConnections({}, selfSigned.cert), userAgent: 'x', targets, keyFor: () => null };
+      const world = {
+        agent: freshConnections({}, selfSigned.cert),
+        userAgent: 'x',
+        targets,
+        refusesExpect: new Set<string>(),
+        keyFor: () => null,
+      };
       const error = await refusal(put(folder, `${origin}/u`, world));
       expect(error).toMatchObject({ code: 'unsafe_upload_address' });
       expect(error.message).toContain('leads to this machine');
@@ -196,7 +203,13 @@ describe('an upload address with a name', () => {
     const resolve = answering(['203.0.113.9'], ['127.0.0.1']);
     const stop = AbortSignal.timeout(300);
     const targets = createUploadTargets({ baseUrl: publicService, named: new Set(), resolve });
-    const world = { agent: freshConnections({}, selfSigned.cert), userAgent: 'x', targets, keyFor: () => null };
+    const world = {
+      agent: freshConnections({}, selfSigned.cert),
+      userAgent: 'x',
+      targets,
+      refusesExpect: new Set<string>(),
+      keyFor: () => null,
+    };
     await refusal(put(folder, `https://rebind.example:${port}/u`, world, stop));
     expect(resolve.asked).toEqual(['rebind.example']);
     expect(host.sockets.size + host.seen.length).toBe(0);

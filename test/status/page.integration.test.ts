@@ -31,6 +31,7 @@ const view: StatusView = {
   ],
   needs_you: [],
   suspects: 0,
+  creates_wait_until: null,
 };
 
 const authorization = 'Bearer the-token';

@@ -94,7 +94,7 @@ describe('a complete file', () => {
     await passUntil(clock, () => expect(inbox.paths).toEqual(['clip.mp4']));
   });
 
-  test('that is known is not offered again, until it changes', async () => {
+  test('that is known is not offered again, until it or its inode changes', async () => {
     await using other = await WatchedDirectory.create();
     await writeFile(other.at('clip.mp4'), 'content');
     const known = [{ path: 'clip.mp4', version: await version(other.at('clip.mp4')) }];
@@ -103,9 +103,11 @@ describe('a complete file', () => {
     expect(inbox.watcher.counts()).toMatchObject({ seen: 1, offered: 1 });
     await chmod(inbox.at('clip.mp4'), 0o600);
     await inbox.watcher.rescan();
+    await until(() => expect(inbox.completed).toMatchObject([{ path: 'clip.mp4', version: { size: 7 } }]));
+    await inbox.watcher.rescan();
     expect(inbox.watcher.counts()).toMatchObject({ settling: 0, offered: 1 });
     await appendFile(inbox.at('clip.mp4'), ' and more');
-    await until(() => expect(inbox.completed).toMatchObject([{ path: 'clip.mp4', version: { size: 16 } }]));
+    await until(() => expect(inbox.completed.slice(1)).toMatchObject([{ path: 'clip.mp4', version: { size: 16 } }]));
   });
 
   test('is offered again after the sink rejected it', async () => {
@@ -336,6 +338,23 @@ describe('a file that leaves', () => {
     await unlink(inbox.at('clip.mp4'));
     await until(() => expect(inbox.gone).toEqual(['clip.mp4']));
     expect(inbox.watcher.counts().seen).toBe(0);
+  });
+
+  test.each<[string, (path: string) => Promise<unknown>]>([
+    ['a directory', (path) => mkdir(path)],
+    ['a symbolic link', (path) => symlink('/etc/passwd', path)],
+  ])('and is replaced by %s of the same name is reported gone', async (_what, replace) => {
+    await using inbox = await WatchedDirectory.create({ openEvents: deaf });
+    await writeFile(inbox.at('clip.mp4'), 'content');
+    await inbox.watcher.start();
+    await until(() => expect(inbox.completed).toHaveLength(1));
+    await unlink(inbox.at('clip.mp4'));
+    await replace(inbox.at('clip.mp4'));
+    await inbox.watcher.rescan();
+    expect(inbox.gone).toEqual(['clip.mp4']);
+    expect(inbox.watcher.counts()).toMatchObject({ offered: 0, settling: 0 });
+    await inbox.watcher.rescan();
+    expect(inbox.gone).toHaveLength(1);
   });
 
   test('by a rename is offered under its new path before it is gone from the old one', async () => {

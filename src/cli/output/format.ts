@@ -64,6 +64,11 @@ export function unansweredCreates(count: number): string {
   return `${counted(count, 'unanswered create request')} may have left ${left} on the service`;
 }
 
+/** Where to find out about records that may be empty. @param count at least 1 */
+export function emptyRecords(count: number): string {
+  return `${counted(count, 'record')} on the service may be empty: \`dropcast suspects\` lists ${count === 1 ? 'it' : 'them'}`;
+}
+
 function isAmount(value: number | null): value is number {
   return value !== null && Number.isFinite(value) && value >= 0;
 }

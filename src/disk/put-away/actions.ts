@@ -1,13 +1,15 @@
-import { lstat, unlink } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { lstat, stat, unlink } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { versionOf } from '../../pipeline/file/file-version.ts';
-import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Failure } from '../../pipeline/file/failure.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';
 import { renderDirectory } from '../../routing/template.ts';
 import { inDirectory } from '../held-directory.ts';
-import { moveFile } from './move-file.ts';
+import type { HeldDirectory } from '../held-directory.ts';
+import { freeNames, moveFile, removePartial } from './move-file.ts';
+import type { MovableFile } from './move-file.ts';
 import type { PutAwayFile } from './put-away.ts';
 
 // To add an action: its type in config/config.ts, its words in config/schema.ts, its arguments (if any) in config/assemble.ts, and its
@@ -16,11 +18,15 @@ import type { PutAwayFile } from './put-away.ts';
 export interface PutAwayAction {
   /** Directories that lose or gain a name, relative to the folder. */
   readonly directories: readonly string[];
+  /** Whether a file in this directory is where it is to be. */
+  isDone(held: HeldDirectory): Promise<boolean>;
+  /** @param file of which nobody else can reach the name any more, with the content that was sent */
+  run(file: MovableFile): Promise<PutAwayFile>;
   /**
-   * @param from the path of the file, through the directory that holds it now
-   * @param version that was found there a moment ago
+   * Looks for a file that is not at its place any more where a crashed run may have put it.
+   * @returns undefined if it is not there
    */
-  run(from: string, version: FileVersion): Promise<PutAwayFile>;
+  find(is: (path: string, stats: BigIntStats) => Promise<boolean>): Promise<PutAwayFile | undefined>;
 }
 
 /**
@@ -45,28 +51,47 @@ export function actionOf(facts: Facts): Answer<PutAwayAction> {
 function deletion({ path }: Facts): PutAwayAction {
   return {
     directories: [posix.dirname(path)],
-    run: async (from) => {
-      await unlink(from);
+    isDone: async () => false,
+    run: async (file) => {
+      await file.confirm();
+      await unlink(file.path);
       return null;
     },
+    find: async () => undefined,
   };
 }
 
 /** @param template of a directory inside the folder */
 function moveTo(template: string, { id, folder, path, version }: Facts): PutAwayAction {
-  const { dir } = posix.parse(path);
+  const { dir, base } = posix.parse(path);
   const to = renderDirectory(template, { path, modifiedMs: Number(BigInt(version.mtimeNs) / 1_000_000n) });
-  if (to === dir) return { directories: [], run: async (_, version) => ({ path, version }) };
+  const inTarget = <T>(work: (target: HeldDirectory) => Promise<T>): Promise<T> =>
+    inDirectory({ folder, directory: to, make: true }, work);
+  const movedTo = async (target: HeldDirectory, name: string): Promise<PutAwayFile> => {
+    const stats = await lstat(target.at(name), { bigint: true });
+    return { path: posix.join(to, name), version: versionOf(stats) };
+  };
   return {
     directories: [dir, to],
-    run: (from, version) =>
-      inDirectory({ folder, directory: to, make: true }, async (target) => {
-        const name = await moveFile(from, target, id);
-        if (name === null) return { path, version };
-        const moved = await lstat(target.at(name), { bigint: true });
-        return { path: posix.join(to, name), version: versionOf(moved) };
+    // Where case does not count, `Done` is `done`.
+    isDone: async (held) => to === dir || (await inTarget((target) => isSameDirectory(held, target))),
+    run: (file) => inTarget(async (target) => movedTo(target, await moveFile(file, target))),
+    find: (is) =>
+      inTarget(async (target) => {
+        await removePartial(id, target);
+        for (const name of freeNames(base)) {
+          const stats = await lstat(target.at(name), { bigint: true }).catch(() => null);
+          if (stats === null) return undefined;
+          if (stats.isFile() && (await is(target.at(name), stats))) return movedTo(target, name);
+        }
+        return undefined;
       }),
   };
+}
+
+async function isSameDirectory(one: HeldDirectory, other: HeldDirectory): Promise<boolean> {
+  const [a, b] = await Promise.all([stat(one.at('.'), { bigint: true }), stat(other.at('.'), { bigint: true })]);
+  return a.ino === b.ino && a.dev === b.dev;
 }
 
 function unknownAction(action: unknown): Failure {

@@ -1,111 +1,153 @@
-import { constants } from 'node:fs';
+import { closeSync, lstatSync, openSync, renameSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { copyFile, link, lstat, open, rename, rm, stat, unlink } from 'node:fs/promises';
-import { basename, dirname, parse } from 'node:path';
+import { constants, copyFile, link, lstat, rm, unlink } from 'node:fs/promises';
+import { dirname, posix } from 'node:path';
 import { errnoOf } from '../errno.ts';
-import { canHold } from '../held-directory.ts';
 import type { HeldDirectory } from '../held-directory.ts';
 import { syncPath } from '../sync-path.ts';
 
-/** How many names are tried for a moved file before it stays where it is. */
-const mostNames = 10_000;
+/** A file to move, out of reach of everybody else. */
+export interface MovableFile {
+  /** For system calls. */
+  readonly path: string;
+  /** Its path by an open descriptor, where there is one: nobody can swap it for a link. */
+  readonly source: string;
+  /** That it had, and gets if it is free. */
+  readonly name: string;
+  /** For the hidden name of an unfinished copy. */
+  readonly id: string;
+  /** @throws when it changed since it was checked */
+  confirm(): Promise<void>;
+  /** Whether another file is a copy of it that a crash left. */
+  hasCopyAt(path: string): Promise<boolean>;
+}
+
+/** Thrown when every name that a file could get is taken. */
+export class NoFreeNameError extends Error {
+  override readonly name = 'NoFreeNameError';
+}
 
 /**
- * Moves a file without ever overwriting another: links the new name, which fails if it exists, then removes the old one.
+ * Moves a file without ever overwriting another: links the new name, which fails if it exists, then removes the old one. Called again
+ * after a crash, it finishes what was begun.
  *
- * @param from the path of the file
- * @param to the directory to move it to
- * @param id of the file, for the hidden name of an unfinished copy
- * @returns its name there; null if it already is in that directory (where case does not count, `Done` is `done`)
- * @throws what the system says, or an error when 10,000 names are taken
+ * @returns its name there
+ * @throws {NoFreeNameError} @throws what the system says
  */
-export async function moveFile(from: string, to: HeldDirectory, id: string): Promise<string | null> {
-  const here = await stat(dirname(from), { bigint: true });
-  if (isSame(here, await stat(to.at('.'), { bigint: true }))) return null;
-  const { name, ext } = parse(from);
-  for (let n = 1; n <= mostNames; n += 1) {
-    const free = n === 1 ? `${name}${ext}` : `${name} (${n})${ext}`;
-    if (await place(from, to.at(free), id)) return free;
-  }
-  throw new Error(`the directory already has ${mostNames} files named like ${JSON.stringify(basename(from))}`);
+export async function moveFile(file: MovableFile, to: HeldDirectory): Promise<string> {
+  await removePartial(file.id, to);
+  for (const name of freeNames(file.name)) if (await place(file, to.at(name))) return name;
+  throw new NoFreeNameError(
+    `the directory already has ${mostNames} files named like ${JSON.stringify(file.name)}: remove some, or rename the file`,
+  );
+}
+
+/** Removes the copy that a crash left unfinished, or left beside the finished one. */
+export async function removePartial(id: string, from: HeldDirectory): Promise<void> {
+  await rm(from.at(partialName(id)), { force: true });
+}
+
+const partialName = (id: string): string => `.dropcast-${id}.part`;
+
+const mostNames = 10_000;
+
+/** `clip.mp4`, `clip (2).mp4`, … */
+export function* freeNames(base: string): Generator<string> {
+  const { name, ext } = posix.parse(base);
+  yield base;
+  for (let n = 2; n <= mostNames; n += 1) yield `${name} (${n})${ext}`;
 }
 
 /** @returns false if the name is taken */
-async function place(from: string, to: string, id: string): Promise<boolean> {
+async function place(file: MovableFile, to: string): Promise<boolean> {
+  await file.confirm();
   try {
-    await link(from, to);
-    await unlink(from);
-    await syncPath(dirname(to));
-    return true;
+    await link(file.path, to);
   } catch (error) {
     const code = errnoOf(error);
-    if (code === 'EEXIST') return finishMove(from, to);
-    if (code === 'EXDEV') return copyAcross(from, to, id);
-    // File systems without hard links (exFAT, some shares) have no atomic way: reserve the name, then rename.
-    if (code === 'EPERM' || code === 'ENOTSUP' || code === 'EOPNOTSUPP') return renameIfFree(from, to);
+    if (code === 'EEXIST') return finish(file, to);
+    if (code === 'EXDEV') return copyAcross(file, to);
+    if (code !== undefined && linkless.has(code)) return renameIfFree(file.path, to);
     throw error;
   }
-}
-
-/** The name is taken, unless by this very file: a crash came between the new name and the removal of the old one. */
-async function finishMove(from: string, to: string): Promise<boolean> {
-  const [one, other] = await Promise.all([lstat(from, { bigint: true }), lstat(to, { bigint: true })]);
-  if (!isSame(one, other)) return false;
-  // The only link: both paths lead to one name, and without it the file is lost.
-  if (one.nlink < 2n) return true;
-  await unlink(from);
-  await syncPath(dirname(to));
+  await forget(file.path, to);
   return true;
 }
 
-function isSame(one: BigIntStats, other: BigIntStats): boolean {
-  return one.ino === other.ino && one.dev === other.dev;
+/** File systems without hard links, and files of others that may not be linked (proc_sys_fs(5), protected_hardlinks). */
+const linkless: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** The new name is durable before the old one goes. */
+async function forget(from: string, to: string): Promise<void> {
+  await syncPath(dirname(to));
+  await unlink(from);
 }
 
+/** The name is taken, unless by this very file: a crash came before the old name was removed. */
+async function finish(file: MovableFile, to: string): Promise<boolean> {
+  const [one, other] = await Promise.all([file.path, to].map((path) => lstat(path, { bigint: true })));
+  if (one === undefined || other === undefined) return false;
+  if (isReservation(other)) return renameIfFree(file.path, to);
+  const isSame = one.ino === other.ino && one.dev === other.dev;
+  // The only link: both paths lead to one name (a bind mount), and without it the file is lost.
+  if (isSame ? one.nlink < 2n : !(await file.hasCopyAt(to))) return false;
+  if (!isSame) await file.confirm();
+  await forget(file.path, to);
+  return true;
+}
+
+/**
+ * Where there are no hard links, the name is reserved by an empty file that nobody may open, and then taken by a rename. The three
+ * calls follow one another at once: whoever replaces the reservation in those microseconds is overwritten, and nothing in Node prevents it
+ * (docs/decisions/0020).
+ */
 async function renameIfFree(from: string, to: string): Promise<boolean> {
   try {
-    await (await open(to, 'wx')).close();
+    closeSync(openSync(to, 'wx', 0));
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
-    throw error;
+    if (errnoOf(error) !== 'EEXIST') throw error;
   }
-  try {
-    await rename(from, to);
-  } catch (error) {
-    await unlink(to);
-    throw error;
-  }
+  if (!isReservation(lstatSync(to, { bigint: true }))) return false;
+  renameSync(from, to);
   await syncPath(dirname(to));
   return true;
+}
+
+function isReservation(stats: BigIntStats): boolean {
+  return stats.isFile() && stats.size === 0n && (stats.mode & 0o777n) === 0n && stats.nlink === 1n;
 }
 
 /** Another file system below the folder: copy under a hidden name, sync, link, and only then remove the original. */
-async function copyAcross(from: string, to: string, id: string): Promise<boolean> {
-  const partial = `${dirname(to)}/.dropcast-${id}.part`;
-  await rm(partial, { force: true });
+async function copyAcross(file: MovableFile, to: string): Promise<boolean> {
+  if (await isTaken(to)) return finish(file, to);
+  const partial = `${dirname(to)}/${partialName(file.id)}`;
   try {
-    await copyRegular(from, partial);
-    const copy = await open(partial, 'r+');
-    try {
-      await copy.sync();
-    } finally {
-      await copy.close();
-    }
-    await link(partial, to);
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
-    throw error;
+    await copyFile(file.source, partial, constants.COPYFILE_EXCL);
+    await syncPath(partial);
+    await file.confirm();
+    if (!(await nameCopy(partial, to))) return false;
   } finally {
     await rm(partial, { force: true });
   }
-  await syncPath(dirname(to));
-  await unlink(from);
+  await forget(file.path, to);
   return true;
 }
 
-/** `copyFile` follows links, so it gets the path of the open descriptor, which nobody can swap for a link. */
-async function copyRegular(from: string, to: string): Promise<void> {
-  await using source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  const path = canHold() ? `/proc/self/fd/${source.fd}` : from;
-  await copyFile(path, to, constants.COPYFILE_EXCL);
+async function nameCopy(partial: string, to: string): Promise<boolean> {
+  try {
+    await link(partial, to);
+    return true;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'EEXIST') return false;
+    if (code !== undefined && linkless.has(code)) return renameIfFree(partial, to);
+    throw error;
+  }
+}
+
+async function isTaken(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,51 +1,85 @@
 import { constants } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { access, lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
-import { FileChangedError } from '@dropcast/client';
-import { isSameVersion, versionOf } from '../../pipeline/file/file-version.ts';
-import type { FileVersion } from '../../pipeline/file/file-version.ts';
+import { FileVanishedError } from '@dropcast/client';
+import { versionOf } from '../../pipeline/file/file-version.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import type { Failure } from '../../pipeline/file/failure.ts';
-import type { Answer } from '../../pipeline/file/ports.ts';
+import type { Answer, FileAt } from '../../pipeline/file/ports.ts';
 import { errnoOf } from '../errno.ts';
 import { inDirectory } from '../held-directory.ts';
+import type { HeldDirectory } from '../held-directory.ts';
 import { actionOf } from './actions.ts';
+import type { PutAwayAction } from './actions.ts';
+import { inPrivateDirectory } from './private-directory.ts';
+import { hasContent, openSent, requireNoWriter, requireSameFile } from './sent-file.ts';
+import type { ContentChecks } from './sent-file.ts';
+import { putAwaySidecar } from './sidecar.ts';
+import type { SidecarChecks } from './sidecar.ts';
 
 /** Where a file is now that it was put away; null when it was deleted. */
-export type PutAwayFile = { readonly path: string; readonly version: FileVersion } | null;
+export type PutAwayFile = FileAt | null;
 
 /**
- * Whether the `after_ready` action of a file can be carried out, as far as can be seen without trying and without reading the file.
+ * Carries out the `after_ready` action of a file: takes it out of everybody's reach, reads it again, and deletes or moves it only if its
+ * content is what was sent. Else it gets its name back. Its sidecar goes with it. After a crash at any moment, the next call finishes what was begun.
  *
- * @returns null if nothing speaks against it
- * @throws what the system says when a directory that loses or gains a name cannot be written to
- */
-export async function checkPutAway(facts: Facts): Promise<Failure | null> {
-  const action = actionOf(facts);
-  if (!action.ok) return action.failure;
-  for (const directory of action.value.directories) await requireWritable(facts.folder, directory);
-  return null;
-}
-
-/**
- * Carries out the `after_ready` action of a file, from the directory that holds it now. The caller has just found its hash equal.
- *
- * @throws {FileChangedError} it is no longer the accepted version
+ * @throws {FileVanishedError} it is not there, and no earlier call has put it away
+ * @throws {FileChangedError} it is no longer what was sent
+ * @throws {FileInUseError} a process has it open for writing
+ * @throws {RenamedError} as one of the others, and it has another name now
  * @throws {NotInFolderError} a part of its way is a link, or leads out of the folder
- * @throws what the system says
+ * @throws {AbortedError} the signal fired @throws what the system says
  */
-export async function putAway(facts: Facts): Promise<Answer<PutAwayFile>> {
+export async function putAway(facts: Facts, checks: SidecarChecks): Promise<Answer<PutAwayFile>> {
   const action = actionOf(facts);
   if (!action.ok) return action;
-  const { folder, version } = facts;
-  const { dir, base } = posix.parse(facts.path);
-  return inDirectory({ folder, directory: dir }, async (held) => {
-    const from = held.at(base);
-    const found = await lstat(from, { bigint: true });
-    if (!found.isFile() || !isSameVersion(versionOf(found), version))
-      throw new FileChangedError('the file is no longer the one that was accepted', { code: 'changed' });
-    return { ok: true, value: await action.value.run(from, versionOf(found)) };
+  const { folder, path } = facts;
+  // Before gigabytes are read: where nothing can be written, each further try would read them again.
+  for (const directory of action.value.directories) await requireWritable(folder, directory);
+  return inDirectory({ folder, directory: posix.dirname(path) }, async (held) => {
+    if (await action.value.isDone(held)) return { ok: true, value: await whereItIs(facts, held) };
+    const value = await carryOut(action.value, facts, { held, checks });
+    await putAwaySidecar(facts, action.value, { file: value ?? null, checks });
+    if (value === undefined) throw new FileVanishedError('the file is gone', { code: 'vanished' });
+    return { ok: true, value };
   });
+}
+
+async function whereItIs({ path }: Facts, held: HeldDirectory): Promise<PutAwayFile> {
+  return { path, version: versionOf(await lstat(held.at(posix.basename(path)), { bigint: true })) };
+}
+
+/** @returns undefined if it is not there, and no earlier call has put it away */
+async function carryOut(
+  action: PutAwayAction,
+  facts: Facts,
+  { held, checks }: { readonly held: HeldDirectory; readonly checks: ContentChecks },
+): Promise<PutAwayFile | undefined> {
+  const { id, version, sha256 } = facts;
+  const name = posix.basename(facts.path);
+  const inspect = async (): Promise<void> => {
+    const stats = await lstat(held.at(name), { bigint: true });
+    requireSameFile(stats, version);
+    await requireNoWriter(stats, checks);
+  };
+  const done = await inPrivateDirectory(held, { name, id, inspect }, async (own, isResumed) => {
+    const path = own.at(name);
+    await using sent = await openSent(path, { version, sha256 }, checks);
+    // Only a crash can have left a copy that is ours.
+    const hasCopyAt = async (other: string): Promise<boolean> => isResumed && sent.hasCopyAt(other);
+    return { file: await action.run({ ...sent, hasCopyAt, path, name, id }) };
+  });
+  return done === null ? action.find(isItIn(facts, checks)) : done.file;
+}
+
+/** The file itself, or its copy on another file system. */
+function isItIn({ version, sha256 }: Facts, { signal }: ContentChecks) {
+  return async (path: string, stats: BigIntStats): Promise<boolean> => {
+    if (Number(stats.size) !== version.size) return false;
+    const isItself = String(stats.ino) === version.ino && String(stats.birthtimeNs) === version.birthtimeNs;
+    return isItself || hasContent(path, stats.size, sha256, signal);
+  };
 }
 
 /** @throws as the system does when no name may be added to or removed from the directory, or from the one it would be made in */

@@ -72,8 +72,11 @@ export interface Facts {
 
   /** Metadata that a later sidecar changed and that still has to be sent. */
   readonly amendment: Amendment | null;
-  /** What is left to do with the local file after `done`: `pending` until it is done or given up. */
-  readonly disposal: 'pending' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
+  /**
+   * What is left to do with the local file after `done`: `pending` until it is tried, `waiting` while it fails for a reason that may
+   * pass (`lastFailure`), then how it ended.
+   */
+  readonly disposal: 'pending' | 'waiting' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
 }
 
 export interface Amendment {
@@ -124,8 +127,13 @@ export function newFacts(
 }
 
 /** Tokens of requests that may have left a record without bytes behind, the one of the present intent included. */
-export function suspectsOf(facts: Facts): readonly string[] {
+export function suspectsOf(facts: Pick<Facts, 'intent' | 'suspects'>): readonly string[] {
   return facts.intent === null ? facts.suspects : [...facts.suspects, facts.intent];
+}
+
+/** What a row loses with a token: the service has no record of that request, or a person says so. */
+export function withoutToken({ intent, suspects }: Facts, token: string): Pick<Facts, 'intent' | 'suspects'> {
+  return { intent: intent === token ? null : intent, suspects: suspects.filter((other) => other !== token) };
 }
 
 /**
@@ -134,6 +142,11 @@ export function suspectsOf(facts: Facts): readonly string[] {
  */
 export function mayHaveArrived(facts: Facts): boolean {
   return facts.uploadedAt !== null || facts.sha256 !== null;
+}
+
+/** Whether a row stands for no file any more: whatever is at its path is not its file. */
+export function isGivenUp({ end }: Pick<Facts, 'end'>): boolean {
+  return end === 'superseded' || end === 'vanished';
 }
 
 /** Feeds of the plan that were not yet published with this video. */

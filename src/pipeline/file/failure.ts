@@ -10,7 +10,7 @@ import { LedgerUnavailableError } from './store-errors.ts';
  * - `address dead`: the upload address answers 401, 403, 404 or 410.
  * - `permanent`: asking again cannot help.
  * - `gone`: the service no longer knows the video; somebody deleted it.
- * - `duplicate`: the same content was uploaded before; `message` is the id of that file.
+ * - `duplicate`: the same content was uploaded before, by the file `twin`.
  * - `vanished`, `changed`: the local file is away, or no longer the one that was accepted.
  * - `unclear`: only a person can tell whether it happened (an import whose answer was lost).
  * - `bug`: thrown by our own code.
@@ -41,6 +41,8 @@ export interface Failure {
   readonly retryAfterMs?: number;
   /** True when the request may have been carried out although no usable answer came. */
   readonly inDoubt?: boolean;
+  /** Of a duplicate: the id of the file that was uploaded with the same content. */
+  readonly twin?: string;
 }
 
 /** We cut it ourselves: nobody's failure. */

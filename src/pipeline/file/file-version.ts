@@ -24,8 +24,19 @@ export function versionOf(stats: BigIntStats): FileVersion {
   };
 }
 
-/** Whether both are the same bytes of the same file: `dev` and `ctimeNs` do not count. */
+/**
+ * Whether both are certainly the same bytes of the same file: `dev` does not count. The kernel moves `ctimeNs` with every write, and
+ * nobody can set it back.
+ */
 export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
+  return looksTheSame(one, other) && one.ctimeNs === other.ctimeNs;
+}
+
+/**
+ * Whether only `dev` or `ctimeNs` may differ: the same bytes after a rename, chmod or hard link, or other bytes of the same length
+ * from a tool that put the time of modification back. Only the content tells.
+ */
+export function looksTheSame(one: FileVersion, other: FileVersion): boolean {
   return (
     one.ino === other.ino &&
     one.birthtimeNs === other.birthtimeNs &&
@@ -35,11 +46,21 @@ export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
 }
 
 /** `isSameVersion` as a key: equal for the same version. Joined, not concatenated, because one is kept for each of 100,000 files. */
-export function contentKey(version: FileVersion): string {
-  return [version.size, version.mtimeNs, version.ino, version.birthtimeNs].join(':');
+export function versionKey(version: FileVersion): string {
+  return [lookKey(version), version.ctimeNs].join(' ');
 }
 
-/** Whether nothing at all happened to the file: stricter than `isSameVersion`, a chmod or a move counts. */
+/** `looksTheSame` as a key. */
+export function lookKey({ size, mtimeNs, ino, birthtimeNs }: FileVersion): string {
+  return [size, mtimeNs, ino, birthtimeNs].join(':');
+}
+
+/** The `lookKey` of the version that a `versionKey` was made of. */
+export function lookOf(versionKey: string): string {
+  return versionKey.slice(0, versionKey.indexOf(' '));
+}
+
+/** Whether nothing at all happened to the file, not even to its device. */
 export function isUntouched(before: FileVersion, now: FileVersion): boolean {
-  return isSameVersion(before, now) && before.ctimeNs === now.ctimeNs && before.dev === now.dev;
+  return isSameVersion(before, now) && before.dev === now.dev;
 }

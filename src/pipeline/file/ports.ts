@@ -1,5 +1,5 @@
 import type { FileVersion } from './file-version.ts';
-import type { Amendment, Facts, FileState } from './facts.ts';
+import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
@@ -23,8 +23,17 @@ export interface FileStore {
   due(state: FileState, now: number, limit: number): Promise<readonly Facts[]>;
   /** How many are in any of these states, all at one moment. */
   count(...states: readonly FileState[]): Promise<number>;
-  /** Other files of the same size that were uploaded, or came before and are on their way, oldest first. */
-  twins(facts: Facts): Promise<readonly Facts[]>;
+  /**
+   * Other files of the same size that were uploaded, or are on their way and go first: they came before, have a record, or are
+   * among `passing`. Oldest first.
+   */
+  twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]>;
+  /**
+   * Files that were skipped for one that failed in processing or was deleted since.
+   *
+   * @param twin id of that file; null for all of them, which reads every skipped row
+   */
+  stranded(twin: string | null): Promise<readonly Facts[]>;
 }
 
 /** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
@@ -42,15 +51,15 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-/** The hosted service as the life of a file needs it. */
+/** The hosted service as the life of a file needs it. Without a priority a request is there to finish what was begun. */
 export interface VideoHost {
   /** One request, never repeated. The signal never fires once the request is under way: its answer is waited for. */
   create(facts: Facts, token: string, signal: AbortSignal): Promise<Answer<CreatedRecord>>;
   /** The status word, or the failure kind `gone` when the service does not know the video. */
-  status(videoId: string, signal: AbortSignal): Promise<Answer<string>>;
+  status(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<string>>;
   send(facts: Facts, hooks: SendHooks): Promise<Answer<{ readonly sha256: string }>>;
   /** Asks for deletion; a video that is already away counts as success. */
-  remove(videoId: string, signal: AbortSignal): Promise<Answer<null>>;
+  remove(videoId: string, signal: AbortSignal, priority?: RequestPriority): Promise<Answer<null>>;
   amend(videoId: string, amendment: Amendment, signal: AbortSignal): Promise<Answer<null>>;
 }
 
@@ -71,6 +80,7 @@ export interface SendHooks {
 /** One video as the service describes it. */
 export interface RemoteVideo {
   readonly id: string;
+  readonly title?: string;
   /** The service's own word, kept as given. */
   readonly status: string;
   readonly message?: string;
@@ -111,13 +121,39 @@ export interface FeedBatch {
 
 /** Rows whose local file is still to be put away. */
 export interface PutAwayStore {
-  /** `done`, and `after_ready` is not carried out yet. */
+  /** `done`, and `after_ready` was not tried yet. */
   toDispose(limit: number): Promise<readonly Facts[]>;
+  /** Those whose `after_ready` failed and is tried again, newest first. */
+  waitingForDisk(limit: number): Promise<readonly Facts[]>;
 }
 
 /** Rows whose video gets new metadata. */
 export interface AmendStore {
   toAmend(limit: number): Promise<readonly Facts[]>;
+}
+
+/** A create request that has no usable answer, or none yet: the service may hold a record without bytes for it. */
+export interface UnansweredCreate {
+  readonly token: string;
+  readonly fileId: string;
+  /** Of the record, as it was asked for. */
+  readonly title: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** Records that dropcast may have left on the service without bytes. */
+export interface LeftoverStore {
+  /** Oldest first, those under way included. */
+  unanswered(): Promise<readonly UnansweredCreate[]>;
+  /** Files that ended like this while their record had no bytes yet, oldest first. */
+  abandoned(ends: readonly End[], limit: number): Promise<readonly Facts[]>;
+  /** Whether a file has this video. */
+  hasVideo(videoId: string): Promise<boolean>;
+  /** A record is about to be deleted because nothing needs it. @param at epoch milliseconds */
+  noteDeletion(videoId: string, at: number): Promise<void>;
+  /** How many were noted after this time (epoch milliseconds). */
+  deletionsSince(at: number): Promise<number>;
 }
 
 /** Rows as the intake needs them. */
@@ -127,8 +163,17 @@ export interface IntakeStore {
   /** The newest row of the same version, wherever it lies; superseded ones are left out. */
   atLocation(version: FileVersion): Promise<Facts | null>;
   insert(facts: Facts): Promise<void>;
+  /** Paths of rows that are this path, or this path with an extension. */
+  pathsNamed(folder: string, stem: string): Promise<readonly string[]>;
   /** Rows that are held because nothing says where they go. */
   unrouted(): Promise<readonly Facts[]>;
+}
+
+/** Where a file is now, and which version of it. */
+export interface FileAt {
+  /** Relative to its folder. */
+  readonly path: string;
+  readonly version: FileVersion;
 }
 
 /** The files on this machine. */
@@ -136,10 +181,11 @@ export interface LocalFiles {
   /** Null when the accepted version is still there, else `vanished`, `changed`, why it cannot be read, or that its folder is away. */
   check(facts: Facts): Promise<Failure | null>;
   hash(facts: Facts, signal: AbortSignal): Promise<Answer<string>>;
-  /** Null when the file may be deleted or moved as far as can be seen without trying, else why not. Reads nothing of it. */
-  checkDisposal(facts: Facts): Promise<Failure | null>;
-  /** Deletes or moves after `done`; `hash` has just been found equal. Returns where a moved file now is, null for a deleted one. */
-  dispose(facts: Facts): Promise<Answer<{ readonly path: string; readonly version: FileVersion } | null>>;
+  /**
+   * Deletes or moves after `done`, if the content is what was sent. Repeating it after a crash finishes what was begun.
+   * @returns where a moved file now is, null for a deleted one; with a failure, where it is when it has another name now
+   */
+  dispose(facts: Facts, signal: AbortSignal): Promise<Answer<FileAt | null> & { readonly file?: FileAt }>;
 }
 
 /** What a request is for, most urgent first: to finish a file that was begun, to create a record, to ask how far one is. */

@@ -1,9 +1,25 @@
 import { suspectsOf, unbound } from './facts.ts';
 import type { End, Facts } from './facts.ts';
 import type { Failure } from './failure.ts';
+import type { HoldCode } from '../../routing/plan.ts';
+
+/** Codes of ours with which a file may end until somebody retries it. Each has its entry in retry-rules.ts. */
+export type ReasonCode =
+  | HoldCode
+  | 'flawed'
+  | 'not_found'
+  | 'processing_failed'
+  | 'gave_up'
+  | 'import_in_doubt'
+  | 'upload_address_dead';
+
+/** Why a file ended, in our own words. */
+export interface Reason extends Failure {
+  readonly code: ReasonCode;
+}
 
 /** The service says `failed`, with its reason if it gives one. */
-export const remoteFailed = (message: string | undefined): Failure => ({
+export const remoteFailed = (message: string | undefined): Reason => ({
   kind: 'permanent',
   code: 'processing_failed',
   message:
@@ -12,20 +28,22 @@ export const remoteFailed = (message: string | undefined): Failure => ({
       : `the service could not process the video: ${message}`,
 });
 
+/** Nothing went wrong so far. */
+export const fresh = {
+  end: null,
+  why: null,
+  endedAt: null,
+  attempts: 0,
+  replacements: 0,
+  notBefore: null,
+  lastFailure: null,
+} as const satisfies Partial<Facts>;
+
 /**
  * What changes when a file that ended or waits is to begin again. A failed video is deleted before it is replaced
  * (design 5.5); one that somebody deleted is simply let go.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
-  const fresh = {
-    end: null,
-    why: null,
-    endedAt: null,
-    attempts: 0,
-    replacements: 0,
-    notBefore: null,
-    lastFailure: null,
-  };
   if (facts.end === 'skipped') return { ...fresh, onDuplicate: 'upload' };
   if (facts.lastFailure?.kind === 'gone' || facts.lastFailure?.kind === 'unclear') {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
@@ -44,13 +62,13 @@ export function reasonOf(end: End, facts: Facts): string | null {
 }
 
 /** Somebody deleted the video, and that is respected (design 5.7). */
-export const deletedOnService: Failure = {
+export const deletedOnService: Reason = {
   kind: 'gone',
   code: 'not_found',
   message: 'the video was deleted on the service; `dropcast retry` uploads it again',
 };
 
-export const gaveUp: Failure = {
+export const gaveUp: Reason = {
   kind: 'permanent',
   code: 'gave_up',
   message: 'the service did not finish processing in time; `dropcast retry` waits again',

@@ -2,15 +2,15 @@ import { folderAway } from '../pause.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
-import type { Clock, LocalFiles, PutAwayStore } from '../file/ports.ts';
+import type { Clock, FileAt, LocalFiles, PutAwayStore } from '../file/ports.ts';
 import type { Row, Rows } from '../file/rows.ts';
-import { createBackoffs } from './backoffs.ts';
+import { WaitingFiles } from './waiting-files.ts';
 import type { Logger } from '../../log/logger.ts';
 
 export interface PutAwayWorld {
   readonly store: PutAwayStore;
   readonly rows: Pick<Rows, 'hold'>;
-  readonly local: LocalFiles;
+  readonly local: Pick<LocalFiles, 'dispose'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly retry: () => RetryPolicy;
@@ -20,81 +20,103 @@ export interface PutAwayWorld {
 export interface PutAway {
   /** @returns how many files are dealt with, one way or the other */
   run(signal: AbortSignal): Promise<number>;
+  /** Tries a file again that waits or was kept. @returns whether there is such a file; null when somebody else holds its row */
+  again(id: string): Promise<boolean | null>;
 }
+
+const mostWaiting = 100_000;
 
 /** Files of one round, so that none waits long for the end of another's. */
 const atOnce = 8;
 
 export function createPutAway(world: PutAwayWorld): PutAway {
-  const { store, rows, logger } = world;
-  const backoffs = createBackoffs(world.clock, world.retry);
-  /** Codes that were logged: a disk that takes no writes is the same for every file on it. */
-  const logged = new Set<string>();
+  const { store, rows, local, logger } = world;
+  const waiting = new WaitingFiles(world.clock, world.retry);
+  let isStart = true;
 
-  const log = ({ code, message }: Failure, id: string): void => {
-    if (code === folderAway || logged.has(code)) return;
-    logged.add(code);
-    logger.warn('Local files cannot be moved or deleted; they wait', { file: id, code, why: message });
+  const rememberWaiting = async (): Promise<void> => {
+    if (!isStart) return;
+    for (const facts of await store.waitingForDisk(mostWaiting)) waiting.remember(facts);
+    isStart = false;
   };
 
   /** @returns whether it is dealt with, one way or the other */
-  const one = async (row: Row, signal: AbortSignal): Promise<boolean> => {
-    const { id } = row.facts;
-    const failure = await putAway(row, world.local, signal);
-    if (signal.aborted) return false;
-    if (failure === null) {
-      logged.clear();
-      backoffs.forget(id);
+  const setBack = async (row: Row, failure: Failure): Promise<boolean> => {
+    const { id, folder, lastFailure } = row.facts;
+    const { code, message } = failure;
+    const wait = waiting.wait(row.facts, failure);
+    if (wait === null) {
+      waiting.end(id, false);
+      const why = `kept: ${message}`;
+      await row.write({ disposal: 'refused', why, lastFailure: failure }, why);
       return true;
     }
-    if (failure.kind === 'suspended') log(failure, id);
-    if (backoffs.retryAfter(id, failure)) return false;
-    const why = `kept: ${failure.message}`;
-    await row.write({ disposal: 'refused', why }, why);
+    if (wait === 'first' && code !== folderAway)
+      logger.warn('Local files cannot be moved or deleted; they wait', { folder, file: id, code, why: message });
+    const change = { disposal: 'waiting', why: message, lastFailure: failure } as const;
+    await row.write(change, lastFailure?.code === code ? undefined : `not put away: ${message}`);
+    return false;
+  };
+
+  const one = async (row: Row, signal: AbortSignal): Promise<boolean> => {
+    const { id, disposal } = row.facts;
+    if (disposal !== 'pending' && disposal !== 'waiting') {
+      waiting.end(id, false);
+      return false;
+    }
+    const failure = await putAway(row, local, signal);
+    if (failure !== null) return signal.aborted ? false : setBack(row, failure);
+    waiting.end(id, true);
     return true;
   };
 
   return {
     run: async (signal) => {
+      await rememberWaiting();
+      const fresh = (await store.toDispose(atOnce)).map(({ id }) => id);
       let dealtWith = 0;
-      for (const { id } of await store.toDispose(atOnce + backoffs.size())) {
+      for (const id of [...fresh, ...waiting.due(atOnce)]) {
         if (signal.aborted) return dealtWith;
-        if (backoffs.isBackingOff(id)) continue;
         if ((await rows.hold(id, (row) => one(row, signal))) === true) dealtWith += 1;
       }
       return dealtWith;
     },
+    again: (id) =>
+      rows.hold(id, async (row) => {
+        const { disposal } = row.facts;
+        if (disposal !== 'waiting' && disposal !== 'refused') return false;
+        waiting.hurry(id);
+        await row.write({ disposal: 'pending', why: null, lastFailure: null }, 'tried again');
+        return true;
+      }),
   };
 }
 
 /** @returns why the file is not put away, or null */
-async function putAway(row: Row, local: LocalFiles, signal: AbortSignal): Promise<Failure | null> {
-  if (row.facts.disposal !== 'pending') return null;
-  const refusal = await refuse(row.facts, local, signal);
-  if (refusal?.kind === 'vanished') {
-    await row.write({ disposal: 'deleted' }, 'the local file is already gone');
-    return null;
-  }
-  if (refusal !== null) return refusal;
-  const answer = await local.dispose(row.facts);
-  if (!answer.ok) return answer.failure;
-  const moved = answer.value;
-  if (moved === null) await row.write({ disposal: 'deleted' }, 'local file deleted');
-  else await row.write({ ...moved, disposal: 'moved' }, `moved to ${moved.path}`);
+async function putAway(row: Row, local: Pick<LocalFiles, 'dispose'>, signal: AbortSignal): Promise<Failure | null> {
+  const { facts } = row;
+  if (facts.sourceUrl === null && facts.sha256 === null) return bytesUnknown;
+  const { file: renamed, ...answer } = await local.dispose(facts, signal);
+  if (renamed !== undefined) await row.write(renamed, `renamed to ${renamed.path}`);
+  if (answer.ok) await row.write({ ...over, ...placeOf(answer.value) }, noteOf(answer.value));
+  else if (answer.failure.kind === 'vanished')
+    await row.write({ ...over, disposal: 'deleted' }, 'the local file is already gone');
+  else return answer.failure;
   return null;
 }
 
-/** Only after `ready`, and only the very bytes that were sent: equal size and hash, read again now. */
-async function refuse(facts: Facts, local: LocalFiles, signal: AbortSignal): Promise<Failure | null> {
-  const missing = await local.check(facts);
-  if (missing !== null || facts.sourceUrl !== null) return missing;
-  if (facts.sha256 === null) return notTheSame('it is not known which bytes were sent');
-  // Before gigabytes are read: where nothing can be written, each further try would read them again.
-  const barred = await local.checkDisposal(facts);
-  if (barred !== null) return barred;
-  const hash = await local.hash(facts, signal);
-  if (!hash.ok) return hash.failure;
-  return hash.value === facts.sha256 ? null : notTheSame('its content is not what was sent');
+const over = { why: null, lastFailure: null } as const;
+
+function placeOf(file: FileAt | null): Partial<Facts> {
+  return file === null ? { disposal: 'deleted' } : { ...file, disposal: 'moved' };
 }
 
-const notTheSame = (message: string): Failure => ({ kind: 'permanent', code: 'not_the_same', message });
+function noteOf(file: FileAt | null): string {
+  return file === null ? 'local file deleted' : `moved to ${file.path}`;
+}
+
+const bytesUnknown: Failure = {
+  kind: 'permanent',
+  code: 'not_the_same',
+  message: 'it is not known which bytes were sent',
+};

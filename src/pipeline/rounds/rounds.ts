@@ -5,6 +5,7 @@ import type {
   AmendStore,
   Clock,
   FileStore,
+  LeftoverStore,
   LocalFiles,
   PublishStore,
   PutAwayStore,
@@ -15,6 +16,9 @@ import type {
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
 import { createAmend } from './amend.ts';
+import { createDoubts } from './doubts.ts';
+import { createGiveBack } from './give-back.ts';
+import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
 import { createPutAway } from './put-away.ts';
@@ -30,7 +34,7 @@ export interface RoundSettings {
 }
 
 export interface RoundsWorld {
-  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore;
+  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;
@@ -54,10 +58,14 @@ export interface RoundsWorld {
 export interface Rounds {
   /** The rounds that need no service. */
   startLocal(signal: AbortSignal): void;
+  /** A file that others may have been skipped for failed, or was given up. */
+  fell(id: string): void;
   /** The rounds that ask the service. */
   startRemote(signal: AbortSignal): void;
   /** Somebody says that videos have changed: sweeps soon. */
   ring(): void;
+  /** Tries again what `after_ready` says about a file; see `PutAway.again`. */
+  putAwayAgain(id: string): Promise<boolean | null>;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
   /** Resolves when none runs any more. */
@@ -79,21 +87,32 @@ export function createRounds(world: RoundsWorld): Rounds {
     failed: (failure) => world.failed('publish', failure),
   });
   const putAway = createPutAway({ ...world, retry });
+  const giveBack = createGiveBack(world);
+  const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
+  const duplicates = createDuplicates(world);
   let publishAt = 0;
   return {
-    startLocal: (signal) =>
+    startLocal: (signal) => {
+      jobs.start('duplicates', async () => {
+        if ((await duplicates.run()) > 0) wake();
+      });
       jobs.start('put away', async () => {
         if ((await putAway.run(signal)) > 0) wake();
-      }),
+      });
+    },
+    fell: duplicates.fell,
     startRemote: (signal) => {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));
+      jobs.start('give back', () => giveBack.run(signal));
+      jobs.start('doubts', () => doubts.run(signal));
       if (clock.elapsed() < publishAt) return;
       publishAt = clock.elapsed() + publishEveryMs;
       jobs.start('publish', () => publish.run(signal));
     },
     ring: sweep.ring,
+    putAwayAgain: putAway.again,
     start: jobs.start,
     finished: jobs.finished,
   };

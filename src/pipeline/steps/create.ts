@@ -2,14 +2,16 @@ import { mayHaveArrived, suspectsOf, unbound } from '../file/facts.ts';
 import { isAway, stopped } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
+import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
-import type { Budget, Clock, CreatedRecord, FileStore, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
+import type { Budget, Clock, CreatedRecord, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
+import { bury } from './bury.ts';
 import { findTwin } from './duplicates.ts';
+import type { TwinWorld } from './duplicates.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 
-export interface CreateWorld {
-  readonly store: Pick<FileStore, 'twins'>;
+export interface CreateWorld extends TwinWorld {
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly budget: Budget;
@@ -35,14 +37,14 @@ export async function createRecord(row: Row, signal: AbortSignal, world: CreateW
     return isOnlyCopy ? keep(row) : setback(missing);
   }
   if (row.facts.dying) {
-    const remaining = await bury(row, signal, world);
+    const remaining = await bury(row, signal, { ...world, priority: 'finish', note: 'deleted, to be replaced' });
     if (remaining !== null) return setback(remaining);
   }
   const { facts } = row;
   if (facts.sourceUrl !== null && facts.intent !== null) return setback(unclearImport);
   const twin = facts.onDuplicate === 'skip' && facts.sourceUrl === null ? await findTwin(facts, signal, world) : null;
   if (twin !== null) return setback(twin);
-  if (!world.unconfirmed.mayRisk()) return setback(tooManyUnconfirmed);
+  if (!(await world.unconfirmed.mayRisk())) return setback(tooManyUnconfirmed(world));
   if (!(await world.budget.take('create', signal))) return setback(stopped);
   // The wait for the budget may have been an hour.
   const missingNow = await world.local.check(facts);
@@ -63,10 +65,15 @@ async function ask(row: Row, world: CreateWorld): Promise<Outcome> {
   const facts = await row.write({ intent: token, suspects: suspectsOf(row.facts) });
   // Nothing cuts this request: an answer on its way is worth more than a quick exit, and the client has its own timeout.
   const answer = await world.host.create(facts, token, new AbortController().signal);
-  if (!answer.ok) return unanswered(row, answer.failure, world);
+  if (!answer.ok) return unanswered(row, answer.failure);
   if (answer.value.uploadUrl !== null || facts.sourceUrl !== null) return bind(row, answer.value, world);
-  world.unconfirmed.record();
-  await row.write({ intent: null, suspects: suspectsOf(facts) });
+  return giveUp(row, answer.value, world);
+}
+
+/** Nothing can be sent to a record without an upload address. Its id is known, so it is deleted before another is created. */
+async function giveUp(row: Row, { videoId, status }: CreatedRecord, { clock }: CreateWorld): Promise<Outcome> {
+  const useless = { ...unbound, videoId, createdAt: clock.now(), remoteStatus: status, dying: true };
+  await row.write(useless, `video ${videoId} has no upload address: replacing it`);
   return setback(noAddress);
 }
 
@@ -89,42 +96,11 @@ async function bind(row: Row, { videoId, uploadUrl, status }: CreatedRecord, wor
 }
 
 /** Refused or never sent: the token was used for nothing. In doubt: it becomes a suspect, and an import waits for a person. */
-async function unanswered(row: Row, failure: Failure, world: CreateWorld): Promise<Outcome> {
-  if (failure.inDoubt !== true) {
-    await row.write({ intent: null });
-    return setback(failure);
-  }
-  world.unconfirmed.record();
-  if (row.facts.sourceUrl === null) await row.write({ intent: null, suspects: suspectsOf(row.facts) });
+async function unanswered(row: Row, failure: Failure): Promise<Outcome> {
+  if (failure.inDoubt !== true) await row.write({ intent: null });
+  else if (row.facts.sourceUrl === null) await row.write({ intent: null, suspects: suspectsOf(row.facts) });
   return setback(failure);
 }
-
-/**
- * Deletes a video that will be replaced. Only after the service says that it is gone may another one be created, else a late DELETE
- * or a late PUT could hit the wrong one (design 5.5; without this mark an exhaustive model of the protocol loses a file).
- *
- * @returns why it is not deleted yet, or null
- */
-async function bury(row: Row, signal: AbortSignal, { host }: Pick<CreateWorld, 'host'>): Promise<Failure | null> {
-  const { videoId } = row.facts;
-  if (videoId === null) {
-    await row.write(unbound);
-    return null;
-  }
-  const removed = await host.remove(videoId, signal);
-  if (!removed.ok) return removed.failure;
-  const status = await host.status(videoId, signal);
-  if (status.ok) return stillThere(videoId);
-  if (status.failure.kind !== 'gone') return status.failure;
-  await row.write(unbound, `video ${videoId} deleted, to be replaced`);
-  return null;
-}
-
-const stillThere = (videoId: string): Failure => ({
-  kind: 'transient',
-  code: 'still_there',
-  message: `the service still lists video ${videoId} after it was deleted`,
-});
 
 const noAddress: Failure = {
   kind: 'transient',
@@ -132,17 +108,17 @@ const noAddress: Failure = {
   message: 'the service created a record but returned no upload address',
 };
 
-const unclearImport: Failure = {
+const unclearImport: Reason = {
   kind: 'unclear',
   code: 'import_in_doubt',
   message:
     'no answer came to the import request, so the video may exist: look on the service, then run `dropcast retry`',
 };
 
-const tooManyUnconfirmed: Failure = {
+const tooManyUnconfirmed = ({ unconfirmed, clock }: CreateWorld): Failure => ({
   kind: 'throttled',
   code: 'creates_in_doubt',
   message:
     'too many create requests of the last hour had no usable answer; waiting, so that no more empty records are left',
-  retryAfterMs: 60_000,
-};
+  retryAfterMs: Math.max(0, (unconfirmed.waitUntil() ?? 0) - clock.now()),
+});

@@ -26,7 +26,7 @@ export function createLanes(options: {
   readonly clock: Clock;
   readonly uploads: number;
   /** Whether further records may be created at present. */
-  readonly mayCreate: () => boolean;
+  readonly mayCreate: () => Promise<boolean>;
   /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
   readonly onEnd: (id: string, wasOurs: boolean) => void;
 }): Lanes {
@@ -57,7 +57,7 @@ export function createLanes(options: {
     pump: async () => {
       if (isClosed) return;
       await fill(upload, 'awaiting upload', Infinity);
-      if (!mayCreate()) return;
+      if (!(await mayCreate())) return;
       // Upload addresses expire, and a record without bytes is litter: create runs only a little ahead.
       const ahead = (await store.count('awaiting upload')) + create.size + create.pending;
       await fill(create, 'queued', 2 * upload.concurrency - ahead);

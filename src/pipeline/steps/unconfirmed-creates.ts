@@ -1,12 +1,16 @@
-import type { Clock } from '../file/ports.ts';
+import type { Clock, LeftoverStore } from '../file/ports.ts';
+import type { Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
-/** Create requests without a usable answer: each may have left a record without bytes on the service (design 5.2). */
+/**
+ * Create requests without a usable answer: each may have left a record without bytes on the service (design 5.2). The ledger counts
+ * them, so a restart begins no new count.
+ */
 export interface UnconfirmedCreates {
-  /** Whether one more create request may be risked. */
-  mayRisk(): boolean;
-  /** One more had no usable answer. */
-  record(): void;
+  /** Whether one more create request may be risked. @throws what the ledger throws */
+  mayRisk(): Promise<boolean>;
+  /** Until when (epoch milliseconds) create requests wait, as it was at the last look; null when they do not. */
+  waitUntil(): number | null;
 }
 
 /** Of one hour; then no further create request is made. */
@@ -14,17 +18,43 @@ const mostPerHour = 20;
 
 const hourMs = 3_600_000;
 
-export function createUnconfirmedCreates(clock: Clock, logger: Logger): UnconfirmedCreates {
-  const times: number[] = [];
-  const mayRisk = (): boolean => {
-    while (times.length > 0 && (times[0] ?? 0) < clock.elapsed() - hourMs) times.shift();
-    return times.length < mostPerHour;
-  };
+export function createUnconfirmedCreates(world: {
+  readonly store: Pick<LeftoverStore, 'unanswered'>;
+  readonly rows: Pick<Rows, 'isHeld'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): UnconfirmedCreates {
+  const { store, rows, clock, logger } = world;
+  let until: number | null = null;
   return {
-    mayRisk,
-    record: () => {
-      times.push(clock.elapsed());
-      if (!mayRisk()) logger.warn('Create requests wait: too many had no usable answer', { inLastHour: times.length });
+    mayRisk: async () => {
+      const before = until;
+      // One that a step works on may still get its answer.
+      const unanswered = (await store.unanswered()).filter(({ fileId }) => !rows.isHeld(fileId));
+      until = waitUntil(
+        unanswered.map(({ at }) => at),
+        clock.now(),
+      );
+      if (until !== null && before === null)
+        logger.warn('Create requests wait: too many of the last hour had no usable answer', {
+          most: mostPerHour,
+          until: new Date(until).toISOString(),
+        });
+      if (until === null && before !== null) logger.info('Create requests go on');
+      return until === null;
     },
+    waitUntil: () => until,
   };
+}
+
+/**
+ * Pure: when so few requests of the last hour are without an answer that one more may be risked; null when that is now. A time in the
+ * future was noted before the clock was set back, and counts no longer.
+ *
+ * @param times of requests without an answer, in order; epoch milliseconds
+ */
+function waitUntil(times: readonly number[], now: number): number | null {
+  const recent = times.filter((at) => at > now - hourMs && at <= now);
+  const oldest = recent.at(-mostPerHour);
+  return oldest === undefined ? null : oldest + hourMs;
 }

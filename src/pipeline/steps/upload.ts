@@ -3,6 +3,7 @@ import type { Facts } from '../file/facts.ts';
 import { isAway } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
+import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
@@ -48,13 +49,17 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
   // It counts as under way from here on, however long its first bytes take.
   world.onProgress(row.facts, 0);
+  let isOther = false;
   const answer = await world.host.send(row.facts, {
     signal,
     onProgress: (sentBytes) => world.onProgress(row.facts, sentBytes),
     beforeLastPart: async (sha256) => {
+      isOther = row.facts.sha256 !== null && row.facts.sha256 !== sha256;
+      if (isOther) throw new Error('the file has other content than the one that was sent before');
       await row.write({ sha256 });
     },
   });
+  if (isOther) return setback(unconfirmed('it has other content now'));
   if (answer.ok) return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
   const { failure } = answer;
   // Not found when it was opened: whether the file or its whole folder is missing only a look at both tells.
@@ -114,12 +119,14 @@ async function replace(row: Row, deadSince: number, world: UploadWorld): Promise
 async function check(facts: Facts, world: Pick<UploadWorld, 'local'>): Promise<Failure | null> {
   const missing = await world.local.check(facts);
   if (missing === null || !isAway(missing) || !mayHaveArrived(facts)) return missing;
-  return {
-    kind: 'transient',
-    code: 'unconfirmed',
-    message: `the whole file was sent, the service does not show it yet, and it cannot be sent again: ${missing.message}`,
-  };
+  return unconfirmed(missing.message);
 }
+
+const unconfirmed = (why: string): Failure => ({
+  kind: 'transient',
+  code: 'unconfirmed',
+  message: `the whole file was sent, the service does not show it yet, and it cannot be sent again: ${why}`,
+});
 
 const backAgain: Failure = {
   kind: 'transient',
@@ -134,7 +141,7 @@ const stillInGrace = (leftMs: number): Failure => ({
   retryAfterMs: leftMs,
 });
 
-const replacedTooOften: Failure = {
+const replacedTooOften: Reason = {
   kind: 'permanent',
   code: 'upload_address_dead',
   message: `the upload address stopped working ${mostReplacements + 1} times, each time with a new record`,

@@ -52,10 +52,11 @@ interface Given extends Partial<PutOptions> {
   readonly url: string;
   readonly path: string;
   readonly bandwidth?: Bandwidth;
+  readonly refusesExpect?: Set<string>;
 }
 
 async function upload(
-  { path, bandwidth, ...given }: Given,
+  { path, bandwidth, refusesExpect = new Set(), ...given }: Given,
   keys: Readonly<Record<string, string>> = {},
 ): Promise<Uploaded> {
   const { name, sizeBytes, openReader } = await seekableOf(path);
@@ -75,6 +76,7 @@ async function upload(
     userAgent: 'dropcast-test',
     bandwidth,
     targets,
+    refusesExpect,
     keyFor,
   });
 }
@@ -258,6 +260,26 @@ describe('an answer of the upload address', () => {
     expect(host.seen[1]).toMatchObject({ bytes: 2 * mib, isComplete: true });
   });
 
+  // The server may have the whole file by then: two complete PUTs could make two videos.
+  test('417 after bytes have left is in doubt, and nothing is sent again unasked', async () => {
+    await using host = await startHost(takeAll(), {
+      // Says neither `100 Continue` nor anything else until it has the whole body.
+      onExpect: (request, response) => {
+        request.resume();
+        request.on('end', () => response.writeHead(417).end());
+      },
+    });
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(2 * mib));
+    const refusesExpect = new Set<string>();
+    const error = await failed(upload({ url: host.origin, path, refusesExpect }), folder.path);
+    expect(error).toMatchObject({ name: 'UploadServerError', status: 417 });
+    expect(host.seen).toHaveLength(1);
+    // The one that is sent once the service was asked leaves without Expect.
+    await expect(upload({ url: host.origin, path, refusesExpect })).resolves.toMatchObject({ bytes: 2 * mib });
+    expect(host.seen.map((request) => request.headers.expect)).toEqual(['100-continue', undefined]);
+  });
+
   test.each([301, 302, 303, 307, 308])(
     '%i is never followed, and names no more than the origin it leads to',
     async (status) => {
@@ -392,6 +414,15 @@ describe('a stall', () => {
     await expect(upload(given)).resolves.toMatchObject({ bytes: mib });
     const error = await failed(upload({ ...given, answerTimeoutMs: 300 }), folder.path);
     expect(error).toMatchObject({ name: 'UploadStalledError', code: 'no_answer' });
+  });
+
+  test('is cut when an empty file gets no answer', async () => {
+    await using host = await startHost((request) => request.resume());
+    await using folder = await scratchDirectory();
+    const path = await folder.write('clip.mp4', content(0));
+    // Its headers are the whole request: there is nothing to take in that could need the time for an answer.
+    const given = { url: host.origin, path, stallTimeoutMs: 300, answerTimeoutMs: 60_000 };
+    expect(await failed(upload(given), folder.path)).toMatchObject({ name: 'UploadStalledError', code: 'no_answer' });
   });
 
   test('is not detected while we commit', async () => {

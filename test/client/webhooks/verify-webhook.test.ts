@@ -91,6 +91,15 @@ describe('a webhook', () => {
     });
   });
 
+  test('is of a known kind in any letters', () => {
+    const sent = JSON.stringify({ type: ' Video.Ready ', timestamp: 'T', data: { id: 'v', status: 'READY' } });
+    expect(verifyWebhook(received(sent))).toMatchObject({
+      isKnown: true,
+      type: 'video.ready',
+      data: { status: 'ready' },
+    });
+  });
+
   test('may have its headers in any case, as an object of Node or of Fetch', () => {
     const { headers } = received(ready);
     const given = Object.entries(headers as Record<string, string>);

@@ -41,6 +41,22 @@ describe('a video', () => {
     expect(readVideo({ id: 'v', status: 'transcoding' })).toEqual({ id: 'v', status: 'transcoding' });
   });
 
+  test.each(['Ready', 'READY', ' ready ', '\tReady\n'])('knows the status word %j, whatever its letters', (status) => {
+    expect(readVideo({ id: 'v', status })?.status).toBe('ready');
+    expect(readVideoPage({ page: 1, perPage: 25 })({ data: [{ id: 'v', status }] })?.videos[0]?.status).toBe('ready');
+  });
+
+  // 'Pending' taken for an unknown word would mean that the bytes have arrived.
+  test.each(['Pending', ' PENDING '])('that was just created and says %j is pending', (status) => {
+    expect(readCreated({ id: 'v', upload_url: 'u', status })?.status).toBe('pending');
+    expect(readVideo({ id: 'v', status })?.status).toBe('pending');
+  });
+
+  test('has no status when the word is empty or white space', () => {
+    expect(readVideo({ id: 'v', status: '  ' })).toBeUndefined();
+    expect(readCreated({ id: 'v', upload_url: 'u', status: '  ' })?.status).toBe('pending');
+  });
+
   test('turns a number id into a string, and takes a wrong optional field for absent', () => {
     expect(readVideo({ id: 17, status: 'ready', duration: 'long', tags: 'x', title: null })).toEqual({
       id: '17',
@@ -136,6 +152,7 @@ describe('other answers', () => {
       videoCount: 4,
     });
     expect(readPublished({ data: {} })).toEqual({ status: 'published' });
+    expect(readPublished({ status: ' Published' })).toEqual({ status: 'published' });
   });
 });
 

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { link, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { HeldDirectory } from '../../../src/disk/held-directory.ts';
 import { moveFile } from '../../../src/disk/put-away/move-file.ts';
+import type { MovableFile } from '../../../src/disk/put-away/move-file.ts';
 import { needs } from '../../support/needs.ts';
 
 async function scratch() {
@@ -15,22 +16,20 @@ async function scratch() {
 }
 
 const at = (directory: string): HeldDirectory => ({ at: (name) => join(directory, name) });
-
-// `Done` and `done` are one directory where case does not count (APFS, exFAT); here a link makes the second name.
-test('a file that is in the directory already, under whatever name of it, stays as it is', async () => {
-  await using folder = await scratch();
-  const done = join(folder.path, 'done');
-  await symlink(done, join(folder.path, 'Done'));
-  for (const name of ['done', 'Done'])
-    expect(await moveFile(join(folder.path, name, 'clip.mp4'), at(done), 'f_1')).toBeNull();
-  expect(await readdir(done)).toEqual(['clip.mp4']);
+const clipAt = (path: string): MovableFile => ({
+  path,
+  source: path,
+  name: 'clip.mp4',
+  id: 'f_1',
+  confirm: async () => undefined,
+  hasCopyAt: async () => false,
 });
 
 test('the leftover name of a crashed move is removed, as the file has another', async () => {
   await using folder = await scratch();
   const done = join(folder.path, 'done');
   await link(join(done, 'clip.mp4'), join(folder.path, 'clip.mp4'));
-  expect(await moveFile(join(folder.path, 'clip.mp4'), at(done), 'f_1')).toBe('clip.mp4');
+  expect(await moveFile(clipAt(join(folder.path, 'clip.mp4')), at(done))).toBe('clip.mp4');
   expect([await readdir(folder.path), await readdir(done)]).toEqual([['done'], ['clip.mp4']]);
 });
 
@@ -40,9 +39,19 @@ test('the only name of a file is never removed, though it is seen in two directo
   await writeFile(clip, 'the only one');
   spawnSync('mount', ['--bind', clip, twin]);
   try {
-    expect(await moveFile(clip, at(join(folder.path, 'done')), 'f_1')).toBe('clip.mp4');
-    expect(await readFile(clip, 'utf8')).toBe('the only one');
+    expect(await moveFile(clipAt(clip), at(join(folder.path, 'done')))).toBe('clip (2).mp4');
+    expect(await readFile(join(folder.path, 'done/clip (2).mp4'), 'utf8')).toBe('the only one');
   } finally {
     spawnSync('umount', [twin]);
   }
+});
+
+test('with every name taken, says so and what to do', async () => {
+  await using folder = await scratch();
+  const full = { at: (name: string) => join(folder.path, 'done', name.startsWith('.') ? name : 'clip.mp4') };
+  await writeFile(join(folder.path, 'clip.mp4'), 'the only one');
+  await expect(moveFile(clipAt(join(folder.path, 'clip.mp4')), full)).rejects.toThrow(
+    'the directory already has 10000 files named like "clip.mp4": remove some, or rename the file',
+  );
+  expect(await readFile(join(folder.path, 'clip.mp4'), 'utf8')).toBe('the only one');
 });

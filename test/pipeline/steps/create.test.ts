@@ -15,11 +15,12 @@ const dying = { ...created, dying: true, addressDeadAt: 1 };
 function open(other: Partial<Facts> = {}) {
   const store = new MemoryStore([someFacts(other)]);
   const calls: string[] = [];
-  const unconfirmed = { may: true, recorded: 0 };
+  const unconfirmed = { may: true };
   const note = (call: string): void => {
     calls.push(call);
   };
   const world: CreateWorld = {
+    passing: new Set(),
     store,
     clock: new TestClock(),
     host: {
@@ -41,13 +42,12 @@ function open(other: Partial<Facts> = {}) {
     local: {
       check: async () => null,
       hash: async () => ({ ok: true, value: 'aa' }),
-      checkDisposal: async () => null,
       dispose: () => Promise.reject(new Error('a create disposes of nothing')),
     },
     budget: { take: async (lane) => (note(`budget ${lane}`), true) },
     receipts: { append: async (step, facts) => note(`receipt: ${step} ${facts.videoId}, row ${store.row().videoId}`) },
     newToken: () => 'token',
-    unconfirmed: { mayRisk: () => unconfirmed.may, record: () => (unconfirmed.recorded += 1) },
+    unconfirmed: { mayRisk: async () => unconfirmed.may, waitUntil: () => (unconfirmed.may ? null : 1_500_000) },
   };
   const run = () => outcomeOf(store, (row) => createRecord(row, live, world));
   return { run, store, world, calls, unconfirmed };
@@ -68,30 +68,35 @@ describe('a create request', () => {
   });
 
   test('that is refused was for nothing', async () => {
-    const { run, world, store, unconfirmed } = open();
+    const { run, world, store } = open();
     world.host.create = async () => ({ ok: false, failure: failure('permanent', { status: 422 }) });
     expect((await run()).failure).toMatchObject({ kind: 'permanent', status: 422 });
-    expect([store.row().intent, store.row().suspects, unconfirmed.recorded]).toEqual([null, [], 0]);
+    expect([store.row().intent, store.row().suspects]).toEqual([null, []]);
   });
 
-  test('in doubt leaves a suspect, and is counted', async () => {
-    const { run, world, store, unconfirmed } = open();
+  test('in doubt leaves a suspect', async () => {
+    const { run, world, store } = open();
     world.host.create = async () => ({ ok: false, failure: inDoubt });
     await run();
-    expect([store.row().intent, store.row().suspects, unconfirmed.recorded]).toEqual([null, ['token'], 1]);
+    expect([store.row().intent, store.row().suspects]).toEqual([null, ['token']]);
   });
 
-  test('that gives no upload address leaves a suspect', async () => {
-    const { run, world, store, unconfirmed } = open();
-    world.host.create = async () => ({ ok: true, value: { videoId: 'vid_2', uploadUrl: null, status: 'pending' } });
+  test('that gives no upload address leaves nothing: its record is deleted before another is created', async () => {
+    const { run, world, store, calls } = open();
+    const { create } = world.host;
+    world.host.create = async () => ({ ok: true, value: { videoId: 'vid_1', uploadUrl: null, status: 'pending' } });
     expect((await run()).failure?.code).toBe('no_upload_url');
-    expect([store.row().videoId, store.row().suspects, unconfirmed.recorded]).toEqual([null, ['token'], 1]);
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', intent: null, suspects: [], dying: true });
+    world.host.create = create;
+    expect((await run()).type).toBe('bound');
+    expect(calls.slice(0, 4)).toEqual(['budget create', 'remove vid_1', 'status vid_1', 'budget create']);
+    expect(store.row()).toMatchObject({ videoId: 'vid_2', suspects: [], dying: false });
   });
 
   test('is not made while too many are in doubt, and costs no budget', async () => {
     const { run, calls, unconfirmed } = open();
     unconfirmed.may = false;
-    expect((await run()).failure).toMatchObject({ kind: 'throttled', code: 'creates_in_doubt' });
+    expect((await run()).failure).toMatchObject({ kind: 'throttled', code: 'creates_in_doubt', retryAfterMs: 500_000 });
     expect(calls).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ function open(rows: readonly Facts[], { uploads = 2, mayCreate = true } = {}) {
     store,
     clock: new TestClock(),
     uploads,
-    mayCreate: () => mayCreate,
+    mayCreate: async () => mayCreate,
     onEnd: (id) => ended.push(id),
     runner: {
       run: (id) =>

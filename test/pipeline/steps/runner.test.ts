@@ -38,14 +38,14 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     local: {
       check: async () => null,
       hash: async () => ({ ok: true, value: 'aa' }),
-      checkDisposal: async () => null,
       dispose: async () => ({ ok: true, value: null }),
     },
     budget: { take: async (_lane, signal) => !signal.aborted },
     receipts: { append: async () => undefined },
     clock,
+    passing: new Set(),
     newToken: () => 'token',
-    unconfirmed: { mayRisk: () => true, record: () => undefined },
+    unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     ...other,
   };
   const runner = createRunner({
@@ -148,7 +148,7 @@ describe('a step', () => {
 
   test('whose end cannot be worked out is put into quarantine too', async () => {
     const { runner, store, logger } = open([someFacts()], {
-      unconfirmed: { mayRisk: () => false, record: () => undefined },
+      unconfirmed: { mayRisk: async () => false, waitUntil: () => null },
       policy: {
         attempts: 3,
         retryAt: () => {

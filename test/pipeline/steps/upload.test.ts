@@ -27,7 +27,11 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
       },
       send: async (facts, { beforeLastPart }) => {
         calls.push(`send to ${facts.uploadUrl}`);
-        await beforeLastPart('aa');
+        try {
+          await beforeLastPart('aa');
+        } catch {
+          return { ok: false, failure: failure('bug') };
+        }
         calls.push(`last part, with ${store.row().sha256} on disk`);
         return { ok: true, value: { sha256: 'aa' } };
       },
@@ -38,7 +42,6 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
     local: {
       check: async () => null,
       hash: () => Promise.reject(new Error('an upload hashes what it sends')),
-      checkDisposal: async () => null,
       dispose: () => Promise.reject(new Error('an upload disposes of nothing')),
     },
     receipts: {
@@ -115,6 +118,14 @@ describe('a repeated upload', () => {
     const { run, store } = open({ ...begun, sha256: 'aa' }, { ok: false, failure: failure('gone') });
     expect((await run()).failure?.kind).toBe('gone');
     expect(store.row().videoId).toBe('vid_1');
+  });
+
+  // Overwritten in place, and its time put back: the new content has a row of its own by then.
+  test('sends no other content than the one that may have arrived', async () => {
+    const { run, store, calls } = open({ ...begun, sha256: 'before' });
+    expect(await run()).toMatchObject({ failure: { kind: 'transient', code: 'unconfirmed' } });
+    expect(calls).toEqual(['status', 'send to u:vid_1']);
+    expect(store.row()).toMatchObject({ sha256: 'before', uploadedAt: null });
   });
 
   test('keeps asking about a missing file while its bytes may have arrived', async () => {

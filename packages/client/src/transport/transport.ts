@@ -55,6 +55,7 @@ export class Transport implements AsyncDisposable {
   readonly #options: TransportOptions;
   readonly #agent: ReturnType<typeof freshConnections>;
   readonly #userAgent: string;
+  readonly #refusesExpect = new Set<string>();
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -110,7 +111,14 @@ export class Transport implements AsyncDisposable {
     const trusted = new Set([new URL(baseUrl).origin, ...sendKeyTo]);
     const keyFor = (origin: string) => (trusted.has(origin) ? apiKey.reveal() : null);
     const targets = createUploadTargets({ baseUrl, named: trusted });
-    return { agent: this.#agent, userAgent: this.#userAgent, bandwidth, targets, keyFor };
+    return {
+      agent: this.#agent,
+      userAgent: this.#userAgent,
+      bandwidth,
+      targets,
+      refusesExpect: this.#refusesExpect,
+      keyFor,
+    };
   }
 
   #send(request: ApiRequest<unknown>, { signal, timeoutMs }: AskOptions): Promise<Answer> {

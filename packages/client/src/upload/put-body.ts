@@ -50,6 +50,8 @@ export interface UploadWorld {
   readonly userAgent: string;
   readonly bandwidth?: Bandwidth | undefined;
   readonly targets: UploadTargets;
+  /** Origins that answered 417: no further upload to them says `Expect`. */
+  readonly refusesExpect: Set<string>;
   /** The key for an origin that was named as one that may see it, else null. */
   keyFor(origin: string): string | null;
 }
@@ -61,7 +63,7 @@ const continueMs = 1000;
 
 /**
  * Sends a body to its upload address with one PUT, exactly `sizeBytes` bytes. Never repeated and never redirected, except that a
- * server that refuses `Expect` with 417 gets the same request without it, as RFC 9110 asks.
+ * server that refuses `Expect` with 417 before a byte of the body has left gets the same request without it, as RFC 9110 asks.
  *
  * @throws {UploadRejectedError} the address is not one that may be sent to (upload-targets.ts), or it refuses the file
  * @throws {FileVanishedError | FileChangedError | FileUnreadableError} thrown by the reader before the last part left: the other side
@@ -75,9 +77,7 @@ export async function putBody(body: Body, options: PutOptions, world: UploadWorl
   throwIfAborted(options.signal, 'the upload');
   const target = await world.targets.admit(options.url);
   throwIfAborted(options.signal, 'the upload');
-  const expecting = body.sizeBytes > 0;
-  let { answer, sha256 } = await send(body, target, expecting, options, world);
-  if (answer.status === 417 && expecting) ({ answer, sha256 } = await send(body, target, false, options, world));
+  const { answer, sha256 } = await sendAsAccepted(body, target, options, world);
   if (!isSuccess(answer.status)) throw uploadError(answer, scrubFor(options.url, world, target.url), Date.now());
   if (sha256 === null) {
     throw new UploadServerError(`the upload address answered ${answer.status} before it had the whole file`, {
@@ -88,6 +88,33 @@ export async function putBody(body: Body, options: PutOptions, world: UploadWorl
   return { sha256, bytes: body.sizeBytes };
 }
 
+interface Sent {
+  readonly answer: Answer;
+  /** Null: the last part of the body never left. */
+  readonly sha256: string | null;
+  /** A part of the body left. */
+  readonly hasBegun: boolean;
+}
+
+async function sendAsAccepted(
+  body: Body,
+  target: UploadTarget,
+  options: PutOptions,
+  world: UploadWorld,
+): Promise<Sent> {
+  const { origin } = target.url;
+  if (body.sizeBytes === 0 || world.refusesExpect.has(origin)) return send(body, target, false, options, world);
+  const sent = await send(body, target, true, options, world);
+  if (sent.answer.status !== 417) return sent;
+  world.refusesExpect.add(origin);
+  if (!sent.hasBegun) return send(body, target, false, options, world);
+  // It may have taken the whole file before it said so: only the status of the video tells.
+  throw new UploadServerError(`${origin} refused the header Expect after it was sent a part of the file`, {
+    status: 417,
+    code: 'expectation_failed',
+  });
+}
+
 /** One PUT. The body waits until the server says `100 Continue`, so that a refusal costs no bytes and is never lost to EPIPE. */
 async function send(
   { reader, sizeBytes }: Body,
@@ -95,11 +122,12 @@ async function send(
   expecting: boolean,
   options: PutOptions,
   world: UploadWorld,
-): Promise<{ answer: Answer; sha256: string | null }> {
+): Promise<Sent> {
   const { url } = target;
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const stall = new StallWatch(url.origin, () => stop.abort());
+  using stall = new StallWatch(url.origin, () => stop.abort());
+  const { stallTimeoutMs, answerTimeoutMs = defaultAnswerTimeoutMs } = options;
   const line = new Line();
   const body = new UploadBody({
     reader,
@@ -107,16 +135,18 @@ async function send(
     signal,
     bandwidth: world.bandwidth,
     beforeLastPart: (sha256) => options.beforeLastPart(sha256),
-    onHold: (isHeld) => (isHeld ? stall.pause() : stall.sending(options.stallTimeoutMs)),
+    onHold: (isHeld) => (isHeld ? stall.pause() : stall.sending(stallTimeoutMs)),
     onProgress: (sentBytes) => {
       options.onProgress?.(sentBytes);
-      if (sentBytes < sizeBytes) stall.sending(options.stallTimeoutMs);
-      else stall.awaitingAnswer(options.answerTimeoutMs ?? defaultAnswerTimeoutMs);
+      if (sentBytes < sizeBytes) stall.sending(stallTimeoutMs);
+      else stall.awaitingAnswer(answerTimeoutMs);
     },
   });
   try {
     if (sizeBytes === 0) await body.releaseEmpty();
-    stall.sending(options.stallTimeoutMs);
+    if (sizeBytes > 0) stall.sending(stallTimeoutMs);
+    // Its headers are the whole request.
+    else stall.awaitingAnswer(Math.min(stallTimeoutMs, answerTimeoutMs));
     const answer = await exchange({
       what: 'the upload',
       method: 'PUT',
@@ -134,15 +164,13 @@ async function send(
       },
     });
     options.onAnswer?.(answer);
-    return { answer, sha256: body.sha256 };
+    return { answer, sha256: body.sha256, hasBegun: body.hasBegun };
   } catch (error) {
     if (options.signal.aborted) throw new AbortedError('the upload');
     throw target.refusal() ?? stall.error ?? body.failure ?? error;
   } finally {
     stop.abort();
     await body.settled();
-    // Last: a body that ends its hold starts the watch again.
-    stall.pause();
   }
 }
 

@@ -1,11 +1,15 @@
 import { UploadStalledError } from '../errors.ts';
 
-/** Fires when no byte leaves for too long, or when the answer to a complete body does not come. */
-export class StallWatch {
+/**
+ * Fires when no byte leaves for too long, or when the answer to a complete body does not come. Once disposed of it is never armed
+ * again, whoever still calls it: a timer of ten minutes kept a program alive that had ended.
+ */
+export class StallWatch implements Disposable {
   readonly #origin: string;
   readonly #onStall: () => void;
   #timer: NodeJS.Timeout | undefined;
   #error: UploadStalledError | null = null;
+  #isOver = false;
 
   /** @param origin of the upload address; the only part of it that may be shown */
   constructor(origin: string, onStall: () => void) {
@@ -31,8 +35,14 @@ export class StallWatch {
     clearTimeout(this.#timer);
   }
 
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
   #arm(ms: number, code: string, message: string): void {
     clearTimeout(this.#timer);
+    if (this.#isOver) return;
     this.#timer = setTimeout(() => {
       this.#error = new UploadStalledError(message, { code });
       this.#onStall();

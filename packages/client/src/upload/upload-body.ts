@@ -42,6 +42,7 @@ export class UploadBody implements AsyncIterable<Buffer> {
   #sha256: string | null = null;
   #failure: unknown;
   #isAnswered = false;
+  #hasBegun = false;
 
   constructor(options: UploadBodyOptions) {
     this.#options = options;
@@ -51,6 +52,11 @@ export class UploadBody implements AsyncIterable<Buffer> {
   /** The hash, once the last part may leave. Null: no complete body can have left. */
   get sha256(): string | null {
     return this.#sha256;
+  }
+
+  /** Whether a part of the body has left. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** Why the body ended early, if it did. */
@@ -117,6 +123,7 @@ export class UploadBody implements AsyncIterable<Buffer> {
       const slice = part.subarray(at, at + step);
       if (bandwidth !== undefined) await this.#holding(bandwidth.take(slice.length, signal));
       await this.#stopIfAnswered();
+      this.#hasBegun = true;
       yield slice;
       this.#options.onProgress(position + at + slice.length);
     }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { oneOf } from '../wire/known-word.ts';
 import { readPublished, readVideo } from '../wire/wire.ts';
 import type { Published, Video } from '../wire/wire.ts';
 
@@ -44,7 +45,8 @@ export interface OtherEvent extends Delivered {
 /** Check `isKnown` first: then `type` tells what `data` is. */
 export type WebhookEvent = VideoReadyEvent | VideoFailedEvent | FeedPublishedEvent | OtherEvent;
 
-const Envelope = z.object({ type: z.string().min(1), timestamp: z.string().catch(''), data: z.unknown().optional() });
+const Kind = oneOf('video.ready', 'video.failed', 'feed.published');
+const Envelope = z.object({ type: Kind, timestamp: z.string().catch(''), data: z.unknown().optional() });
 
 /** @returns undefined if it is not an event, or a known kind with unexpected data */
 export function readEvent(id: string, json: unknown): WebhookEvent | undefined {

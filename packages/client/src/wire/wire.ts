@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { wholeWords } from '../transport/answer-body.ts';
+import { oneOf } from './known-word.ts';
 
 // Reads what the service sends, as tolerantly as api-spec.md leaves it open: results may be bare or in `data`, unknown fields are
 // dropped, unknown status words are kept, optional fields of a wrong type count as missing. Every length has a limit, and arrays are not
@@ -9,8 +10,6 @@ import { wholeWords } from '../transport/answer-body.ts';
 /** Entries of a list; the specification allows 100 a page. */
 const mostEntries = 1000;
 const mostTags = 1000;
-/** Characters of a status word. */
-const longestWord = 100;
 /** Characters of an address. Signed ones have 1 to 2 KiB; servers refuse more than 8 KiB. */
 export const longestAddress = 8192;
 /** Characters of any other text. */
@@ -19,7 +18,6 @@ const longestText = 65_536;
 const Id = z
   .union([z.string(), z.int().transform(String)])
   .refine((id) => id !== '' && id !== '.' && id !== '..' && id.length <= 500, { error: 'not a usable id' });
-const Word = z.string().min(1).max(longestWord);
 const Text = z.string().max(longestText).optional().catch(undefined);
 const Address = z.string().max(longestAddress).optional().catch(undefined);
 const Tags = z
@@ -30,6 +28,9 @@ const Tags = z
   .catch(undefined);
 const Amount = z.number().nonnegative().optional().catch(undefined);
 const Count = z.int().nonnegative().optional().catch(undefined);
+
+/** api-spec.md section 3 names these four. */
+const VideoStatus = oneOf('pending', 'processing', 'ready', 'failed');
 
 /** Fields in which a failed video may say why; the specification does not show one. */
 const Reason = z
@@ -45,7 +46,7 @@ const VideoAnswer = z
     description: Text,
     channel_id: Text,
     tags: Tags,
-    status: Word,
+    status: VideoStatus,
     duration: Amount,
     created_at: Text,
     thumbnail_url: Address,
@@ -73,7 +74,7 @@ const VideoAnswer = z
   );
 
 const CreatedAnswer = z
-  .object({ id: Id, upload_url: z.string().min(1).nullish(), status: Word.optional().catch(undefined) })
+  .object({ id: Id, upload_url: z.string().min(1).nullish(), status: VideoStatus.optional().catch(undefined) })
   .transform((wire) => ({
     id: wire.id,
     // Cut just above the limit: the record is known by its id, and `send` refuses the address.
@@ -127,7 +128,7 @@ const FeedAnswer = z
 const PublishedAnswer = z
   .object({
     feed_id: Text,
-    status: Word.optional().catch(undefined),
+    status: oneOf('published').optional().catch(undefined),
     published_at: Text,
     video_count: Count,
   })

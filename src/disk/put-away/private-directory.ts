@@ -1,0 +1,111 @@
+import { lstat, mkdir, rename, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoOf } from '../errno.ts';
+import { inDirectory } from '../held-directory.ts';
+import type { HeldDirectory } from '../held-directory.ts';
+import { moveFile } from './move-file.ts';
+
+/** A file to take out of its directory. */
+export interface TakenFile {
+  readonly name: string;
+  /** Of the row it belongs to. */
+  readonly id: string;
+  /** Looks at it before it is taken. What this throws leaves it where it is. */
+  readonly inspect: () => Promise<void>;
+}
+
+/**
+ * Thrown when a file could not be given back under its name, because another file has that now. Both are kept; `cause` is why it was to
+ * be given back.
+ */
+export class RenamedError extends Error {
+  override readonly name = 'RenamedError';
+  readonly newName: string;
+
+  constructor(newName: string, cause: unknown) {
+    super(`it is now ${JSON.stringify(newName)}, because another file has its name`, { cause });
+    this.newName = newName;
+  }
+}
+
+/** Thrown when a directory disappeared during the work. */
+export class DirectoryGoneError extends Error {
+  override readonly name = 'DirectoryGoneError';
+}
+
+/**
+ * Takes a file out of everybody's reach, and works on it there: into a hidden directory of our own beside it, by a rename, so that
+ * whatever takes its name meanwhile is another file. When the work throws, the file gets its name back, or a free one.
+ *
+ * A crash leaves `.dropcast-ID/NAME`: called again, this goes on with that file.
+ *
+ * @param work gets the directory, and whether a crash had left the file there
+ * @returns what the work returns; null when there is no such file
+ * @throws {RenamedError} the work failed, and the file has another name now
+ */
+export async function inPrivateDirectory<T>(
+  from: HeldDirectory,
+  { name, id, inspect }: TakenFile,
+  work: (own: HeldDirectory, isResumed: boolean) => Promise<T>,
+): Promise<T | null> {
+  const own = `.dropcast-${id}`;
+  if (!(await isThere(join(from.at(own), name))) && (await isThere(from.at(name)))) await inspect();
+  await mkdir(from.at(own), 0o700).catch(unlessThere);
+  try {
+    return await inDirectory({ folder: from.at('.'), directory: own }, async (held) => {
+      const isResumed = await isThere(held.at(name));
+      if (!isResumed && !(await take(from.at(name), held.at(name)))) return null;
+      try {
+        return await work(held, isResumed);
+      } catch (error) {
+        throw await giveBack(held.at(name), from, { name, id }, error).then(notMissing, notMissing);
+      }
+    });
+  } finally {
+    // Not empty: something could not be given back, and waits for the next try.
+    await rmdir(from.at(own)).catch(() => undefined);
+  }
+}
+
+async function take(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** @returns what to throw: the error itself when all is as it was */
+async function giveBack(
+  path: string,
+  to: HeldDirectory,
+  file: Pick<TakenFile, 'name' | 'id'>,
+  error: unknown,
+): Promise<unknown> {
+  if (!(await isThere(path))) return error;
+  const asItIs = { confirm: async () => undefined, hasCopyAt: async () => false };
+  const newName = await moveFile({ ...file, ...asItIs, path, source: path }, to);
+  return newName === file.name ? error : new RenamedError(newName, error);
+}
+
+/** `ENOENT` must not pass for a file that is gone: this one is ours, and a directory on its way went. */
+function notMissing(error: unknown): unknown {
+  return errnoOf(error) === 'ENOENT' ? new DirectoryGoneError('a directory went meanwhile', { cause: error }) : error;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+function unlessThere(error: unknown): void {
+  if (errnoOf(error) !== 'EEXIST') throw error;
+}

@@ -1,0 +1,109 @@
+import type { BigIntStats } from 'node:fs';
+import { AbortedError, FileChangedError, readOpenFile } from '@dropcast/client';
+import type { FileReader } from '@dropcast/client';
+import { versionOf } from '../../pipeline/file/file-version.ts';
+import type { FileVersion } from '../../pipeline/file/file-version.ts';
+import { openRegular } from '../accepted-file.ts';
+import { canHold } from '../held-directory.ts';
+
+/** What must be equal before a file is deleted or moved. */
+export interface Expected {
+  /** Null for a sidecar, of which only the content counts. */
+  readonly version: FileVersion | null;
+  /** Hex; null for an import, of which no bytes were sent: then its version must be the one that was read. */
+  readonly sha256: string | null;
+}
+
+export interface ContentChecks {
+  readonly signal: AbortSignal;
+  /** Which process has the file open for writing, or null; see `OpenWriters`. */
+  readonly writerOf: (version: FileVersion) => Promise<string | null>;
+}
+
+/** Thrown when a process has the file open for writing. */
+export class FileInUseError extends Error {
+  override readonly name = 'FileInUseError';
+}
+
+/** A file whose content is what was sent, held open: whatever happens to its path cannot change what was checked. */
+export interface SentFile extends AsyncDisposable {
+  /** Its path by the open descriptor. */
+  readonly source: string;
+  /** @throws {FileChangedError} something happened to it since it was opened */
+  confirm(): Promise<void>;
+  /** Whether the file at this path has the same content. */
+  hasCopyAt(path: string): Promise<boolean>;
+}
+
+/**
+ * Opens a file that nobody else can reach any more, and checks that its content is what was sent.
+ *
+ * @throws {FileChangedError} it is not, or it changed meanwhile
+ * @throws {FileInUseError} a process could still write to it
+ * @throws {AbortedError} the signal fired
+ */
+export async function openSent(path: string, expected: Expected, checks: ContentChecks): Promise<SentFile> {
+  const handle = await openRegular(path);
+  const source = canHold() ? `/proc/self/fd/${handle.fd}` : path;
+  const reader = await readOpenFile(handle, path);
+  try {
+    if (expected.version !== null) requireSameFile(reader.stats, expected.version);
+    await requireNoWriter(reader.stats, checks);
+    const { sha256 } = expected;
+    if (sha256 !== null && (await reader.hash(checks.signal)) !== sha256)
+      throw changed('its content is not what was sent');
+    const confirm = async (): Promise<void> => {
+      if (!isUntouched(reader.stats, await handle.stat({ bigint: true }))) throw changed('it was written to');
+    };
+    await confirm();
+    return {
+      source,
+      confirm,
+      hasCopyAt: (other) => hasContent(other, reader.stats.size, sha256, checks.signal),
+      [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await reader[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Whether it is the file that was accepted, as far as a look tells: its ctime also moves with a rename, chmod or hard link. */
+export function requireSameFile(stats: BigIntStats, expected: FileVersion): void {
+  if (!stats.isFile()) throw changed('it is not a regular file');
+  const now = versionOf(stats);
+  if (now.ino !== expected.ino || now.birthtimeNs !== expected.birthtimeNs)
+    throw changed('it was replaced by another file');
+  if (now.size !== expected.size || now.mtimeNs !== expected.mtimeNs) throw changed('it was written to');
+}
+
+/** @throws {FileInUseError} a process has it open for writing */
+export async function requireNoWriter(stats: BigIntStats, { writerOf }: ContentChecks): Promise<void> {
+  const writer = await writerOf(versionOf(stats));
+  if (writer !== null) throw new FileInUseError(`${writer} has it open for writing`);
+}
+
+/** Whether a regular file has this size and content. Never throws for what is there; only for a stop. */
+export async function hasContent(
+  path: string,
+  size: bigint,
+  sha256: string | null,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (sha256 === null) return false;
+  try {
+    await using reader: FileReader = await readOpenFile(await openRegular(path), path);
+    return reader.stats.size === size && (await reader.hash(signal)) === sha256;
+  } catch (error) {
+    if (error instanceof AbortedError) throw error;
+    return false;
+  }
+}
+
+function isUntouched(before: BigIntStats, now: BigIntStats): boolean {
+  return before.size === now.size && before.mtimeNs === now.mtimeNs && before.ctimeNs === now.ctimeNs;
+}
+
+function changed(how: string): FileChangedError {
+  return new FileChangedError(how, { code: 'changed' });
+}

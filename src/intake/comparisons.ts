@@ -1,0 +1,100 @@
+import type { Logger } from '../log/logger.ts';
+import { createWakeUp } from '../pipeline/wake-up.ts';
+import type { CompleteFile } from '../watch/ports.ts';
+
+export interface ComparisonsOptions {
+  readonly logger: Logger;
+  /** Reads one file and decides what it is. False: not possible now. */
+  readonly compare: (file: CompleteFile, signal: AbortSignal) => Promise<boolean>;
+}
+
+/**
+ * Files of one folder of which only the content tells whether they changed. After a `chmod -R` these are all of them: they wait here
+ * and not in the hands of the watcher, so that new files are taken in meanwhile, and one is read at a time, whatever folder it is in.
+ * Nothing of it is kept on disk: until a file was compared, its row has the old version, and the next start offers it again. Owns the
+ * comparison under way, which ends with it.
+ */
+export class Comparisons implements AsyncDisposable {
+  readonly #options: ComparisonsOptions;
+  readonly #stop = new AbortController();
+  /** By path, in the order in which they came. */
+  readonly #files = new Map<string, CompleteFile>();
+  readonly #wakeUp = createWakeUp();
+  #running: Promise<void> | null = null;
+
+  constructor(options: ComparisonsOptions) {
+    this.#options = options;
+  }
+
+  add(file: CompleteFile): void {
+    if (this.#stop.signal.aborted) return;
+    this.#files.set(file.path, file);
+    this.#wakeUp.ring();
+    this.#running ??= this.#run();
+  }
+
+  files(): readonly CompleteFile[] {
+    return [...this.#files.values()];
+  }
+
+  /** Breaks off the comparison under way, and waits for it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#wakeUp.ring();
+    await this.#running;
+    this.#files.clear();
+  }
+
+  async #run(): Promise<void> {
+    let retryMs = firstRetryMs;
+    while (this.#files.size > 0 && !this.#stop.signal.aborted) {
+      if ((await this.#round()) > 0) {
+        retryMs = firstRetryMs;
+        continue;
+      }
+      // A step has the row, or the disk does not answer.
+      await this.#wakeUp.wait(retryMs);
+      retryMs = Math.min(2 * retryMs, longestRetryMs);
+    }
+    this.#running = null;
+  }
+
+  /** Each file once. @returns how many were decided */
+  async #round(): Promise<number> {
+    let decided = 0;
+    for (const file of this.files()) {
+      if (this.#stop.signal.aborted) return decided;
+      if (!(await inTurn(() => this.#compare(file)))) continue;
+      decided += 1;
+      // Another version of it may have come meanwhile.
+      if (this.#files.get(file.path) === file) this.#files.delete(file.path);
+    }
+    return decided;
+  }
+
+  async #compare(file: CompleteFile): Promise<boolean> {
+    const { compare, logger } = this.#options;
+    try {
+      return !this.#stop.signal.aborted && (await compare(file, this.#stop.signal));
+    } catch (error) {
+      logger.warn('A file could not be compared with what was sent', {
+        folder: file.folder,
+        path: file.path,
+        err: error,
+      });
+      return false;
+    }
+  }
+}
+
+const firstRetryMs = 1_000;
+const longestRetryMs = 60_000;
+
+/** One for the process. */
+let last: Promise<unknown> = Promise.resolve();
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const done = last.then(work);
+  last = done.catch(() => undefined);
+  return done;
+}

@@ -1,0 +1,68 @@
+import { open } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errnoOf } from '../disk/errno.ts';
+import { explainOpening } from './recovery.ts';
+
+/** How long who asks, or tries at the same moment, may be in the way. */
+const patienceMs = 300;
+
+/** The longest delay between two attempts. */
+const betweenMs = 50;
+
+/**
+ * Holds a lock on a file that the kernel releases when the process dies: an open transaction of SQLite on an empty database. Node
+ * itself has no locks for files. The file is private, so no other user can take the lock, and it is never written.
+ *
+ * This process must never open the file with `fs`: closing such a descriptor drops the lock.
+ *
+ * @returns null when another process holds it
+ * @throws {LedgerError} when the file cannot be used
+ */
+export async function lockFile(path: string): Promise<AsyncDisposable | null> {
+  await createPrivate(path);
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const held = await tryLock(path, 'BEGIN EXCLUSIVE');
+    if (held !== null || performance.now() >= end) return held;
+    await sleep(Math.random() * betweenMs);
+  }
+}
+
+/** Whether a process holds the lock. Asking makes no file. */
+export async function isFileLocked(path: string): Promise<boolean> {
+  try {
+    const asked = await tryLock(path, 'BEGIN; SELECT count(*) FROM sqlite_schema', { readOnly: true });
+    await asked?.[Symbol.asyncDispose]();
+    return asked === null;
+  } catch {
+    return false;
+  }
+}
+
+async function createPrivate(path: string): Promise<void> {
+  try {
+    await (await open(path, 'wx', 0o600)).close();
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw await explainOpening(error, path);
+  }
+}
+
+async function tryLock(path: string, transaction: string, options = {}): Promise<AsyncDisposable | null> {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, options);
+    database.exec(transaction);
+    const held = database;
+    return { [Symbol.asyncDispose]: async () => held.close() };
+  } catch (error) {
+    database?.close();
+    if (isBusy(error)) return null;
+    throw await explainOpening(error, path);
+  }
+}
+
+/** `SQLITE_BUSY` (sqlite.org/rescode.html). */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && Number(error.errcode) === 5;
+}

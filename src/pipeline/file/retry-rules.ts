@@ -1,0 +1,52 @@
+import type { Failure, FailureKind } from './failure.ts';
+import type { ReasonCode } from './reasons.ts';
+
+/** Which retry takes a file. `any`: its cause may be cured by now. `named`: a person decides about this one file. `forced`: nothing can have cured it. */
+export type RetryRule =
+  | { readonly takes: 'any' }
+  | {
+      readonly takes: 'named' | 'forced';
+      /** Why a retry of many files leaves it, as the end of `3 files left: …`. */
+      readonly because: string;
+    };
+
+/** Pure: which retry takes a file that stands still because of this failure. */
+export function retryRule(failure: Failure | null): RetryRule {
+  if (failure === null) return any;
+  const rule = ofKind[failure.kind];
+  return rule === 'see code' ? (codes[failure.code] ?? any) : rule;
+}
+
+const any: RetryRule = { takes: 'any' };
+
+const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
+  transient: any,
+  offline: any,
+  throttled: any,
+  suspended: any,
+  'address dead': any,
+  permanent: 'see code',
+  gone: { takes: 'named', because: 'somebody deleted their videos on the service' },
+  // Only `--state skipped` and a name reach it, and both mean it.
+  duplicate: any,
+  vanished: any,
+  changed: any,
+  unclear: { takes: 'named', because: 'an import may have been carried out: look on the service first' },
+  // A new version may have mended it.
+  bug: any,
+};
+
+const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
+  flawed: { takes: 'forced', because: 'empty or damaged, and not changed since' },
+  no_rule: any,
+  sidecar: any,
+  // The channel of the rule, which may be right by now. A video that was deleted is of the kind `gone`.
+  not_found: any,
+  processing_failed: any,
+  gave_up: any,
+  import_in_doubt: any,
+  upload_address_dead: any,
+};
+
+/** Codes of the service are not in it. */
+const codes: Readonly<Record<string, RetryRule | undefined>> = ofCode;

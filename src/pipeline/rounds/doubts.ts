@@ -1,0 +1,92 @@
+import { withoutToken } from '../file/facts.ts';
+import type { Clock, FileStore, LeftoverStore, RemoteVideo, UnansweredCreate, VideoLibrary } from '../file/ports.ts';
+import type { Rows } from '../file/rows.ts';
+
+export interface DoubtsWorld {
+  readonly store: Pick<LeftoverStore, 'unanswered' | 'hasVideo'> & Pick<FileStore, 'load'>;
+  readonly rows: Pick<Rows, 'hold'>;
+  readonly library: Pick<VideoLibrary, 'list'>;
+  readonly clock: Clock;
+}
+
+/** Finds out which create requests without an answer made no record, so that the list of suspects has what is really there. */
+export interface Doubts {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Time enough for a request that is applied late. */
+const settledMs = 15 * 60_000;
+
+/** Between two looks, and for each page that the last one read: the list of a large library costs many requests. */
+const everyMs = 3_600_000;
+const perPageMs = 10 * 60_000;
+
+/** A longer list is not read: its doubts stay. */
+const mostPages = 50;
+
+/** How far the clocks of both sides may differ. */
+const skewMs = 3_600_000;
+
+/** Decision record 0024 says what proves that there is no record. */
+export function createDoubts({ store, rows, library, clock }: DoubtsWorld): Doubts {
+  /** Requests that the last look found no record for: the next one decides. */
+  let missing: ReadonlySet<string> = new Set();
+  /** Whether the list shows records without bytes at all: if not, their absence proves nothing. */
+  let showsPending = false;
+  let notBefore = -Infinity;
+
+  const isImport = async ({ fileId }: UnansweredCreate): Promise<boolean> =>
+    (await store.load(fileId))?.sourceUrl !== null;
+
+  const doubtful = async (): Promise<readonly UnansweredCreate[]> => {
+    const now = clock.now();
+    const settled = (await store.unanswered()).filter(({ at }) => at < now - settledMs || at > now);
+    const imports = await Promise.all(settled.map(isImport));
+    return settled.filter((_, index) => imports[index] === false);
+  };
+
+  /** Records that may be the one that was asked for: empty, of that title, not older, and of no file. */
+  const isAmong = async ({ title, at }: UnansweredCreate, videos: readonly RemoteVideo[]): Promise<boolean> => {
+    for (const video of videos) {
+      const isLike = video.status === 'pending' && (video.title ?? title) === title;
+      if (isLike && (video.createdAt ?? at) >= at - skewMs && !(await store.hasVideo(video.id))) return true;
+    }
+    return false;
+  };
+
+  return {
+    run: async (signal) => {
+      if (clock.elapsed() < notBefore) return;
+      notBefore = clock.elapsed() + everyMs;
+      const doubts = await doubtful();
+      const videos = doubts.length === 0 ? null : await wholeList(library, signal);
+      if (videos === null) return;
+      notBefore += Math.ceil(videos.length / 100) * perPageMs;
+      showsPending ||= videos.some(({ status }) => status === 'pending');
+      if (!showsPending) return;
+      const before = missing;
+      const absent = new Set<string>();
+      for (const doubt of doubts) if (!(await isAmong(doubt, videos))) absent.add(doubt.token);
+      missing = absent;
+      for (const { token, fileId } of doubts.filter((doubt) => absent.has(doubt.token) && before.has(doubt.token)))
+        await rows.hold(fileId, (row) =>
+          row.write(withoutToken(row.facts, token), `the service has no record of create request ${token}`),
+        );
+    },
+  };
+}
+
+/** Null when it cannot be read to its end. */
+async function wholeList(
+  library: Pick<VideoLibrary, 'list'>,
+  signal: AbortSignal,
+): Promise<readonly RemoteVideo[] | null> {
+  const videos: RemoteVideo[] = [];
+  for (let page = 1; page <= mostPages; page += 1) {
+    const answer = await library.list(page, signal);
+    if (!answer.ok) return null;
+    videos.push(...answer.value.videos);
+    if (answer.value.videos.length < answer.value.perPage) return videos;
+  }
+  return null;
+}

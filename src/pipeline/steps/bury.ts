@@ -1,0 +1,40 @@
+import { unbound } from '../file/facts.ts';
+import type { Failure } from '../file/failure.ts';
+import type { RequestPriority, VideoHost } from '../file/ports.ts';
+import type { Row } from '../file/rows.ts';
+
+/**
+ * Deletes the video of a row that is `dying`. Only after the service says that it is gone may another one be created, else a late
+ * DELETE or a late PUT could hit the wrong one (design 5.5; without this mark an exhaustive model of the protocol loses a file).
+ *
+ * @param note for the history, once the video is gone
+ * @returns why it is not deleted yet, or null
+ */
+export async function bury(
+  row: Row,
+  signal: AbortSignal,
+  of: {
+    readonly host: Pick<VideoHost, 'remove' | 'status'>;
+    readonly priority: RequestPriority;
+    readonly note: string;
+  },
+): Promise<Failure | null> {
+  const { videoId } = row.facts;
+  if (videoId === null) {
+    await row.write(unbound);
+    return null;
+  }
+  const removed = await of.host.remove(videoId, signal, of.priority);
+  if (!removed.ok) return removed.failure;
+  const status = await of.host.status(videoId, signal, of.priority);
+  if (status.ok) return stillThere(videoId);
+  if (status.failure.kind !== 'gone') return status.failure;
+  await row.write(unbound, `video ${videoId} ${of.note}`);
+  return null;
+}
+
+const stillThere = (videoId: string): Failure => ({
+  kind: 'transient',
+  code: 'still_there',
+  message: `the service still lists video ${videoId} after it was deleted`,
+});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { leftForYou } from '../../src/daemon/view.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
+import type { FileFilter } from '../../src/ledger/view.ts';
+import { ready, someFacts } from '../pipeline/some-facts.ts';
+
+const rows: readonly Facts[] = [
+  someFacts({ id: 'held', path: 'held', end: 'held', endedAt: 1 }),
+  someFacts({ id: 'failed', path: 'failed', end: 'failed', endedAt: 2 }),
+  someFacts({ id: 'gone', path: 'gone', end: 'failed', endedAt: 3 }),
+  someFacts({ id: 'elsewhere', path: 'elsewhere', folder: '/former', end: 'held', endedAt: 4 }),
+  someFacts({ id: 'done', path: 'done', ...ready, end: 'done', endedAt: 5 }),
+  someFacts({ id: 'skipped', path: 'skipped', end: 'skipped', endedAt: 6 }),
+  someFacts({ id: 'this run', path: 'this run', end: 'failed', endedAt: 10 }),
+];
+const ledger = {
+  list: async ({ states }: FileFilter) => rows.filter((facts) => states?.includes(stateOf(facts))),
+};
+
+test('what earlier runs left in the folders for a person: failed or held, and still there', async () => {
+  const left = await leftForYou(ledger, { folders: ['/inbox'], before: 10 }, async (_, path) => path !== 'gone');
+  expect(left.map(({ id, state }) => [id, state])).toEqual([
+    ['held', 'held'],
+    ['failed', 'failed'],
+  ]);
+});

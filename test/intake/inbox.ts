@@ -1,0 +1,244 @@
+import { mkdir } from 'node:fs/promises';
+import { expect } from 'vitest';
+import type { FolderConfig } from '../../src/config/config.ts';
+import { createLocalFiles, isThere } from '../../src/disk/local-files.ts';
+import { createFolders } from '../../src/intake/folders.ts';
+import type { Folders } from '../../src/intake/folders.ts';
+import { createIntake } from '../../src/intake/intake.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Events } from '../../src/pipeline/events.ts';
+import { isGivenUp } from '../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { decide } from '../../src/pipeline/file/machine.ts';
+import { setback } from '../../src/pipeline/file/outcome.ts';
+import type { Outcome } from '../../src/pipeline/file/outcome.ts';
+import type { Answer, LocalFiles } from '../../src/pipeline/file/ports.ts';
+import { createRows } from '../../src/pipeline/file/rows.ts';
+import type { Row, Rows } from '../../src/pipeline/file/rows.ts';
+import { createRunner } from '../../src/pipeline/steps/runner.ts';
+import { failure } from '../pipeline/some-facts.ts';
+import { recordingLogger } from '../pipeline/silent-logger.ts';
+import { TestClock } from '../pipeline/test-clock.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../support/scratch-directory.ts';
+import { until } from '../support/until.ts';
+
+const policy = { attempts: 3, retryAt: () => 9e15, now: () => 50 };
+
+export interface InboxOptions {
+  readonly config?: Partial<FolderConfig>;
+  /** Stands before the hash of a file. */
+  readonly onHash?: (facts: Facts, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** A watched folder with everything that takes files in: real files, the real watcher, the real ledger. Nothing is ever sent. */
+export async function openInbox(options: InboxOptions = {}): Promise<Inbox> {
+  const scratch = await scratchDirectory();
+  await mkdir(scratch.file('in'));
+  return new Inbox(scratch, await openLedger(scratch.file('state')), options);
+}
+
+export class Inbox implements AsyncDisposable {
+  readonly ledger: Ledger;
+  readonly path: string;
+  readonly log = recordingLogger();
+  /** Files that were hashed, and how many at the same time at most. */
+  readonly hashed: string[] = [];
+  mostHashing = 0;
+  readonly #scratch: ScratchDirectory;
+  readonly #options: InboxOptions;
+  #folders: Folders | null = null;
+  #rows: Rows | null = null;
+  #hashing = 0;
+  #ids = 0;
+
+  constructor(scratch: ScratchDirectory, ledger: Ledger, options: InboxOptions) {
+    this.#scratch = scratch;
+    this.path = scratch.file('in');
+    this.ledger = ledger;
+    this.#options = options;
+  }
+
+  at(name: string): string {
+    return `${this.path}/${name}`;
+  }
+
+  get folders(): Folders {
+    if (this.#folders === null) throw new Error('the folder is not watched');
+    return this.#folders;
+  }
+
+  /** How many offers were put off because a step has the row. */
+  busy(): number {
+    return this.log.lines.filter(({ fields }) => (fields['err'] as Error | undefined)?.name === 'BusyError').length;
+  }
+
+  rows(): Promise<readonly Facts[]> {
+    return this.ledger.list({ limit: 100_000 });
+  }
+
+  async start(): Promise<void> {
+    const { ledger } = this;
+    // As the daemon does.
+    const events: Events = {
+      emit: (event) => {
+        if (event.type === 'file' && isGivenUp(event.facts)) this.#folders?.givenUp(event.facts);
+      },
+    };
+    const rows = createRows({ store: ledger, events });
+    const local = this.#local();
+    const unreachable = (): never => expect.unreachable();
+    const runner = createRunner({
+      rows,
+      store: ledger,
+      steps: { creating: unreachable, uploading: unreachable },
+      policy,
+      events,
+      clock: new TestClock(),
+      logger: this.log,
+      ended: () => undefined,
+      stuck: unreachable,
+    });
+    const newId = (): string => `f_${(this.#ids += 1)}`;
+    const intake = createIntake({ store: ledger, rows, local, runner, clock: new TestClock(), newId, exists: isThere });
+    this.#rows = rows;
+    this.#folders = createFolders({
+      config: { folders: [folderConfig(this.path, this.#options.config)] },
+      intake,
+      ledger,
+      events,
+      logger: this.log,
+      broke: unreachable,
+      tookIn: () => undefined,
+    });
+    await this.#folders.start();
+  }
+
+  /** Everything on disk was seen, and nothing is left to do with it. */
+  async settled(): Promise<void> {
+    await until('nothing settles', () => !this.folders.isSettling());
+    await this.rescan();
+    await until('nothing settles', () => !this.folders.isSettling());
+  }
+
+  rescan(): Promise<void> {
+    return this.folders.rescan();
+  }
+
+  async stop(): Promise<void> {
+    await this.#folders?.[Symbol.asyncDispose]();
+    this.#folders = null;
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Steps that work on all rows. Each function lets one of them find out what its file is now, and end. */
+  async holdAll(step: 'creating' | 'uploading'): Promise<readonly (() => Promise<void>)[]> {
+    const all = await this.rows();
+    const begun: Promise<void>[] = [];
+    const ends = all.map(({ id }) => {
+      const { promise: go, resolve: end } = Promise.withResolvers<void>();
+      const { promise: isBegun, resolve: begin } = Promise.withResolvers<void>();
+      begun.push(isBegun);
+      const done = this.#rows?.hold(id, async (row) => {
+        const before = await this.#local().hash(row.facts, new AbortController().signal);
+        begin();
+        await go;
+        const outcome = step === 'creating' ? await this.#create(row) : await this.#upload(row, before);
+        await row.write(decide(step, { facts: row.facts, policy }, outcome).facts);
+      });
+      return async () => {
+        end();
+        await done;
+      };
+    });
+    await Promise.all(begun);
+    return ends;
+  }
+
+  /** A step takes the file of the newest row for changed or vanished. */
+  async giveUp(end: 'superseded' | 'vanished'): Promise<void> {
+    const row = (await this.rows()).at(-1);
+    await this.#rows?.hold(row?.id ?? '', (held) => held.write({ end, why: end }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.ledger[Symbol.asyncDispose]();
+    await this.#scratch[Symbol.asyncDispose]();
+  }
+
+  async #create(row: Row): Promise<Outcome> {
+    const missing = await this.#local().check(row.facts);
+    if (missing !== null) return setback(missing);
+    await row.write({ intent: null, videoId: 'vid_1', uploadUrl: 'u:1' });
+    return { type: 'bound' };
+  }
+
+  /** What was read before is what was sent; before the gate it has to be the content of now. */
+  async #upload(row: Row, before: Answer<string>): Promise<Outcome> {
+    const hasPassed = row.facts.sha256 !== null;
+    const now = await this.#local().hash(row.facts, new AbortController().signal);
+    const isSame = before.ok && now.ok && now.value === before.value;
+    const isGone = !now.ok && now.failure.kind === 'vanished';
+    if (!hasPassed && !isSame && !isGone) return setback(failure('changed'));
+    const sha256 = before.ok ? before.value : '';
+    await row.write({ sha256, uploadedAt: 3, processingSince: 3, remoteStatus: 'processing' });
+    return { type: 'arrived' };
+  }
+
+  #local(): LocalFiles {
+    const local = createLocalFiles({
+      whyAway: async (folder, missing) => this.#folders?.whyAway(folder, missing) ?? null,
+      writerOf: async () => null,
+      isSidecarUsed: async () => false,
+      service: null,
+    });
+    return {
+      ...local,
+      hash: async (facts, signal) => {
+        this.hashed.push(facts.path);
+        this.#hashing += 1;
+        this.mostHashing = Math.max(this.mostHashing, this.#hashing);
+        try {
+          await this.#options.onHash?.(facts, signal);
+          return await local.hash(facts, signal);
+        } finally {
+          this.#hashing -= 1;
+        }
+      },
+    };
+  }
+}
+
+export function folderConfig(path: string, other: Partial<FolderConfig> = {}): FolderConfig {
+  return {
+    path,
+    key: 'folders[0]',
+    include: ['**/*.mp4'],
+    exclude: [],
+    settleMs: 20,
+    watch: 'polling',
+    rescanMs: 600_000,
+    onDuplicate: 'skip',
+    onChange: 'upload',
+    afterReady: { kind: 'keep' },
+    rules: [
+      {
+        key: 'folders[0].rules[0]',
+        line: 1,
+        match: '**',
+        channel: 'ch_news',
+        title: '{title}',
+        description: null,
+        tags: [],
+        publish: [],
+      },
+    ],
+    ...other,
+  };
+}

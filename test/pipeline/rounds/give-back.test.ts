@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import { createGiveBack } from '../../../src/pipeline/rounds/give-back.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Answer } from '../../../src/pipeline/file/ports.ts';
+import { rowsOf } from '../held-rows.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { recordingLogger } from '../silent-logger.ts';
+import { created, failure, someFacts, uploaded } from '../some-facts.ts';
+import { TestClock } from '../test-clock.ts';
+
+const live = new AbortController().signal;
+const left = { ...created, end: 'superseded', endedAt: 1 } as const;
+const gone = { ok: false, failure: failure('gone') } as const;
+const inDoubt = { ok: false, failure: failure('transient', { inDoubt: true }) } as const;
+const pending = { ok: true, value: 'pending' } as const;
+
+/** A round over these rows; the service has each video as `pending` until it is deleted. */
+function open(...others: readonly Partial<Facts>[]) {
+  const rows = others.map((other, n) => someFacts({ id: `f_${n + 1}`, path: `${n}.mp4`, ...other }));
+  const store = new MemoryStore(rows);
+  const clock = new TestClock();
+  const logger = recordingLogger();
+  const calls: string[] = [];
+  const deleted = new Set<string>();
+  const host = {
+    status: async (videoId: string, _signal: AbortSignal, priority?: string): Promise<Answer<string>> => {
+      calls.push(`status ${videoId}, ${priority}`);
+      return deleted.has(videoId) ? gone : pending;
+    },
+    remove: async (videoId: string, _signal: AbortSignal, priority?: string): Promise<Answer<null>> => {
+      const mark = store.rows.find((facts) => facts.videoId === videoId)?.dying === true ? 'dying' : 'not dying';
+      calls.push(`remove ${videoId}, ${priority}, ${mark} on disk`);
+      deleted.add(videoId);
+      return { ok: true, value: null };
+    },
+  };
+  const receipts = { append: async (step: string) => void calls.push(`receipt ${step}`) };
+  const rowsOfStore = rowsOf(store);
+  const start = () => createGiveBack({ store, rows: rowsOfStore, host, receipts, clock, logger });
+  let round = start();
+  return {
+    store,
+    clock,
+    host,
+    calls,
+    logger,
+    rows: rowsOfStore,
+    restart: () => (round = start()),
+    run: async (minutes = 1) => {
+      for (let n = 0; n < minutes; n += 1) {
+        clock.advance(60_000);
+        await round.run(live);
+      }
+    },
+  };
+}
+
+const proof = ['status vid_1, poll', 'receipt dying', 'remove vid_1, poll, dying on disk', 'status vid_1, poll'];
+
+describe('a record that nobody will fill', () => {
+  test.each(['superseded', 'vanished'] as const)(
+    'of a file that is %s is deleted: asked again, marked on disk, deleted, and looked for',
+    async (end) => {
+      const { store, calls, run } = open({ ...left, end });
+      await run();
+      expect(calls).toEqual(proof);
+      expect(store.row()).toMatchObject({ end, videoId: null, dying: false });
+      expect(await store.deletionsSince(0)).toBe(1);
+      await run(30);
+      expect(calls).toEqual(proof);
+    },
+  );
+
+  test('is left alone while a late request may still reach it', async () => {
+    const { calls, clock, run } = open({ ...left, endedAt: 1_050_000 });
+    await run();
+    expect(calls).toEqual([]);
+    clock.advance(60_000);
+    await run();
+    expect(calls).toEqual(proof);
+  });
+
+  test.for<[string, Partial<Facts>]>([
+    ['a file that failed: a retry sends to it', { ...left, end: 'failed' }],
+    ['a file that is held', { ...left, end: 'held' }],
+    ['a file that waits', { ...created, notBefore: 9 }],
+    ['a file on its way', created],
+    ['a file whose bytes are there', { ...uploaded, end: 'superseded', endedAt: 1 }],
+    ['no file: there never was one', { end: 'superseded', endedAt: 1 }],
+    ['a record that is not empty', { ...left, remoteStatus: 'failed' }],
+  ])('is not that of %s', async ([, other]) => {
+    const { calls, run } = open(other);
+    await run(30);
+    expect(calls).toEqual([]);
+  });
+
+  test('is not one that another file has', async () => {
+    const { calls, run } = open(left, created);
+    await run(30);
+    expect(calls).toEqual([]);
+  });
+
+  test('is kept when all bytes may have left, whatever the service says of it', async () => {
+    const { store, calls, run } = open({ ...left, sha256: 'aa' });
+    await run(30);
+    expect(calls.every((call) => call === 'status vid_1, poll')).toBe(true);
+    expect(calls.length).toBeLessThan(5);
+    expect(store.row().videoId).toBe('vid_1');
+  });
+
+  test.each(['processing', 'ready', 'failed'])(
+    'that turns out to be %s is no empty record, and is kept',
+    async (word) => {
+      const { store, host, calls, run } = open(left);
+      host.status = async () => ({ ok: true, value: word });
+      await run(30);
+      expect(calls).toEqual([]);
+      expect(store.row()).toMatchObject({ videoId: 'vid_1', remoteStatus: word, dying: false });
+      expect(await store.abandoned(['superseded'], 9)).toEqual([]);
+    },
+  );
+
+  test('that is gone already is forgotten', async () => {
+    const { store, host, run } = open(left);
+    host.status = async () => gone;
+    await run();
+    expect(store.row().videoId).toBeNull();
+  });
+
+  test.each([
+    ['the service cannot say what it is', { status: inDoubt }],
+    ['the service does not know its word', { status: { ok: true, value: 'draft' } as const }],
+  ])('stays while %s', async (_name, { status }) => {
+    const { store, host, calls, run } = open(left);
+    host.status = async () => status;
+    await run(30);
+    expect(calls).toEqual([]);
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', dying: false });
+  });
+
+  test('whose deletion got no answer is deleted again after a restart, without another question', async () => {
+    const { store, host, calls, run, restart } = open(left);
+    const { remove } = host;
+    host.remove = async () => inDoubt;
+    await run();
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', dying: true });
+    host.remove = remove;
+    calls.length = 0;
+    restart();
+    await run();
+    expect(calls).toEqual(['remove vid_1, poll, dying on disk', 'status vid_1, poll']);
+    expect(store.row().videoId).toBeNull();
+  });
+
+  test('is one of a hundred a day at most; a restart begins no new day', async () => {
+    const many = Array.from({ length: 120 }, (_, n) => ({ ...left, videoId: `vid_${n}` }));
+    const { store, logger, run, restart } = open(...many);
+    await run(20);
+    restart();
+    await run(20);
+    const remaining = (): number => store.rows.filter(({ videoId }) => videoId !== null).length;
+    expect(remaining()).toBe(20);
+    expect(logger.lines.map(({ message }) => message)).toContainEqual(expect.stringContaining('dropcast suspects'));
+    await run(24 * 60);
+    expect(remaining()).toBe(0);
+  });
+
+  test('waits while somebody works on its file', async () => {
+    const { calls, rows, run } = open(left);
+    await rows.hold('f_1', () => run());
+    expect(calls).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Evidence, FileOnDisk, LedgerRow, ListedRecord } from './evidence.ts';
+
+/** What the ledger says: read from a copy after the end of every process, so that reading cannot change it. */
+export async function readLedger(stateDir: string): Promise<Pick<Evidence, 'rows' | 'history' | 'listed'>> {
+  const copy = await mkdtemp(join(tmpdir(), 'dropcast-ledger-'));
+  try {
+    const names = await readdir(stateDir).catch(() => [] as string[]);
+    if (!names.includes('ledger.db')) return { rows: [], history: new Map(), listed: [] };
+    for (const name of names.filter((one) => one.startsWith('ledger.db')))
+      await copyFile(join(stateDir, name), join(copy, name));
+    using database = new DatabaseSync(join(copy, 'ledger.db'));
+    return read(database);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+function read(database: DatabaseSync): Pick<Evidence, 'rows' | 'history' | 'listed'> {
+  const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
+  if (!tables.some(({ name }) => name === 'file')) return { rows: [], history: new Map(), listed: [] };
+  const rows = database.prepare('SELECT * FROM file ORDER BY seq').all().map(rowOf);
+  const history = new Map<string, string[]>();
+  for (const { file_id: id, state } of database.prepare('SELECT file_id, state FROM history ORDER BY seq').all())
+    history.set(String(id), [...(history.get(String(id)) ?? []), String(state)]);
+  return { rows, history, listed: rows.flatMap(suspectsOf) };
+}
+
+function rowOf(row: Record<string, unknown>): LedgerRow {
+  const plan = JSON.parse(String(row['plan'])) as { readonly title?: string } | null;
+  const failure = JSON.parse(String(row['last_failure'])) as { readonly message?: string } | null;
+  return {
+    id: String(row['id']),
+    path: join(String(row['folder']), String(row['path'])),
+    state: String(row['state']),
+    sha256: textOf(row['sha256']),
+    videoId: textOf(row['video_id']),
+    title: plan?.title ?? null,
+    why: textOf(row['why']) ?? failure?.message ?? null,
+    suspects: (JSON.parse(String(row['suspects'])) as readonly string[]).length,
+    intent: textOf(row['intent']),
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** Create requests whose answer never came: dropcast counts them, and knows them by title. */
+function suspectsOf({ suspects, intent, title }: LedgerRow): ListedRecord[] {
+  const count = suspects + (intent === null ? 0 : 1);
+  return Array.from({ length: count }, () => ({ videoId: null, title: title ?? '' }));
+}
+
+/** Every regular file below a directory. */
+export async function filesBelow(directory: string): Promise<readonly FileOnDisk[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(async (entry) => {
+        const path = join(entry.parentPath, entry.name);
+        return { path, sha256: sha256Of(await readFile(path)) };
+      }),
+  );
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,124 @@
+import type { Finding } from './scenario.ts';
+import type { Edit } from './plant.ts';
+import type { ScenarioName } from './scenarios.ts';
+
+/** A fault of the kind that the product has to be free of, and who has to notice it. */
+export interface PlantedBug {
+  readonly edits: readonly Edit[];
+  readonly scenario: ScenarioName;
+  readonly caughtBy: Finding['invariant'];
+}
+
+/** Waits that would take a minute. Applied to the copy that plays a hurried scenario, with a planted bug or without. */
+export const hurried: readonly Edit[] = [
+  { anchor: 'addressGraceMs = 6e4', instead: 'addressGraceMs = 300' },
+  { anchor: 'Math.max(10 * settleMs, 3e4)', instead: 'Math.max(10 * settleMs, 300)' },
+];
+
+export const bugs = {
+  'an upload is repeated without asking first': {
+    edits: [
+      {
+        anchor: 'if (uploadStartedAt === null) return send(row, signal, world);',
+        instead: 'return send(row, signal, world);',
+      },
+    ],
+    scenario: 'the answer to an upload is lost',
+    caughtBy: 'no record gets a second complete body',
+  },
+  'the beginning of an upload is not written down': {
+    edits: [
+      {
+        anchor: 'await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });',
+        instead: '',
+      },
+    ],
+    scenario: 'killed when the service has all bytes',
+    caughtBy: 'no record gets a second complete body',
+  },
+  'a record with a dead address is replaced without being marked as dying': {
+    edits: [{ anchor: 'dying: true, replacements: replacements + 1', instead: 'replacements: replacements + 1' }],
+    scenario: 'an upload address dies',
+    caughtBy: 'every empty record is in use or listed',
+  },
+  'the last part leaves without a second look at the file': {
+    edits: [{ anchor: 'async confirm(sha256, signal) {', instead: 'async confirm(sha256, signal) { return;' }],
+    scenario: 'a file is overwritten while it is sent',
+    caughtBy: 'no mixture of two versions is sent',
+  },
+  'a create request in doubt is repeated by the client library': {
+    edits: [{ anchor: 'if (!facts.isRepeatable && mayHaveHappened(error)) return null;', instead: '' }],
+    scenario: 'the answer to a create request is lost',
+    caughtBy: 'every empty record is in use or listed',
+  },
+  'the intent to create is not written down': {
+    edits: [
+      {
+        anchor: 'const facts = await row.write({ intent: token, suspects: suspectsOf(row.facts) });',
+        instead: 'const facts = row.facts;',
+      },
+    ],
+    scenario: 'killed when the service has made the record',
+    caughtBy: 'every empty record is in use or listed',
+  },
+  'create requests in doubt are forgotten': {
+    edits: [
+      {
+        anchor: 'return facts.intent === null ? facts.suspects : [...facts.suspects, facts.intent];',
+        instead: 'return facts.suspects;',
+      },
+    ],
+    scenario: 'the answer to a create request is lost',
+    caughtBy: 'every empty record is in use or listed',
+  },
+  'the folder is scanned once only': {
+    edits: [{ anchor: 'this.#cancelNext = clock.after(jittered, () => void this.#follow());', instead: '' }],
+    scenario: 'a file comes after the first scan, and no event tells of it',
+    caughtBy: 'every file on disk is ready, or a person is told why',
+  },
+  'receipts are not written': {
+    edits: [{ anchor: 'await log.append({ ...receiptOf(step, facts) });', instead: '' }],
+    scenario: 'an old copy of the ledger is restored',
+    caughtBy: 'no content is a video twice',
+  },
+  'an outage uses up the attempts of a file': {
+    edits: [
+      {
+        anchor: 'return failure.kind !== "offline" && failure.kind !== "throttled" && failure.kind !== "suspended";',
+        instead: 'return true;',
+      },
+    ],
+    scenario: 'the API is away for longer than all attempts',
+    caughtBy: 'every file on disk is ready, or a person is told why',
+  },
+  'a file that somebody still writes is taken': {
+    edits: [{ anchor: 'const writer = await writers.of(file.version, unchangedMs);', instead: 'const writer = null;' }],
+    scenario: 'a writer pauses with the file open',
+    caughtBy: 'no mixture of two versions is sent',
+  },
+  'equal content is not looked for': {
+    edits: [
+      {
+        anchor: 'const twins = await store.twins(facts, [...passing]);',
+        instead: 'const twins = [];',
+      },
+    ],
+    scenario: 'equal files come together',
+    caughtBy: 'no content is a video twice',
+  },
+  'the hash is not compared before a file is deleted': {
+    edits: [
+      {
+        anchor: 'return hash.value === facts.sha256 ? null : notTheSame("its content is not what was sent");',
+        instead: 'return null;',
+      },
+    ],
+    scenario: 'a file is overwritten between ready and delete',
+    caughtBy: 'no content is lost',
+  },
+  'a moved file overwrites what has its name': {
+    edits: [{ anchor: 'await link(from, to); await unlink(from);', instead: 'await rename(from, to);' }],
+    scenario: 'another file has the name that a file is moved to',
+    caughtBy: 'no content is lost',
+  },
+} satisfies Record<string, PlantedBug>;

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { bugs, hurried } from './bugs.ts';
+import type { PlantedBug } from './bugs.ts';
+import { plant } from './plant.ts';
+import type { Edit } from './plant.ts';
+import { perform } from './scenario.ts';
+import type { Finding } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
+import type { ScenarioName } from './scenarios.ts';
+
+/** Scenarios that the product does not survive yet. One that it survives has to leave this list: `test.fails` then fails. */
+const toBeMended: ReadonlySet<ScenarioName> = new Set<ScenarioName>([
+  'only the upload host is away for longer than all attempts',
+  'a file is overwritten while it is sent',
+  'a file is overwritten while it is sent, and its time set back',
+  'the service writes its status words with capitals',
+  'the list of videos fails',
+  'two installations watch one folder',
+  'retry --all meets a file that is known to be cut off',
+  'purged and installed again, with files put away before',
+  'once runs again while a file is held',
+  'the receipts have a line that is not ours',
+  'a sidecar stays when its video is put away',
+  'of equal files the first fails in processing',
+]);
+
+const copies: string[] = [];
+afterAll(async () => {
+  for (const copy of copies) await rm(copy, { recursive: true });
+});
+
+/** The program as it is, or a copy of it with changes. */
+async function programWith(edits: readonly Edit[]): Promise<string> {
+  if (edits.length === 0) return inject('program');
+  const folder = join(tmpdir(), `dropcast-planted-${randomBytes(6).toString('hex')}`);
+  copies.push(folder);
+  return plant(inject('program'), folder, edits);
+}
+
+async function play(name: ScenarioName, edits: readonly Edit[], patienceMs: number): Promise<readonly Finding[]> {
+  const scenario = scenarios[name];
+  const program = await programWith([...(scenario.isHurried === true ? hurried : []), ...edits]);
+  return perform(scenario, { program, patienceMs });
+}
+
+describe.concurrent('the judge finds nothing', () => {
+  for (const name of Object.keys(scenarios) as ScenarioName[]) {
+    const run = toBeMended.has(name) ? test.fails : test;
+    run(name, async () => {
+      expect(await play(name, [], toBeMended.has(name) ? 8_000 : 60_000)).toEqual([]);
+    });
+  }
+});
+
+describe.concurrent('the judge finds a planted bug', () => {
+  const table: string[] = [];
+  afterAll(() => {
+    console.info(
+      `planted bug → caught by\n  ${table.toSorted().join('\n  ')}\n${table.length} of ${Object.keys(bugs).length}`,
+    );
+  });
+  for (const [name, bug] of Object.entries<PlantedBug>(bugs))
+    test(name, async () => {
+      const found = await play(bug.scenario, bug.edits, 8_000);
+      expect(found.map(({ invariant }) => invariant)).toContain(bug.caughtBy);
+      table.push(`${name} → ${bug.caughtBy}`);
+    });
+});

@@ -1,0 +1,208 @@
+import type { Content, Removal } from './machine/disk.ts';
+import type { WrittenSidecar } from './people.ts';
+
+export interface ServiceRecord {
+  readonly id: string;
+  /** Of the create request. */
+  readonly token: string;
+  readonly title: string;
+  readonly status: 'pending' | 'processing' | 'ready' | 'failed';
+  /** Of the last complete body. */
+  readonly sha256: string | null;
+  /** Complete bodies. */
+  readonly bodies: number;
+  readonly createdAt: number;
+  /** When somebody was first told. */
+  readonly readyAt: number | null;
+  readonly deletedAt: number | null;
+}
+
+export interface JournalEntry {
+  readonly at: number;
+  readonly what: string;
+  readonly video?: string | null;
+  readonly said?: string;
+}
+
+/** A row as it is at the end, as far as the judge needs it. */
+export interface JudgedRow {
+  readonly id: string;
+  readonly path: string;
+  readonly size: number;
+  readonly state: string;
+  readonly why: string | null;
+  readonly videoId: string | null;
+  readonly sha256: string | null;
+  readonly tokens: readonly string[];
+  readonly failure: { readonly kind: string; readonly code: string } | null;
+}
+
+/** All that a life left behind. Times are true milliseconds since its beginning. */
+export interface Evidence {
+  readonly contents: readonly Content[];
+  readonly removals: readonly Removal[];
+  /** Names that dropcast took away: by deleting or by moving. */
+  readonly putAway: readonly { readonly path: string; readonly at: number }[];
+  /** Files to be uploaded that lie in the watched folders at the end. */
+  readonly onDisk: readonly { readonly path: string; readonly sha256: string; readonly size: number }[];
+  readonly sidecars: readonly WrittenSidecar[];
+  readonly records: readonly ServiceRecord[];
+  readonly journal: readonly JournalEntry[];
+  readonly rows: readonly JudgedRow[];
+  readonly requestsPerHour: number;
+  readonly wasClockSet: boolean;
+  /** An older copy of the ledger was put back: what it did not know is known from receipts alone. */
+  readonly wasRestored: boolean;
+  readonly calm: {
+    readonly isOver: boolean;
+    readonly minutes: number;
+    readonly requests: number;
+    readonly why: string;
+  };
+}
+
+export interface Violation {
+  readonly invariant: string;
+  readonly found: string;
+}
+
+/** The most that a file may need after the faults have stopped. */
+export const bounds = { minutes: 100, requestsPerFile: 60 } as const;
+
+type Finder = (evidence: Evidence) => readonly string[];
+
+/** What must hold after every life, by the ids of `test/reliability/model/specs.ts`. Pure. */
+const invariants: Readonly<Record<string, Finder>> = {
+  'no file is lost': ({ onDisk, records, rows }) =>
+    onDisk
+      .filter(({ sha256 }) => !isReady(records, sha256))
+      .filter(({ path, size }) => !rows.some((row) => row.path === path && row.size === size && needsPerson(row)))
+      .map(
+        ({ path }) =>
+          `${path} is on disk, not ready, and ${
+            rows
+              .filter((row) => row.path === path)
+              .map(shown)
+              .join('; ') || 'has no row'
+          }`,
+      ),
+
+  'no content twice': ({ records, contents, rows, wasRestored }) =>
+    [...new Set(contents.map(({ sha256 }) => sha256))].flatMap((sha256) => {
+      const holders = records
+        .filter((record) => record.sha256 === sha256 && record.deletedAt === null && record.status !== 'failed')
+        // What only a receipt of the create request tells of: nobody knows which bytes went there.
+        .filter(({ id }) => !wasRestored || !rows.some((row) => row.videoId === id && row.sha256 === null));
+      return holders.length > 1 ? [`${holders.map(({ id }) => id).join(' and ')} have the same bytes`] : [];
+    }),
+
+  'no mixture': ({ records, contents }) =>
+    records
+      .filter(({ sha256 }) => sha256 !== null && !contents.some((content) => content.sha256 === sha256))
+      .map(({ id }) => `${id} holds bytes that no file ever had`),
+
+  'nothing deleted that was not uploaded': ({ removals, records }) =>
+    removals
+      .filter(({ by, path }) => by === 'dropcast' && isMedia(path))
+      .filter(({ sha256 }) => !records.some((record) => record.sha256 === sha256 && record.readyAt !== null))
+      .map(({ path }) => `${path} was deleted by dropcast, and no video has its bytes`),
+
+  'no ready video deleted': ({ records, journal }) =>
+    journal
+      .filter(({ what, said }) => what === 'delete' && (said === 'ready' || said === 'processing'))
+      .map(({ video, said }) => `${video} was deleted while ${said}: ${records.find(({ id }) => id === video)?.title}`),
+
+  'no empty record unnamed': ({ records, rows, wasRestored }) =>
+    records
+      // Receipts do not have the tokens of creates without an answer.
+      .filter(() => !wasRestored)
+      .filter(({ deletedAt, sha256 }) => deletedAt === null && sha256 === null)
+      .filter(({ id, token }) => !rows.some((row) => row.videoId === id || row.tokens.includes(token)))
+      .map(({ id, token }) => `${id} (${token}) is empty, and no row names it`),
+
+  'asked before repeated': ({ journal, records }) =>
+    records.flatMap(({ id }) => {
+      let mayHaveIt = false;
+      const bad: string[] = [];
+      for (const { what, video, said } of journal) {
+        if (video !== id) continue;
+        if (what === 'put begins') {
+          if (mayHaveIt) bad.push(`${id} was sent again without a question`);
+          mayHaveIt = true;
+        }
+        if (what === 'get' && said === 'pending') mayHaveIt = false;
+      }
+      return bad;
+    }),
+
+  'within the budget': ({ journal, requestsPerHour, wasClockSet }) => {
+    if (wasClockSet) return [];
+    const times = journal.filter(({ what }) => what === 'request').map(({ at }) => at);
+    const over = times.find(
+      (at, index) => index >= requestsPerHour && at - (times[index - requestsPerHour] ?? 0) < 3_600_000,
+    );
+    return over === undefined ? [] : [`${requestsPerHour + 1} requests in the hour before ${over}`];
+  },
+
+  'a token is used once': ({ journal }) => {
+    const tokens = journal.filter(({ what }) => what === 'create').map(({ said }) => said);
+    return tokens.filter((token, index) => tokens.indexOf(token) !== index).map((token) => `${token} was used twice`);
+  },
+
+  'no outage ends a file': ({ rows }) =>
+    rows
+      .filter(
+        ({ state, failure }) =>
+          state === 'failed' && ['offline', 'suspended', 'throttled'].includes(failure?.kind ?? ''),
+      )
+      .map((row) => `${row.path} failed: ${shown(row)}`),
+
+  'no clock ends a file': ({ rows }) =>
+    rows.filter(({ failure }) => failure?.code === 'gave_up').map((row) => `${row.path} was given up: ${shown(row)}`),
+
+  'every end has a reason': ({ rows }) =>
+    rows
+      .filter(
+        ({ state, why }) => ['failed', 'held', 'skipped', 'vanished', 'superseded'].includes(state) && why === null,
+      )
+      .map((row) => `${row.path} is ${row.state} without a reason`),
+
+  'a sidecar goes with its video': ({ records, sidecars, putAway, contents }) =>
+    records.flatMap(({ id, title, sha256 }) => {
+      const sidecar = sidecars.find((one) => one.title === title);
+      const dropped = contents.find((content) => content.sha256 === sha256);
+      if (sidecar === undefined || dropped === undefined) return [];
+      const isStale = putAway.some(({ path, at }) => path === sidecar.media && sidecar.at < at && at < dropped.at);
+      return isStale ? [`${id} has the title of a sidecar whose video was put away before`] : [];
+    }),
+
+  'all ends after the storm': ({ calm, onDisk, rows }) => {
+    if (!calm.isOver) return [`after ${bounds.minutes} minutes: ${calm.why}`];
+    const most = bounds.requestsPerFile * Math.max(1, rows.length, onDisk.length);
+    return calm.requests > most ? [`${calm.requests} requests after the storm, ${most} are allowed`] : [];
+  },
+};
+
+export const invariantNames = Object.keys(invariants);
+
+export function violationsOf(evidence: Evidence): readonly Violation[] {
+  return Object.entries(invariants).flatMap(([invariant, find]) =>
+    find(evidence).map((found) => ({ invariant, found })),
+  );
+}
+
+function isReady(records: readonly ServiceRecord[], sha256: string): boolean {
+  return records.some((record) => record.sha256 === sha256 && record.status === 'ready' && record.deletedAt === null);
+}
+
+function needsPerson({ state, why }: JudgedRow): boolean {
+  return (state === 'failed' || state === 'held') && why !== null;
+}
+
+function isMedia(path: string): boolean {
+  return path.endsWith('.mp4') && !path.includes('/.');
+}
+
+function shown({ id, state, why, size }: JudgedRow): string {
+  return `${id} (${size} bytes) is ${state}: ${why ?? ''}`;
+}

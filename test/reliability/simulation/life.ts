@@ -1,0 +1,368 @@
+import { startDaemon } from '../../../src/daemon/daemon.ts';
+import type { Daemon } from '../../../src/daemon/daemon.ts';
+import { retry } from '../../../src/daemon/retry.ts';
+import type { Config, FolderConfig } from '../../../src/config/config.ts';
+import type { Logger, LogFields } from '../../../src/log/logger.ts';
+import { bounds, violationsOf } from './judge.ts';
+import type { Evidence, JudgedRow, Violation } from './judge.ts';
+import { copyOfLedger, eraseLedger, recoverLedger, storedRows } from './machine/database.ts';
+import { Disk, sha256Of } from './machine/disk.ts';
+import { connectNetwork } from './machine/exchange.ts';
+import { insertDisk } from './machine/file-system.ts';
+import { Machine, switchOn } from './machine/machine.ts';
+import type { Process } from './machine/machine.ts';
+import { Random } from './machine/random.ts';
+import { idle } from './machine/timeline.ts';
+import { loseEvents } from './machine/watch-events.ts';
+import { People } from './people.ts';
+import { Service } from './service.ts';
+import type { Manners } from './service.ts';
+import { Weather } from './weather.ts';
+
+/** What became of one seed. */
+export interface Lived {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly reached: ReadonlySet<string>;
+  /** Equal for two runs that did the same. */
+  readonly digest: string;
+  readonly boots: number;
+}
+
+/** Plays the life of one seed: a storm of faults, then calm, then the judge. */
+export async function live(seed: number, onLine: ((line: string) => void) | null = null): Promise<Lived> {
+  const life = new Life(seed, onLine);
+  try {
+    return await life.play();
+  } finally {
+    switchOn(null);
+  }
+}
+
+const longestStormMs = 150_000;
+
+class Life {
+  readonly #machine: Machine;
+  readonly #random: Random;
+  readonly #disk: Disk;
+  readonly #service: Service;
+  readonly #people: People;
+  readonly #stormMs: number;
+  readonly #folders: readonly FolderConfig[];
+  readonly #meanCalls: number;
+  #wasClockSet = false;
+  #wasRestored = false;
+  #copy: (() => void) | null = null;
+  #boots = 0;
+  #isCalm = false;
+
+  constructor(seed: number, onLine: ((line: string) => void) | null) {
+    this.#machine = new Machine(seed);
+    this.#machine.onLine = onLine;
+    this.#random = new Random(seed, 'life');
+    switchOn(this.#machine);
+    eraseLedger();
+    this.#stormMs = this.#random.between(30_000, longestStormMs);
+    this.#disk = new Disk(this.#machine.time);
+    insertDisk(this.#disk);
+    this.#folders = this.#foldersOf();
+    this.#service = new Service(this.#machine, new Random(seed, 'service'), this.#manners());
+    connectNetwork(this.#service, new Weather(this.#machine, new Random(seed, 'weather'), this.#stormMs));
+    this.#people = new People({
+      machine: this.#machine,
+      disk: this.#disk,
+      random: new Random(seed, 'people'),
+      folders: this.#folders.map(({ path }) => path),
+    });
+    this.#people.plan(this.#stormMs);
+    this.#meanCalls = this.#random.pick([Infinity, Infinity, 60, 200, 600, 2_000]);
+    loseEvents(this.#random.pick([0, 0, 30, 100]));
+    this.#planTroubles();
+  }
+
+  async play(): Promise<Lived> {
+    while (this.#machine.time.elapsed < this.#stormMs) await this.#boot(this.#stormMs);
+    this.#isCalm = true;
+    this.#machine.diskTrouble = 0;
+    this.#machine.log('calm');
+    const since = this.#machine.time.elapsed;
+    const requestsBefore = this.#requests();
+    let why = 'it never settled';
+    while (why !== '' && this.#machine.time.elapsed < since + bounds.minutes * 60_000)
+      why = await this.#boot(since + bounds.minutes * 60_000);
+    const calm = {
+      isOver: why === '',
+      minutes: (this.#machine.time.elapsed - since) / 60_000,
+      requests: this.#requests() - requestsBefore,
+      why,
+    };
+    const violations = violationsOf(this.#evidence(calm));
+    if (storedRows('history').some(({ state }) => state === 'skipped')) this.#machine.reach('skipped as a duplicate');
+    const { seed, reached } = this.#machine;
+    return { seed, violations, reached, digest: this.#machine.digest(), boots: this.#boots };
+  }
+
+  /** One process, until it dies, is stopped, or has nothing left to do in the calm. @returns why it is not over yet */
+  async #boot(untilMs: number): Promise<string> {
+    this.#boots += 1;
+    const diesAt = this.#isCalm ? Infinity : 1 + Math.floor(-Math.log(1 - this.#random.next()) * this.#meanCalls);
+    const process = this.#machine.boot(diesAt);
+    this.#machine.log('boot', String(this.#boots));
+    const stopsAt =
+      this.#isCalm || this.#random.chance(0.6) ? untilMs : this.#random.between(this.#machine.time.elapsed, untilMs);
+    const running = this.#run(process, stopsAt);
+    let why = 'it was killed';
+    let isOver = false;
+    void running.then(
+      (said) => {
+        why = said;
+        isOver = true;
+      },
+      (error: unknown) => {
+        why = `it crashed: ${String(error)}`;
+        isOver = true;
+      },
+    );
+    // A process that hangs while it stops is killed, as systemd does.
+    for (await idle(); !isOver && !process.isDead && this.#machine.time.elapsed < untilMs + 200_000; await idle())
+      if (!this.#machine.time.step()) break;
+    this.#machine.log(process.isDead ? 'died' : 'ended', why);
+    if (process.isDead && storedRows('file').some((row) => row['dying'] === 1)) this.#machine.reach('crash in dying');
+    process.kill();
+    await idle();
+    this.#disk.closeAll();
+    recoverLedger();
+    this.#perhapsRestore();
+    await this.#pass(this.#random.between(50, 4_000));
+    return why;
+  }
+
+  async #run(process: Process, stopsAt: number): Promise<string> {
+    const { time } = this.#machine;
+    let daemon: Daemon;
+    try {
+      daemon = await startDaemon(this.#config(), this.#logger());
+    } catch (error) {
+      this.#machine.log('no start', String(error));
+      await time.sleep(2_000, process);
+      return `it does not start: ${String(error)}`;
+    }
+    this.#machine.log('started');
+    let why = '';
+    while (time.elapsed < stopsAt) {
+      await time.sleep(this.#isCalm ? 20_000 : Math.min(5_000, Math.max(1, stopsAt - time.elapsed)), process);
+      if (!this.#isCalm) await this.#attend(daemon);
+      why = this.#isCalm ? await this.#whyNotOver(daemon) : '';
+      if (this.#isCalm && why === '') break;
+    }
+    const hurry = new AbortController();
+    time.after(this.#random.pick([0, 500, 90_000]), () => hurry.abort(), process);
+    await daemon.stop(hurry.signal);
+    this.#machine.log('stopped');
+    return why;
+  }
+
+  /** What operators do meanwhile. */
+  async #attend(daemon: Daemon): Promise<void> {
+    if (this.#random.chance(0.03)) {
+      this.#machine.log('operator', 'retry --all');
+      await retry(daemon, { names: [], states: ['failed', 'held', 'retrying'] });
+    }
+    if (this.#random.chance(0.03)) {
+      this.#machine.log('operator', 'reload');
+      await daemon.reload(this.#config());
+    }
+  }
+
+  async #whyNotOver(daemon: Daemon): Promise<string> {
+    const pause = daemon.conductor.pause();
+    if (pause !== null) return `everything waits: ${pause.why}`;
+    if (!(await daemon.isIdle())) {
+      const counts = await daemon.ledger.counts();
+      return `not idle: ${JSON.stringify(counts)}, ${daemon.folders
+        .settling()
+        .map(({ path, why }) => `${path}: ${why}`)
+        .join('; ')}`;
+    }
+    // Idle is not yet over: what the watcher has not seen is found by the next full scan.
+    await daemon.folders.rescan();
+    return (await daemon.isIdle()) ? '' : 'not idle after a scan';
+  }
+
+  #planTroubles(): void {
+    const { time } = this.#machine;
+    if (this.#random.chance(0.25)) {
+      const from = this.#random.between(0, this.#stormMs / 2);
+      time.after(from, () => (this.#machine.diskTrouble = this.#random.pick([0.003, 0.02, 0.1])), null);
+      time.after(from + this.#random.between(1_000, 20_000), () => (this.#machine.diskTrouble = 0), null);
+    }
+    if (this.#random.chance(0.2)) {
+      const jump = this.#random.pick([10 * 86_400_000, -10 * 86_400_000, 3_600_000, -3_600_000, 90_000]);
+      this.#wasClockSet = true;
+      time.after(
+        this.#random.between(0, this.#stormMs),
+        () => {
+          this.#machine.log('clock', String(jump));
+          time.wallOffset += jump;
+          const isRetrying = storedRows('file').some(({ state }) => state === 'retrying');
+          this.#machine.reach(isRetrying ? 'clock jump while retrying' : 'clock jump');
+        },
+        null,
+      );
+    }
+  }
+
+  /** An operator puts a copy of the ledger back, as after a damage. */
+  #perhapsRestore(): void {
+    if (this.#isCalm) return;
+    if (this.#copy !== null && this.#random.chance(0.03)) {
+      this.#copy();
+      this.#wasRestored = true;
+      this.#machine.reach('restore');
+    } else if (this.#random.chance(0.2)) this.#copy = copyOfLedger();
+  }
+
+  /** Time in which no process runs. */
+  async #pass(ms: number): Promise<void> {
+    let isOver = false;
+    this.#machine.time.after(ms, () => (isOver = true), null);
+    for (await idle(); !isOver; await idle()) this.#machine.time.step();
+  }
+
+  #requests(): number {
+    return this.#service.journal.filter(({ what }) => what === 'request').length;
+  }
+
+  #manners(): Manners {
+    return {
+      takesSecondBody: this.#random.chance(0.5),
+      lagMs: this.#random.pick([0, 0, 3_000, 20_000]),
+      processingMs: this.#random.pick([100, 5_000, 40_000]),
+      addressMs: this.#random.pick([Infinity, Infinity, 60_000, 15_000, 2_000]),
+      isNewestFirst: this.#random.chance(0.5),
+      wrapsData: this.#random.chance(0.5),
+      failing: this.#random.pick([0, 0, 0.2]),
+    };
+  }
+
+  #foldersOf(): readonly FolderConfig[] {
+    const paths = this.#random.chance(0.3) ? ['/inbox', '/other'] : ['/inbox'];
+    this.#disk.mkdir('/state');
+    this.#disk.mkdir('/etc');
+    return paths.map((path, index): FolderConfig => {
+      this.#disk.mkdir(path);
+      const kind = this.#random.pick(['keep', 'delete', 'move', 'mount'] as const);
+      if (kind === 'mount') {
+        this.#disk.mkdir(`${path}/done`);
+        this.#disk.mount(`${path}/done`, 7);
+      }
+      return {
+        path,
+        key: `folders[${index}]`,
+        include: ['**/*.mp4'],
+        exclude: [],
+        settleMs: this.#random.pick([500, 1_000, 3_000]),
+        watch: this.#random.chance(0.2) ? 'polling' : 'auto',
+        rescanMs: 20_000,
+        onDuplicate: 'skip',
+        onChange: 'upload',
+        afterReady: kind === 'keep' || kind === 'delete' ? { kind } : { kind: 'move', to: 'done' },
+        rules: [
+          {
+            key: `folders[${index}].rules[0]`,
+            line: 1,
+            match: '**',
+            channel: 'ch_main',
+            title: '{title}',
+            description: null,
+            tags: [],
+            publish: this.#random.chance(0.5) ? ['feed_news'] : [],
+          },
+        ],
+      };
+    });
+  }
+
+  #config(): Config {
+    return {
+      file: '/etc/dropcast.yaml',
+      service: {
+        baseUrl: 'http://127.0.0.1:8080/v1',
+        apiKey: { reveal: () => 'key-of-the-simulation' },
+        apiKeyFrom: 'environment',
+        webhookSecret: null,
+        requestsPerHour: requestsPerHour,
+        sendKeyTo: [],
+      },
+      stateDir: '/state',
+      failureLog: '/state/failures.jsonl',
+      uploads: { concurrency: 2, bytesPerSecond: null, stallTimeoutMs: 20_000 },
+      retry: { attempts: 12, firstMs: 1_000, maxMs: 30_000 },
+      poll: { intervalMs: 5_000, giveUpAfterMs: 86_400_000 },
+      publish: { quietMs: 2_000, atMostMs: 10_000 },
+      folders: this.#folders,
+      status: { listen: null, socket: '/state/dropcast.sock' },
+      log: { level: 'info', format: 'json' },
+    };
+  }
+
+  #logger(): Logger {
+    const log =
+      (level: string) =>
+      (message: string, fields: LogFields = {}): void => {
+        if (this.#machine.process?.isDead === true) return;
+        const err = fields['err'];
+        if (err instanceof Error && this.#machine.onLine !== null) this.#machine.onLine(`    ${err.stack}`);
+        this.#machine.log(
+          level,
+          `${message} ${String(fields['file'] ?? '')} ${String(fields['why'] ?? fields['note'] ?? '')}`,
+        );
+        this.#notice(message);
+      };
+    return { error: log('error'), warn: log('warn'), info: log('info'), debug: () => undefined };
+  }
+
+  #notice(message: string): void {
+    if (/paused/i.test(message)) this.#machine.reach('breaker open');
+  }
+
+  #evidence(calm: Evidence['calm']): Evidence {
+    const onDisk = this.#folders.flatMap(({ path: folder }) =>
+      [...this.#disk.files(folder)]
+        .filter(([path]) => path.endsWith('.mp4') && !path.slice(folder.length).includes('/.'))
+        .map(([path, { data }]) => ({ path, sha256: sha256Of(data), size: data.length })),
+    );
+    return {
+      contents: this.#disk.contents,
+      removals: this.#disk.removals,
+      putAway: this.#disk.putAway,
+      onDisk,
+      sidecars: this.#people.sidecars,
+      records: this.#service.records(),
+      journal: this.#service.journal,
+      rows: storedRows('file').map(judgedRow),
+      requestsPerHour,
+      wasClockSet: this.#wasClockSet,
+      wasRestored: this.#wasRestored,
+      calm,
+    };
+  }
+}
+
+const requestsPerHour = 1_000;
+
+function judgedRow(row: Record<string, unknown>): JudgedRow {
+  const failure = row['last_failure'];
+  const suspects = JSON.parse(String(row['suspects'])) as string[];
+  return {
+    id: String(row['id']),
+    path: `${String(row['folder'])}/${String(row['path'])}`,
+    size: Number(row['size']),
+    state: String(row['state']),
+    why: row['why'] === null ? null : String(row['why']),
+    videoId: row['video_id'] === null ? null : String(row['video_id']),
+    sha256: row['sha256'] === null ? null : String(row['sha256']),
+    tokens: [...suspects, ...(row['intent'] === null ? [] : [String(row['intent'])])],
+    failure: failure === null ? null : (JSON.parse(String(failure)) as JudgedRow['failure']),
+  };
+}

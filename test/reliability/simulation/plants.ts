@@ -1,0 +1,135 @@
+/** A text of the product that is replaced while it is loaded; the product itself stays as it is. */
+export interface Replacement {
+  /** From the root of the repository. */
+  readonly file: string;
+  /** Must be there exactly once. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A bug that the judge must see. */
+export interface Plant {
+  readonly name: string;
+  readonly changes: readonly Replacement[];
+}
+
+export const plants: readonly Plant[] = [
+  {
+    name: 'sends again without asking',
+    changes: [
+      {
+        file: 'src/pipeline/steps/upload.ts',
+        from: 'if (uploadStartedAt === null) return send(row, signal, world);',
+        to: 'if (uploadStartedAt === null || addressDeadAt === null) return send(row, signal, world);',
+      },
+    ],
+  },
+  {
+    name: 'binds only in memory',
+    changes: [
+      {
+        file: 'src/pipeline/steps/create.ts',
+        from: 'await row.write(bound, `video ${videoId}`);',
+        to: 'void row.write({ ...bound, uploadUrl: null }, `video ${videoId}`);',
+      },
+    ],
+  },
+  {
+    name: 'forgets the tokens of creates in doubt',
+    changes: [
+      {
+        file: 'src/pipeline/steps/create.ts',
+        from: 'row.write({ intent: token, suspects: suspectsOf(row.facts) })',
+        to: 'row.write({ intent: token, suspects: [] })',
+      },
+    ],
+  },
+  {
+    name: 'replaces a video without deleting it',
+    changes: [
+      {
+        file: 'src/pipeline/steps/create.ts',
+        from: 'const removed = await host.remove(videoId, signal);',
+        to: 'await row.write(unbound); return null; const removed = await host.remove(videoId, signal);',
+      },
+    ],
+  },
+  {
+    name: 'no look at the file before the last part leaves',
+    changes: [
+      {
+        file: 'packages/client/src/upload/upload-body.ts',
+        from: 'await reader.confirm(sha256, signal);',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'no full scans',
+    changes: [
+      {
+        file: 'src/watch/scan-schedule.ts',
+        from: 'const jittered = this.#nextMs() *',
+        to: 'const jittered = 1e9 * this.#nextMs() *',
+      },
+    ],
+  },
+  {
+    name: 'puts away without comparing the hash',
+    changes: [
+      {
+        file: 'src/pipeline/rounds/put-away.ts',
+        from: 'return hash.value === facts.sha256 ? null : notTheSame',
+        to: 'return hash.value !== "" ? null : notTheSame',
+      },
+    ],
+  },
+  {
+    name: 'counts outages as attempts',
+    changes: [{ file: 'src/pipeline/file/outcome.ts', from: "offline: 'put off'", to: "offline: 'refused'" }],
+  },
+  {
+    name: 'a budget that is not kept',
+    changes: [
+      {
+        file: 'src/host/request-gate.ts',
+        from: "if (priority !== 'create') await gate.take(priority, request.signal);",
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'uploads duplicates',
+    changes: [
+      {
+        file: 'src/pipeline/steps/create.ts',
+        from: "facts.onDuplicate === 'skip' && facts.sourceUrl === null",
+        to: 'facts.onDuplicate === null',
+      },
+    ],
+  },
+  {
+    name: 'takes every file as it is first seen',
+    changes: [
+      {
+        file: 'src/pipeline/steps/create.ts',
+        from: 'return missingNow === null ? ask(row, world) : setback(missingNow);',
+        to: 'return ask(row, world);',
+      },
+    ],
+  },
+  {
+    name: 'a deletion under way is forgotten',
+    changes: [{ file: 'src/ledger/row.ts', from: 'dying: row.dying === 1', to: 'dying: false' }],
+  },
+  {
+    name: 'a file that ends vanished stays so when it returns',
+    changes: [
+      {
+        file: 'src/intake/intake.ts',
+        from: "if (stateOf(facts) !== 'vanished') return wasSent(facts)",
+        to: "if (stateOf(facts) !== 'queued') return wasSent(facts) || true",
+      },
+    ],
+  },
+];

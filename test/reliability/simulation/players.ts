@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Order, Report } from './play.ts';
+
+export interface Played {
+  readonly reports: readonly Report[];
+}
+
+/**
+ * Plays seeds in as many processes as asked for.
+ *
+ * @param wanted.until ends all as soon as it says so
+ */
+export async function playAll(wanted: {
+  readonly seeds: readonly number[];
+  readonly jobs: number;
+  readonly isLogged: boolean;
+  readonly plant: string | null;
+  readonly twiceEvery: number;
+  readonly onProgress?: (done: number, bad: number) => void;
+  readonly until?: (report: Report) => boolean;
+}): Promise<Played> {
+  const { seeds, jobs, plant, isLogged, twiceEvery } = wanted;
+  const reports: Report[] = [];
+  const end = new AbortController();
+  let bad = 0;
+  const take = (report: Report): void => {
+    reports.push(report);
+    if (report.violations.length > 0) bad += 1;
+    wanted.onProgress?.(reports.length, bad);
+    if (wanted.until?.(report) === true) end.abort();
+  };
+  const shares = Array.from({ length: jobs }, (_, n) => seeds.filter((_seed, index) => index % jobs === n));
+  await Promise.all(
+    shares
+      .filter((share) => share.length > 0)
+      .map((share) => play({ seeds: share, plant, isLogged, twiceEvery }, take, end.signal)),
+  );
+  return { reports: reports.toSorted((one, other) => one.seed - other.seed) };
+}
+
+async function play(order: Order, take: (report: Report) => void, signal: AbortSignal): Promise<void> {
+  const script = fileURLToPath(new URL('play.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, JSON.stringify(order)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal,
+  });
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', (error) => (signal.aborted ? resolve() : reject(error)));
+    child.once('exit', (code, by) =>
+      code === 0 || signal.aborted ? resolve() : reject(new Error(`the simulation ended with ${code ?? by}`)),
+    );
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.startsWith('{"seed"')) take(JSON.parse(line) as Report);
+    else console.log(line);
+  }
+  await ended;
+}

@@ -1,0 +1,69 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { playAll } from './players.ts';
+import { keepSeeds, keptSeeds } from './kept-seeds.ts';
+import { missingStates } from './sometimes.ts';
+
+// node test/reliability/simulation/run.ts --seeds 100000 --from 1
+// node test/reliability/simulation/run.ts --replay 114
+
+const { values } = parseArgs({
+  options: {
+    /** How many. */
+    seeds: { type: 'string', default: '500' },
+    from: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: String(Math.min(2, availableParallelism())) },
+    /** Every n-th seed is played twice and must do the same. */
+    'twice-every': { type: 'string', default: '1' },
+    /** One seed, with all that happens. */
+    replay: { type: 'string' },
+    /** Puts a bug into the product first. */
+    plant: { type: 'string' },
+  },
+});
+
+process.exitCode = values.replay === undefined ? await many() : await one(Number(values.replay));
+
+async function one(seed: number): Promise<number> {
+  const result = await playAll({ seeds: [seed], jobs: 1, isLogged: true, plant: values.plant ?? null, twiceEvery: 1 });
+  for (const { invariant, found } of result.reports.flatMap(({ violations }) => violations))
+    console.log(`VIOLATION ${invariant}: ${found}`);
+  return result.reports.some(({ violations, isSame }) => violations.length > 0 || isSame === false) ? 1 : 0;
+}
+
+async function many(): Promise<number> {
+  const count = Number(values.seeds);
+  const fresh = Array.from({ length: count }, (_, n) => Number(values.from) + n);
+  const kept = await keptSeeds();
+  const seeds = [...new Set([...kept, ...fresh])];
+  const started = performance.now();
+  const { reports } = await playAll({
+    seeds,
+    jobs: Number(values.jobs),
+    isLogged: false,
+    plant: values.plant ?? null,
+    twiceEvery: Number(values['twice-every']),
+    onProgress: (done, bad) => {
+      if (count > 1_000 && done % 500 === 0)
+        console.log(
+          `${done} of ${seeds.length} seeds, ${bad} with a violation, ${Math.round((performance.now() - started) / 1000)} s`,
+        );
+    },
+  });
+  const bad = reports.filter(({ violations, isSame }) => violations.length > 0 || isSame === false);
+  for (const { seed, violations, isSame } of bad) {
+    if (isSame === false) console.log(`seed ${seed}: a second run did something else`);
+    for (const { invariant, found } of violations) console.log(`seed ${seed}: ${invariant}: ${found}`);
+    console.log(`  replay: node test/reliability/simulation/run.ts --replay ${seed}`);
+  }
+  const missing = count >= 500 ? missingStates(reports) : [];
+  if (missing.length > 0) console.log(`never reached: ${missing.join(', ')}`);
+  const twice = reports.filter(({ isSame }) => isSame !== null).length;
+  const seconds = Math.round((performance.now() - started) / 1000);
+  console.log(
+    `simulation: ${reports.length - bad.length} of ${seeds.length} seeds without a violation ` +
+      `(${values.from} to ${Number(values.from) + count - 1}, and ${kept.length} kept), ${twice} played twice with the same log, ${seconds} s`,
+  );
+  if (values.plant === undefined) await keepSeeds(bad.filter(({ violations }) => violations.length > 0));
+  return bad.length === 0 && missing.length === 0 && reports.length === seeds.length ? 0 : 1;
+}
