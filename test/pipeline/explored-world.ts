@@ -264,14 +264,13 @@ export class ExploredWorld {
       store: { due: () => Promise.resolve([own]) },
       library: {
         list: () => Promise.reject(new Error('one file needs no list')),
-        publish: () => Promise.reject(new Error('there is no feed')),
         get: async (id) => {
           const answer = await look(id);
           return answer.ok ? { ok: true, value: { id, status: answer.value } } : answer;
         },
       },
       settings: () => ({ poll: { intervalMs: 10, giveUpAfterMs: 86_400_000 }, requestsPerHour: 1_000_000 }),
-      failed: () => undefined,
+      failed: async (why) => why,
     });
     const live = new AbortController().signal;
     return { runner, load, sweep: () => sweep.run(live), isStopped: () => isStopped };

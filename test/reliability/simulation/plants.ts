@@ -48,9 +48,9 @@ export const plants: readonly Plant[] = [
     name: 'replaces a video without deleting it',
     changes: [
       {
-        file: 'src/pipeline/steps/create.ts',
-        from: 'const removed = await host.remove(videoId, signal);',
-        to: 'await row.write(unbound); return null; const removed = await host.remove(videoId, signal);',
+        file: 'src/pipeline/steps/bury.ts',
+        from: 'const removed = await of.host.remove(videoId, signal, of.priority);',
+        to: 'await row.write(unbound); return null; const removed = await of.host.remove(videoId, signal, of.priority);',
       },
     ],
   },
