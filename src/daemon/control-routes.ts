@@ -77,6 +77,11 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
     withBody(context, async (body) => context.json(await dismiss(daemon, body as { readonly names: string[] }))),
   );
   app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
+  app.post('/suspects/dismiss', (context) =>
+    withBody(context, async (body) =>
+      context.json(await dismiss(daemon, body as { readonly names: readonly string[] })),
+    ),
+  );
   app.post('/add', (context) =>
     withBody(context, async (body) => {
       const { path } = body as { readonly path: string };
