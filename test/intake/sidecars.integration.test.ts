@@ -59,6 +59,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     events: recordingEvents(),
     logger: silentLogger,
     broke: unused,
+    owner: null,
     tookIn: () => undefined,
   };
   return { scratch, world, routed, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };

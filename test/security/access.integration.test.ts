@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { chmod, chown } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readSocketPath } from '../../src/config/paths.ts';
+import { serveControl } from '../../src/daemon/control-server.ts';
+import type { Daemon } from '../../src/daemon/daemon.ts';
+import { createPageAccess } from '../../src/status/page-access.ts';
+import { serveStatusPage } from '../../src/status/page.ts';
+import type { StatusPage } from '../../src/status/page.ts';
+import { needs } from '../support/needs.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../support/scratch-directory.ts';
+
+const token = 'the-token-of-this-daemon';
+const SERVICE = { uid: 4343, gid: 4343 };
+const callers = {
+  'another user': { uid: 4444, gid: 4444 },
+  'a member of the group': { uid: 4444, gid: SERVICE.gid },
+  'the user of the service': SERVICE,
+  root: { uid: 0, gid: 0 },
+} as const;
+
+let scratch: ScratchDirectory;
+let socket: string;
+let page: StatusPage;
+let served: AsyncDisposable;
+let reloads = 0;
+/** Lists that the ledger made at the same time. */
+let mostAtOnce = 0;
+
+/** The sockets of an installed service, as its user has made them. */
+beforeEach(async () => {
+  scratch = await scratchDirectory();
+  socket = scratch.file('dropcast.sock');
+  let atOnce = 0;
+  mostAtOnce = 0;
+  const listed = async () => {
+    mostAtOnce = Math.max(mostAtOnce, (atOnce += 1));
+    await new Promise(setImmediate);
+    atOnce -= 1;
+    return [];
+  };
+  const ledger = { list: listed, counts: async () => ({}), suspects: async () => 0, find: async () => [] };
+  const daemon = {
+    ledger,
+    config: () => ({ stateDir: scratch.path, file: 'the-file-of-the-configuration' }),
+    conductor: { pause: () => null },
+    folders: { settling: () => [], status: () => [] },
+    gate: { snapshot: () => ({ used: 0, limit: 1, blockedUntil: 0, total: 0 }) },
+  } as unknown as Daemon;
+  reloads = 0;
+  const reload = async () => ({ ok: true, problems: [], config: `x${(reloads += 1)}` });
+  const status = () =>
+    Promise.resolve({ waiting: null, requests: null, folders: [], working: [], needs_you: [], counts: {} } as never);
+  const source = { status, isWaiting: () => false, receive: () => 'refused' as const, access: createPageAccess(token) };
+  page = await serveStatusPage({ host: '127.0.0.1', port: 0 }, source);
+  served = await serveControl(daemon, socket, { reload, pageLink: () => page.link() });
+  for (const path of [scratch.path, socket, readSocketPath(socket)]) await chown(path, SERVICE.uid, SERVICE.gid);
+  // Open: the sockets themselves are closed.
+  await chmod(scratch.path, 0o755);
+});
+
+afterEach(async () => {
+  await served[Symbol.asyncDispose]();
+  await page[Symbol.asyncDispose]();
+  await scratch[Symbol.asyncDispose]();
+});
+
+/** What each call is answered, by somebody else: a status, or the errno of the connection. */
+async function callAs(
+  { uid, gid }: { uid: number; gid: number },
+  calls: readonly object[],
+): Promise<readonly (number | string)[]> {
+  const script = `
+const { request } = require('node:http');
+const call = (options) => new Promise((done) => {
+  request({ agent: false, ...options }, (answer) => { answer.resume(); done(answer.statusCode); })
+    .on('error', (error) => done(error.code)).end();
+});
+Promise.all(JSON.parse(process.argv[1]).map(call)).then((answers) => console.log(JSON.stringify(answers)));`;
+  const child = spawn(process.execPath, ['-e', script, JSON.stringify(calls)], {
+    uid,
+    gid,
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(await text(child.stdout)) as (number | string)[];
+}
+
+const questions = ['/status', '/files', '/file?name=x', '/page'];
+const commands = ['/reload', '/retry', '/add'];
+const given = { method: 'POST', headers: { 'content-type': 'application/json', 'content-length': 0 } };
+
+describe('who may do what at the control sockets', needs('root', 'readable clone'), () => {
+  test.each([
+    ['another user', 'EACCES', 'EACCES'],
+    ['a member of the group', 'EACCES', 200],
+    ['the user of the service', 200, 200],
+    ['root', 200, 200],
+  ] as const)('%s', async (who, atControl, atRead) => {
+    const asked = (socketPath: string) => questions.map((path) => ({ socketPath, path }));
+    const told = (socketPath: string) => commands.map((path) => ({ ...given, socketPath, path }));
+    const reload = { ...given, socketPath: socket, path: '/reload' };
+    const read = readSocketPath(socket);
+    const answers = await callAs(callers[who], [...asked(socket), reload, ...asked(read), ...told(read)]);
+    expect(answers.slice(0, 4)).toEqual(questions.map(() => atControl));
+    expect(answers[4]).toBe(atControl);
+    expect(reloads).toBe(atControl === 200 ? 1 : 0);
+    expect(answers.slice(5, 9)).toEqual(questions.map(() => atRead));
+    // Nobody can give a command there.
+    expect(answers.slice(9)).toEqual(commands.map(() => (atRead === 200 ? 403 : atRead)));
+  });
+});
+
+describe('what a question may cost', needs('root', 'readable clone'), () => {
+  const list = (socketPath: string, limit: string) => ({ socketPath, path: `/files?limit=${limit}` });
+
+  test('a member of the group gets a thousand files at most, at a time', async () => {
+    const read = readSocketPath(socket);
+    const limits = ['1', '1000', '1001', '1000000', '-1', '0', 'x', '1.5', ''];
+    const answers = await callAs(
+      callers['a member of the group'],
+      limits.map((limit) => list(read, limit)),
+    );
+    expect(answers).toEqual([200, 200, 400, 400, 400, 400, 400, 400, 400]);
+    expect(mostAtOnce).toBe(1);
+  });
+
+  test('root gets a million', async () => {
+    const limits = ['1000000', '1000001', '-1'];
+    const answers = await callAs(
+      callers.root,
+      limits.map((limit) => list(socket, limit)),
+    );
+    expect(answers).toEqual([200, 400, 400]);
+  });
+});
+
+describe('who may see the status page', needs('root', 'readable clone'), () => {
+  test.each(Object.keys(callers) as (keyof typeof callers)[])(
+    '%s, like everybody: whoever has the token',
+    async (who) => {
+      const at = (path: string, headers: object = {}) => ({ host: '127.0.0.1', port: page.port, path, headers });
+      const authorization = `Bearer ${token}`;
+      const pages = ['/', '/status.json'];
+      const answers = await callAs(callers[who], [
+        ...pages.map((path) => at(path)),
+        ...pages.map((path) => at(path, { authorization })),
+        ...pages.map((path) => at(path, { authorization, host: 'evil.example' })),
+        ...pages.map((path) => ({ ...at(path, { authorization }), method: 'POST' })),
+        at('/healthz'),
+        at('/healthz', { host: 'evil.example' }),
+        { ...at('/webhooks'), method: 'POST' },
+      ]);
+      expect(answers).toEqual([401, 401, 200, 200, 421, 421, 405, 405, 200, 421, 401]);
+    },
+  );
+});
