@@ -126,7 +126,7 @@ function addControlCommands({ shell, exit, command }: Registry): void {
     .action(async (names: string[], options: Shared & { all?: boolean; state?: string[] }) =>
       exit(await (await import('./retry.ts')).retry(shell, names, options)),
     );
-  json(command('add <paths...>', 'add files of a watched folder now, without settle time and filters'))
+  json(command('add <paths...>', 'add files of a watched folder now, without waiting until they settle'))
     .summary('add files of a watched folder now')
     .action(async (paths: string[], options: Shared) =>
       exit(await (await import('./add.ts')).add(shell, paths, options)),

@@ -32,7 +32,7 @@ export interface Folders extends AsyncDisposable {
   givenUp(facts: Pick<Facts, 'folder' | 'path'>): void;
   /** Whether a sidecar still has a video or link that is there, known or about to be. */
   isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
-  /** Takes in a file as it is now, whatever the filters and the settle time say. */
+  /** Takes in a file as it is now, without waiting until it settled. Only what the watcher would take too. */
   add(absolutePath: string): Promise<AddResult>;
   /** Asks the rules again about a file of which nothing was sent: somebody may have fixed them. */
   reroute(facts: Facts): Promise<Accepted>;

@@ -102,7 +102,7 @@ describe('files of the same content', () => {
   /** Its video fails in processing, or is deleted on the service, so many times. */
   function openFailing(rows: readonly Facts[], times: number, how: 'failed' | 'deleted') {
     const opened = open(rows, { local });
-    const { videos, library } = opened.service;
+    const { videos } = opened.service;
     let left = times;
     // They all have the hash of the fake host's answer: the id of the file. Here they have one content.
     const send = opened.service.host.send;
@@ -118,16 +118,7 @@ describe('files of the same content', () => {
         else videos.delete(id);
       }
     };
-    const list = library.list;
-    library.list = (page, signal) => {
-      spoil();
-      return list(page, signal);
-    };
-    const get = library.get;
-    library.get = (id, signal) => {
-      spoil();
-      return get(id, signal);
-    };
+    opened.service.beforeLook = spoil;
     return opened;
   }
 

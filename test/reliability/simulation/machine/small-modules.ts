@@ -32,3 +32,13 @@ export const crypto = {
   randomBytes: (size: number): Buffer =>
     Buffer.from(Array.from({ length: size }, () => machine().ownRandom.below(256))),
 };
+
+/** Of `node:net` only the lock on a folder: one process runs at a time, so nobody else has the name. */
+export const net = {
+  createServer: () => ({
+    once: () => undefined,
+    listen: (_name: string, listens: () => void) => listens(),
+    unref: () => undefined,
+    close: (closed: () => void) => closed(),
+  }),
+};
