@@ -208,6 +208,30 @@ export const bugs = {
     scenario: 'the list of videos fails',
     caughtBy: 'it gets there',
   },
+  'files that were put away are taken in again': {
+    edits: [
+      {
+        anchor: 'const movedBy = (path) => targets.find(({ holdsFile }) => holdsFile(path))?.template ?? null;',
+        instead: 'const movedBy = () => null;',
+      },
+      {
+        anchor: 'leavesOut: (directory) => targets.some(({ holdsDirectory }) => holdsDirectory(directory)),',
+        instead: 'leavesOut: () => false,',
+      },
+    ],
+    scenario: 'purged and installed again, with files put away before',
+    caughtBy: 'no content is a video twice',
+  },
+  'a file that is written through memory is taken': {
+    edits: [
+      {
+        anchor: 'for (const pid of mappings.get(version.ino) ?? []) {',
+        instead: 'for (const pid of []) {',
+      },
+    ],
+    scenario: 'a file is written through memory while nobody has it open',
+    caughtBy: 'no mixture of two versions is sent',
+  },
 } satisfies Record<string, PlantedBug>;
 
 /** Seen by nobody after a kill, because the kernel keeps what was written: the order of the system calls tells (kill/unsynced.ts). */

@@ -15,8 +15,6 @@ import type { ScenarioName } from './scenarios.ts';
 
 /** Scenarios that the product does not survive yet. One that it survives has to leave this list: `test.fails` then fails. */
 const toBeMended: ReadonlySet<ScenarioName> = new Set<ScenarioName>([
-  'purged and installed again, with files put away before',
-  'a file is written through memory while nobody has it open',
 ]);
 
 const copies: string[] = [];
