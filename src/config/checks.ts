@@ -1,4 +1,4 @@
-import { lintGlob, lintMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
+import { doubtMoveTemplate, lintGlob, lintMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
 import { isLoopback, parseListen } from './addresses.ts';
 import type { Environment } from './environment.ts';
 import { isWithin, readSocketPath, socketPath, type ConfigPaths } from './paths.ts';
@@ -26,12 +26,17 @@ function checkFolder(folder: unknown, path: KeyPath): Finding[] {
   return [
     ...checkGlobs(property(folder, 'include'), [...path, 'include']),
     ...checkGlobs(property(folder, 'exclude'), [...path, 'exclude']),
-    ...(move === undefined ? [] : errorOrNothing([...path, 'after_ready', 'move'], lintMoveTemplate(move))),
+    ...(move === undefined ? [] : checkMove(move, [...path, 'after_ready', 'move'])),
     ...lintRules(looseRules(property(folder, 'rules'), [...path, 'rules'])).map(({ key, severity, message }) => ({
       ...error(parseKeyPath(key), message),
       severity,
     })),
   ];
+}
+
+function checkMove(template: string, path: KeyPath): Finding[] {
+  const doubt = doubtMoveTemplate(template);
+  return [...errorOrNothing(path, lintMoveTemplate(template)), ...(doubt === null ? [] : [warning(path, doubt)])];
 }
 
 function checkGlobs(globs: unknown, path: KeyPath): Finding[] {

@@ -83,6 +83,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
       atPath: (folder, path) => store.atPath(folder, path),
       pathsNamed: (folder, stem) => store.pathsNamed(folder, stem),
       unrouted: () => store.unrouted(),
+      movedBy: async () => [],
     },
     events,
     logger: { error: line, warn: line, info: line, debug: () => undefined },

@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process';
-import { chmod, chown } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
 import { readSocketPath } from '../../src/config/paths.ts';
 import { serveControl } from '../../src/daemon/control-server.ts';
+import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
+import { statusOf } from '../../src/daemon/view.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
 import { createPageAccess } from '../../src/status/page-access.ts';
 import { serveStatusPage } from '../../src/status/page.ts';
 import type { StatusPage } from '../../src/status/page.ts';
@@ -21,51 +25,76 @@ const callers = {
   root: { uid: 0, gid: 0 },
 } as const;
 
-let scratch: ScratchDirectory;
+let world: AsyncDisposableStack;
 let socket: string;
 let page: StatusPage;
-let served: AsyncDisposable;
 let reloads = 0;
 /** Lists that the ledger made at the same time. */
 let mostAtOnce = 0;
 
-/** The sockets of an installed service, as its user has made them. */
-beforeEach(async () => {
-  scratch = await scratchDirectory();
+/** A daemon with the sockets of an installed service, as its user has made them. */
+beforeAll(async () => {
+  world = new AsyncDisposableStack();
+  const scratch = world.use(await scratchDirectory());
   socket = scratch.file('dropcast.sock');
-  let atOnce = 0;
-  mostAtOnce = 0;
-  const listed = async () => {
-    mostAtOnce = Math.max(mostAtOnce, (atOnce += 1));
-    await new Promise(setImmediate);
-    atOnce -= 1;
-    return [];
-  };
-  const ledger = { list: listed, counts: async () => ({}), suspects: async () => 0, find: async () => [] };
-  const daemon = {
-    ledger,
-    config: () => ({ stateDir: scratch.path, file: 'the-file-of-the-configuration' }),
-    conductor: { pause: () => null },
-    folders: { settling: () => [], status: () => [] },
-    gate: { snapshot: () => ({ used: 0, limit: 1, blockedUntil: 0, total: 0 }) },
-  } as unknown as Daemon;
-  reloads = 0;
+  const daemon = world.use(await someDaemon(scratch));
   const reload = async () => ({ ok: true, problems: [], config: `x${(reloads += 1)}` });
-  const status = () =>
-    Promise.resolve({ waiting: null, requests: null, folders: [], working: [], needs_you: [], counts: {} } as never);
-  const source = { status, isWaiting: () => false, receive: () => 'refused' as const, access: createPageAccess(token) };
-  page = await serveStatusPage({ host: '127.0.0.1', port: 0 }, source);
-  served = await serveControl(daemon, socket, { reload, pageLink: () => page.link() });
+  page = await serveStatusPage(
+    { host: '127.0.0.1', port: 0 },
+    {
+      status: () => statusOf(daemon.ledger, daemon),
+      isWaiting: () => false,
+      receive: () => 'refused',
+      access: createPageAccess(token),
+    },
+  );
+  world.use(page);
+  world.use(await serveControl(countingLists(daemon), socket, { reload, pageLink: () => page.link() }));
   for (const path of [scratch.path, socket, readSocketPath(socket)]) await chown(path, SERVICE.uid, SERVICE.gid);
   // Open: the sockets themselves are closed.
   await chmod(scratch.path, 0o755);
 });
 
-afterEach(async () => {
-  await served[Symbol.asyncDispose]();
-  await page[Symbol.asyncDispose]();
-  await scratch[Symbol.asyncDispose]();
+afterAll(() => world.disposeAsync());
+
+beforeEach(() => {
+  reloads = 0;
+  mostAtOnce = 0;
 });
+
+async function someDaemon(scratch: ScratchDirectory): Promise<Daemon> {
+  const file = scratch.file('dropcast.yaml');
+  const text = `service: { base_url: "http://127.0.0.1:9/v1", api_key: a-key }
+state_dir: ${scratch.file('state')}
+folders: [{ path: ${scratch.file('inbox')}, rules: [{ match: "**", channel: c }] }]
+`;
+  await mkdir(scratch.file('inbox'));
+  await writeFile(file, text, { mode: 0o600 });
+  const { config } = await loadConfig(file, { cwd: scratch.path, env: {}, home: scratch.path });
+  if (config === null) throw new Error('the configuration of this test is wrong');
+  return startDaemon(config, silentLogger);
+}
+
+function countingLists(daemon: Daemon): Daemon {
+  let atOnce = 0;
+  const list: Daemon['ledger']['list'] = async (filter) => {
+    mostAtOnce = Math.max(mostAtOnce, (atOnce += 1));
+    await new Promise(setImmediate);
+    return daemon.ledger.list(filter).finally(() => (atOnce -= 1));
+  };
+  const ledger = withOwn(daemon.ledger, { list });
+  return withOwn(daemon, { ledger });
+}
+
+function withOwn<T extends object>(whole: T, own: Partial<T>): T {
+  return new Proxy(whole, {
+    get: (target, key) => {
+      if (Object.hasOwn(own, key)) return Reflect.get(own, key) as unknown;
+      const value = Reflect.get(target, key) as unknown;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
 
 /** What each call is answered, by somebody else: a status, or the errno of the connection. */
 async function callAs(

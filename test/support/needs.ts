@@ -31,6 +31,7 @@ const sources = {
   man: { package: 'man-db' },
   mandoc: { package: 'mandoc' },
   openssl: { package: 'openssl' },
+  python3: { package: 'python3' },
   script: { package: 'bsdutils' },
   shellcheck: { package: 'shellcheck' },
   strip: { package: 'binutils' },
