@@ -39,7 +39,7 @@ export const bugs = {
   'a record with a dead address is replaced without being marked as dying': {
     edits: [{ anchor: 'dying: true, replacements: replacements + 1', instead: 'replacements: replacements + 1' }],
     scenario: 'an upload address dies',
-    caughtBy: 'every empty record is in use or listed',
+    caughtBy: 'every file on disk is ready, or a person is told why',
   },
   'the last part leaves without a second look at the file': {
     edits: [{ anchor: 'async confirm(sha256, signal) {', instead: 'async confirm(sha256, signal) { return;' }],
@@ -196,7 +196,7 @@ export const bugs = {
   'a skipped duplicate is never given its turn': {
     edits: [{ anchor: 'await store.stranded(id)', instead: '[]' }],
     scenario: 'of equal files the first fails in processing',
-    caughtBy: 'every file on disk is ready, or a person is told why',
+    caughtBy: 'it gets there',
   },
   'videos are not asked for by id while the list fails': {
     edits: [
