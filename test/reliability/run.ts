@@ -6,9 +6,8 @@ import { programFiles } from '../../scripts/package/contents.ts';
 import { writeTree } from '../../scripts/package/packaged-file.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { Finding } from './planted/scenario.ts';
-import { longParts } from './long.ts';
+import { longParts, replay } from './long.ts';
 import type { LongPart } from './long.ts';
-import { parseRun, playRun } from './kill/runs.ts';
 import type { Tools } from './kill/runs.ts';
 import { compileShim } from './kill/shim.ts';
 
@@ -37,8 +36,7 @@ async function main(): Promise<number> {
   if (options.replay === undefined && !options.long) return await vitest();
   await using scratch = await scratchDirectory();
   const tools = await prepare(scratch.path);
-  if (options.replay !== undefined)
-    return report(options.replay, (await playRun(parseRun(options.replay), tools)).violations);
+  if (options.replay !== undefined) return report(options.replay, await replay(options.replay, tools));
   let bad = options.only === undefined ? await vitest() : 0;
   for (const part of longParts(options.seed, Number(options.percent) / 100))
     if (options.only === undefined || part.name.includes(options.only)) bad += await runPart(part, tools);

@@ -6,7 +6,7 @@ import { durabilityBugs } from '../planted/bugs.ts';
 import { plant } from '../planted/plant.ts';
 import { sizes } from '../sizes.ts';
 import { chainsOf, errorsOf } from './choice.ts';
-import { playRandomKills } from './random-kills.ts';
+import { nameOfRandom, playRandomKills } from './random-kills.ts';
 import { playRun, traceOf, workloads } from './runs.ts';
 import type { Tools, Workload } from './runs.ts';
 import { compileShim } from './shim.ts';
@@ -55,7 +55,9 @@ describe.concurrent('a system call fails once', needs('cc'), () => {
 describe.concurrent('killed at random moments', () => {
   for (let n = 0; n < stations; n += 1)
     test(`${killsPerStation} times, while files keep coming (${seed}-${n})`, async () => {
-      expect(await playRandomKills({ kills: killsPerStation, seed: `${seed}-${n}` }, tools)).toEqual([]);
+      const run = { kills: killsPerStation, seed: `${seed}-${n}` };
+      const again = `replay with: npm run test:reliability -- --replay '${nameOfRandom(run)}'`;
+      expect(await playRandomKills(run, tools), again).toEqual([]);
     });
 });
 

@@ -6,6 +6,11 @@ import { bytesOf } from './runs.ts';
 import type { Tools } from './runs.ts';
 import { createRandom } from './random.ts';
 
+/** `random:50@seed`: what `--replay` takes. */
+export function nameOfRandom({ kills, seed }: { readonly kills: number; readonly seed: string }): string {
+  return `random:${kills}@${seed}`;
+}
+
 /** Kills the daemon at random moments while files keep coming, then lets `dropcast once` finish. */
 export async function playRandomKills(
   { kills, seed }: { readonly kills: number; readonly seed: string },
