@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   if (options.replay === undefined && !options.long) return await vitest();
   await using scratch = await scratchDirectory();
   const tools = await prepare(scratch.path);
-  if (options.replay !== undefined) return report(options.replay, await replay(options.replay, tools));
+  if (options.replay !== undefined) return await replayOne(options.replay, tools);
   let bad = options.only === undefined ? await vitest() : 0;
   for (const part of longParts(options.seed, Number(options.percent) / 100))
     if (options.only === undefined || part.name.includes(options.only)) bad += await runPart(part, tools);
@@ -44,6 +44,12 @@ async function main(): Promise<number> {
   if (existsSync(simulation) && (options.only ?? 'simulation') === 'simulation')
     bad += await command([simulation, '--seeds', '100000', '--from', '1']);
   return bad === 0 ? 0 : 1;
+}
+
+async function replayOne(name: string, tools: Tools): Promise<number> {
+  const found = await replay(name, tools);
+  if (found.length === 0) console.info(`${name}: nothing lost, doubled or left behind`);
+  return report(name, found);
 }
 
 /** The program as the package has it. */
