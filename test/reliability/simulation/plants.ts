@@ -1,3 +1,5 @@
+import type { SpecId } from '../model/specs.ts';
+
 /** A text of the product that is replaced while it is loaded; the product itself stays as it is. */
 export interface Replacement {
   /** From the root of the repository. */
@@ -10,12 +12,14 @@ export interface Replacement {
 /** A bug that the judge must see. */
 export interface Plant {
   readonly name: string;
+  readonly breaks: SpecId;
   readonly changes: readonly Replacement[];
 }
 
 export const plants: readonly Plant[] = [
   {
     name: 'sends again without asking',
+    breaks: 'D2',
     changes: [
       {
         file: 'src/pipeline/steps/upload.ts',
@@ -26,6 +30,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'binds only in memory',
+    breaks: 'E1',
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -36,6 +41,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'forgets the tokens of creates in doubt',
+    breaks: 'E1',
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -46,6 +52,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'replaces a video without deleting it',
+    breaks: 'D1',
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -56,6 +63,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'no look at the file before the last part leaves',
+    breaks: 'M1',
     changes: [
       {
         file: 'packages/client/src/upload/upload-body.ts',
@@ -66,6 +74,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'no full scans',
+    breaks: 'L1',
     changes: [
       {
         file: 'src/watch/scan-schedule.ts',
@@ -76,6 +85,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'puts away without comparing the hash',
+    breaks: 'L2',
     changes: [
       {
         file: 'src/pipeline/rounds/put-away.ts',
@@ -86,10 +96,12 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'counts outages as attempts',
+    breaks: 'A1',
     changes: [{ file: 'src/pipeline/file/outcome.ts', from: "offline: 'put off'", to: "offline: 'refused'" }],
   },
   {
     name: 'a budget that is not kept',
+    breaks: 'B1',
     changes: [
       {
         file: 'src/host/request-gate.ts',
@@ -100,6 +112,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'uploads duplicates',
+    breaks: 'D1',
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -110,6 +123,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'takes every file as it is first seen',
+    breaks: 'L1',
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -120,10 +134,12 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'a deletion under way is forgotten',
+    breaks: 'R1',
     changes: [{ file: 'src/ledger/row.ts', from: 'dying: row.dying === 1', to: 'dying: false' }],
   },
   {
     name: 'a file that ends vanished stays so when it returns',
+    breaks: 'L1',
     changes: [
       {
         file: 'src/intake/intake.ts',
