@@ -68,6 +68,7 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   events.listen(logEvents(logger));
   const state = await openState(config, stack, (error) => parts.conductor.broke('failure log', error));
   const { ledger } = state;
+  for (const what of ledger.repairs) logger.warn('Found damage in the state directory', { what });
   const service = stack.use(connectToService(config, { budget: ledger.budget, clock, logger }));
   const parts = assemble(config, { ...state, service, events, clock, logger });
   events.listen((event) => {
@@ -126,6 +127,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     whyAway: (folder, missing) => folders.whyAway(folder, missing),
     // Asked after the last moment in which somebody could open it: nothing older than that counts.
     writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
+    isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     service: serviceOf(config.file),
   });
   const { host, budget } = service;

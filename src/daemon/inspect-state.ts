@@ -20,7 +20,7 @@ export async function inspectState(
   const found = [
     stray,
     await fullDisk(stateDir),
-    await refusalOf(() => tryLedger(stateDir)),
+    ...(await tryLedger(stateDir)),
     ...(await Promise.all([receiptsPath(stateDir), failureLog].map((path) => refusalOf(() => sizeOfUsableFile(path))))),
   ];
   // The ledger speaks of the receipts too.
@@ -46,9 +46,14 @@ async function isRunning(socketPath: string): Promise<boolean> {
   }
 }
 
-async function tryLedger(stateDir: string): Promise<void> {
-  const ledger = await openExistingLedger(stateDir);
-  await ledger?.[Symbol.asyncDispose]();
+/** Opening checks every row. What it finds and puts right is said once, by whoever opens the ledger first. */
+async function tryLedger(stateDir: string): Promise<readonly (string | null)[]> {
+  let repairs: readonly string[] = [];
+  const refusal = await refusalOf(async () => {
+    await using ledger = await openExistingLedger(stateDir);
+    repairs = ledger?.repairs ?? [];
+  });
+  return [refusal, ...repairs];
 }
 
 async function refusalOf(look: () => Promise<unknown>): Promise<string | null> {

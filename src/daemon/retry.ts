@@ -1,6 +1,7 @@
 import type { Facts } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import { retryRule } from '../pipeline/file/retry-rules.ts';
+import type { Applied } from '../pipeline/steps/runner.ts';
 import type { Daemon } from './daemon.ts';
 
 /** What a retry did with each file. */
@@ -37,6 +38,9 @@ export async function retry(daemon: Daemon, { names, states, force = false }: Wa
     if (why === null) await attempt(facts.id, facts);
     else left.set(why, (left.get(why) ?? 0) + 1);
   }
+  // They go on by themselves too, like what is `retrying`.
+  if (states.includes('retrying'))
+    for (const facts of await daemon.ledger.waitingForDisk(100_000)) await attempt(facts.id, facts);
   for (const name of names) {
     const found = await daemon.ledger.find(name);
     const [facts] = found;
@@ -54,15 +58,30 @@ export async function retry(daemon: Daemon, { names, states, force = false }: Wa
 }
 
 /** The step that failed a moment ago may still hold the row: worth waiting a second. */
-async function rearm({ conductor, folders }: Daemon, facts: Facts): Promise<string | null> {
+async function rearm(daemon: Daemon, facts: Facts): Promise<string | null> {
+  const again = isLeftOnDisk(facts) ? putAwayAgain : startAgain;
   for (let tries = 0; tries < 20; tries += 1) {
-    const isBusy = (await folders.reroute(facts)) === 'busy';
-    const applied = isBusy ? 'busy' : await conductor.apply(facts.id, { type: 'RETRY' });
+    const applied = await again(daemon, facts);
     if (applied === 'applied') return null;
     if (applied === 'ignored') return 'its state has just changed: nothing to retry';
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return 'busy: a step is working on it';
+}
+
+async function startAgain({ conductor, folders }: Daemon, facts: Facts): Promise<Applied> {
+  return (await folders.reroute(facts)) === 'busy' ? 'busy' : conductor.apply(facts.id, { type: 'RETRY' });
+}
+
+async function putAwayAgain({ conductor }: Daemon, { id }: Facts): Promise<Applied> {
+  const isTried = await conductor.putAwayAgain(id);
+  if (isTried === null) return 'busy';
+  return isTried ? 'applied' : 'ignored';
+}
+
+/** The video is done, but its local file could not be deleted or moved. */
+function isLeftOnDisk({ disposal }: Facts): boolean {
+  return disposal === 'waiting' || disposal === 'refused';
 }
 
 /** Why a retry of many files leaves one alone, or null. */
@@ -75,14 +94,16 @@ function whyLeft(facts: Facts, force: boolean): string | null {
 }
 
 /** Why a retry of this very file cannot help, or null. */
-function whyUseless({ why, lastFailure }: Facts, force: boolean): string | null {
+function whyUseless(facts: Facts, force: boolean): string | null {
+  const { why, lastFailure } = facts;
   const rule = retryRule(lastFailure);
-  if (rule.takes !== 'forced' || force) return null;
+  if (rule.takes !== 'forced' || force || isLeftOnDisk(facts)) return null;
   return `${why ?? lastFailure?.message ?? ''} (${rule.because}): \`dropcast retry --force\` uploads it as it is`;
 }
 
 function whyNoRetry(facts: Facts): string | null {
   const state = stateOf(facts);
+  if (isLeftOnDisk(facts)) return null;
   if (isWithoutPlan(facts)) return `${facts.why ?? 'held'}: change the rules or the sidecar, then it goes on by itself`;
   if (['failed', 'held', 'retrying', 'skipped'].includes(state)) return null;
   return `${state}: nothing to retry`;

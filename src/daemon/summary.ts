@@ -14,7 +14,7 @@ export interface Summary {
   readonly awaitingPublish: number;
   readonly retrying: number;
   readonly settling: number;
-  /** Failed and held. */
+  /** Failed, held, and done with a local file that cannot be deleted or moved. */
   readonly needsYou: number;
   readonly done: number;
   /** Folders that are away or cannot be read. */
@@ -59,7 +59,7 @@ export function createSummary(parts: {
       awaitingPublish: of('awaiting publish'),
       retrying: of('retrying'),
       settling: folders.settling().length,
-      needsYou: of('failed') + of('held'),
+      needsYou: of('failed') + of('held') + of('not put away'),
       done: of('done'),
       away: folders.away(),
       waiting: conductor.pause()?.why ?? (until === null ? null : createsWait(until)),

@@ -1,3 +1,4 @@
+import type { PutAwayStore } from '../pipeline/file/ports.ts';
 import type { HistoryLine, LedgerView } from '../ledger/view.ts';
 import { suspectsOf as tokensOf } from '../pipeline/file/facts.ts';
 import { suspectsOf } from './suspects.ts';
@@ -35,7 +36,7 @@ export interface StatusView {
   } | null;
   readonly folders: readonly FolderStatus[];
   readonly working: readonly FileView[];
-  /** Failed and held files: a person must look. */
+  /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
   readonly needs_you: readonly FileView[];
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
@@ -62,12 +63,15 @@ const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'
 const liveStates = new Set(['queued', 'creating', 'awaiting upload', 'uploading']);
 const mostRows = 1_000_000;
 
+type StatusLedger = LedgerView & SuspectLedger & Pick<PutAwayStore, 'waitingForDisk'>;
+
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
 
-export async function statusOf(ledger: LedgerView & SuspectLedger, daemon: Daemon | null): Promise<StatusView> {
+export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Promise<StatusView> {
   const working = await ledger.list({ states: workStates, limit: 1_000 });
   const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
+  const left = await ledger.waitingForDisk(mostListed);
   const gate = daemon?.gate.snapshot();
   const pause = daemon?.conductor.pause() ?? null;
   return {
@@ -92,7 +96,7 @@ export async function statusOf(ledger: LedgerView & SuspectLedger, daemon: Daemo
           },
     folders: daemon?.folders.status() ?? [],
     working: working.slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
-    needs_you: needing.map((facts) => viewOf(daemon, facts)),
+    needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
     creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };

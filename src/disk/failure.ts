@@ -62,6 +62,16 @@ function unreadable(error: Error & { readonly code: string }): Failure {
   return ofMachine ?? { kind: 'transient', code, message };
 }
 
+/** A refusal in the words of a person who has to change something. */
+export function forPutAway(failure: Failure): Failure {
+  const { kind, code } = failure;
+  if (kind !== 'transient' || (code !== 'EACCES' && code !== 'EPERM')) return failure;
+  const message =
+    `dropcast may not delete or move the file (${code}): give the user it runs as write access to the directory of ` +
+    'the file and to the one it moves to; then it goes on by itself';
+  return { ...failure, message };
+}
+
 /** Under systemd only folders that were there at the start and that the drop-in names can be written to (ProtectSystem=strict). */
 function readOnly(service: InstalledService | null): string {
   const fact = 'the folder is read-only (EROFS)';

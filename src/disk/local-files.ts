@@ -9,7 +9,7 @@ import type { Answer, FileAt, LocalFiles } from '../pipeline/file/ports.ts';
 import { folderAway } from '../pipeline/pause.ts';
 import { isImportLink } from '../routing/import-link.ts';
 import { hashAccepted } from './accepted-file.ts';
-import { toDiskFailure } from './failure.ts';
+import { forPutAway, toDiskFailure } from './failure.ts';
 import { putAway } from './put-away/put-away.ts';
 import { RenamedError } from './put-away/private-directory.ts';
 
@@ -21,12 +21,14 @@ export interface LocalFilesWorld {
   whyAway(folder: string, missing?: string): Promise<string | null>;
   /** Which process has a file open for writing at this moment, as far as can be seen; null for none. */
   writerOf(version: FileVersion): Promise<string | null>;
+  /** Whether a sidecar still has another video that is there. */
+  isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
   /** That this process is, to name the command that allows a read-only folder; null when it is not installed as one. */
   readonly service: InstalledService | null;
 }
 
 /** The accepted files on this machine, for the pipeline. Nothing here throws for what a disk does: it becomes a `Failure`. */
-export function createLocalFiles({ whyAway, writerOf, service }: LocalFilesWorld): LocalFiles {
+export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: LocalFilesWorld): LocalFiles {
   /** Asks about the folder only now: an answer from before the failure says nothing about that moment. */
   const failureOf = async ({ folder, path }: Facts, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
@@ -53,10 +55,10 @@ export function createLocalFiles({ whyAway, writerOf, service }: LocalFilesWorld
     hash: (facts, signal) => answer(facts, () => hashAccepted(facts, signal)),
     dispose: async (facts, signal) => {
       try {
-        return await putAway(facts, { signal, writerOf });
+        return await putAway(facts, { signal, writerOf, isSidecarUsed });
       } catch (error) {
-        if (!(error instanceof RenamedError)) return { ok: false, failure: await failureOf(facts, error) };
-        const failure = await failureOf(facts, error.cause);
+        if (!(error instanceof RenamedError)) return { ok: false, failure: forPutAway(await failureOf(facts, error)) };
+        const failure = forPutAway(await failureOf(facts, error.cause));
         const told = { ...failure, message: `${failure.message}; ${error.message}` };
         return { ok: false, failure: told, ...(await renamedTo(facts, error.newName)) };
       }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { posix } from 'node:path';
@@ -10,6 +11,8 @@ export type SmallText = string | null | { readonly why: string };
 export interface SmallFile {
   readonly name: string;
   readonly text: SmallText;
+  /** Of what was read, hex; null when nothing was. */
+  readonly sha256: string | null;
 }
 
 /**
@@ -25,35 +28,41 @@ export async function readBeside(folder: string, paths: readonly string[]): Prom
   const names = paths.map((path) => posix.basename(path));
   try {
     return await inDirectory({ folder, directory: posix.dirname(first) }, async (held) =>
-      Promise.all(names.map(async (name) => ({ name, text: await readSmall(held.at(name)) }))),
+      Promise.all(names.map(async (name) => ({ name, ...(await readSmall(held.at(name))) }))),
     );
   } catch (error) {
     // A directory that is missing, or is a link now, holds nothing that may speak for a file.
     const text = error instanceof NotInFolderError ? null : unread(error);
-    return names.map((name) => ({ name, text }));
+    return names.map((name) => ({ name, text, sha256: null }));
   }
 }
 
 /** Sidecars and links are a few lines; anything longer is something else. */
 const mostBytes = 256 * 1024;
 
-async function readSmall(path: string): Promise<SmallText> {
+async function readSmall(path: string): Promise<Omit<SmallFile, 'name'>> {
   let file;
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    return unread(error);
+    return { text: unread(error), sha256: null };
   }
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) return { why: 'is not a regular file' };
-    if (stats.size > mostBytes) return { why: `is larger than ${mostBytes / 1024} KiB` };
-    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile());
+    if (!stats.isFile()) return useless('is not a regular file');
+    if (stats.size > mostBytes) return useless(`is larger than ${mostBytes / 1024} KiB`);
+    const bytes = await file.readFile();
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { text, sha256: createHash('sha256').update(bytes).digest('hex') };
   } catch (error) {
-    return { why: error instanceof TypeError ? 'is not UTF-8 text' : 'cannot be read' };
+    return useless(error instanceof TypeError ? 'is not UTF-8 text' : 'cannot be read');
   } finally {
     await file.close();
   }
+}
+
+function useless(why: string): Omit<SmallFile, 'name'> {
+  return { text: { why }, sha256: null };
 }
 
 function unread(error: unknown): SmallText {

@@ -8,6 +8,7 @@ import type { IntakeStore } from '../pipeline/file/ports.ts';
 import { lookAt } from '../watch/path-entry.ts';
 import { NotNowError } from '../watch/ports.ts';
 import type { CompleteFile } from '../watch/ports.ts';
+import { stemOf } from '../routing/sidecar.ts';
 import { arrivalOf, routeOf } from './arrival.ts';
 import type { Arrival } from './arrival.ts';
 import { Comparisons } from './comparisons.ts';
@@ -16,7 +17,7 @@ import type { Accepted, Intake } from './intake.ts';
 
 export interface FolderIntakeWorld {
   readonly intake: Intake;
-  readonly ledger: Pick<IntakeStore, 'atPath'>;
+  readonly ledger: Pick<IntakeStore, 'atPath' | 'pathsNamed'>;
   readonly events: Events;
   readonly logger: Logger;
   /** A file could not be taken in: a bug, or the machine is at its limits. */
@@ -93,6 +94,15 @@ export class FolderIntake implements AsyncDisposable {
     return accepted;
   }
 
+  /**
+   * The known videos and links that have this sidecar. Asked of the ledger, not of the directory: listing it for each of thousands of
+   * sidecars would take minutes, and a file that is not known yet reads its sidecar when it is taken in.
+   */
+  async namedLike(sidecarPath: string): Promise<readonly string[]> {
+    const paths = await this.#world.ledger.pathsNamed(this.#router.folder.path, stemOf(sidecarPath));
+    return paths.filter((path) => this.#router.isSidecarOf(path, sidecarPath));
+  }
+
   /** @returns whether it was decided */
   async #compare(file: CompleteFile, signal: AbortSignal): Promise<boolean> {
     const entry = await lookAt(join(file.folder, file.path));
@@ -116,7 +126,7 @@ export class FolderIntake implements AsyncDisposable {
   }
 
   async #rerouteBeside(sidecarPath: string): Promise<void> {
-    for (const path of await this.#router.mediaOf(sidecarPath)) {
+    for (const path of await this.namedLike(sidecarPath)) {
       const facts = await this.#world.ledger.atPath(this.#router.folder.path, path);
       if (facts !== null && (await this.reroute(facts)) === 'busy') throw new BusyError(path);
     }

@@ -1,5 +1,4 @@
-import { readdir } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import type { FolderConfig } from '../config/config.ts';
 import { parseYaml } from '../config/document.ts';
 import { isWithin } from '../config/paths.ts';
@@ -7,7 +6,7 @@ import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isImportLink, parseImportLink } from '../routing/import-link.ts';
 import type { ImportLink } from '../routing/import-link.ts';
 import { compileFilter } from '../routing/match.ts';
-import type { Route } from '../routing/plan.ts';
+import type { Route, SidecarFile } from '../routing/plan.ts';
 import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
 import { checkSidecar, isSidecarName, sidecarNames } from '../routing/sidecar.ts';
@@ -16,7 +15,7 @@ import { readBeside } from './beside.ts';
 
 /** What the sidecar of a path says: nothing, something, or something broken that a person must fix. */
 export type SidecarReading =
-  | { readonly ok: true; readonly sidecar: Sidecar | null }
+  | { readonly ok: true; readonly sidecar: Sidecar | null; readonly file?: SidecarFile }
   | { readonly ok: false; readonly why: string };
 
 /** Where the files of one folder go: its rules, with the sidecars and links read from disk. Paths are relative to the folder. */
@@ -28,8 +27,8 @@ export interface FolderRouter {
   route(path: string, version: FileVersion): Promise<Route>;
   /** The address in a link file. */
   sourceUrl(path: string): Promise<ImportLink>;
-  /** The media files and links on disk that a sidecar belongs to. */
-  mediaOf(sidecarPath: string): Promise<readonly string[]>;
+  /** Whether a path is that of a video or link, and the other that of a sidecar of it. */
+  isSidecarOf(path: string, sidecarPath: string): boolean;
 }
 
 export function createRouter(folder: FolderConfig): FolderRouter {
@@ -45,22 +44,19 @@ export function createRouter(folder: FolderConfig): FolderRouter {
     sidecarOf,
     route: async (path, version) => {
       const reading = await sidecarOf(path);
-      return reading.ok
-        ? route(folder.rules, routedFile(path, version), reading.sidecar)
-        : { kind: 'held', code: 'sidecar', why: reading.why };
+      if (!reading.ok) return { kind: 'held', code: 'sidecar', why: reading.why };
+      const routed = route(folder.rules, routedFile(path, version), reading.sidecar);
+      if (routed.kind === 'held' || reading.file === undefined) return routed;
+      return { ...routed, plan: { ...routed.plan, sidecar: reading.file } };
     },
     sourceUrl: async (path) => {
       const [link] = await readBeside(folder.path, [path]);
       if (typeof link?.text === 'string') return parseImportLink(path, link.text);
       return { ok: false, why: link?.text?.why ?? 'the link file is no longer there' };
     },
-    mediaOf: async (sidecarPath) => {
-      const directory = posix.dirname(sidecarPath);
-      const names = await readdir(join(folder.path, directory)).catch(() => []);
-      return names
-        .map((name) => posix.join(directory, name))
-        .filter((path) => accepts(path) === 'media' || accepts(path) === 'link')
-        .filter((path) => sidecarNames(path).includes(sidecarPath));
+    isSidecarOf: (path, sidecarPath) => {
+      const kind = accepts(path);
+      return (kind === 'media' || kind === 'link') && sidecarNames(path).includes(sidecarPath);
     },
   };
 }
@@ -77,16 +73,20 @@ function createFilter({ include, exclude }: FolderConfig): FolderRouter['accepts
 }
 
 async function readSidecar(folder: string, names: readonly string[]): Promise<SidecarReading> {
-  const found: { name: string; text: string }[] = [];
-  for (const { name, text } of await readBeside(folder, names)) {
-    if (typeof text === 'string') found.push({ name, text });
+  const found: { name: string; text: string; sha256: string }[] = [];
+  for (const { name, text, sha256 } of await readBeside(folder, names)) {
+    if (typeof text === 'string') found.push({ name, text, sha256: sha256 ?? '' });
     else if (text !== null) return { ok: false, why: `sidecar "${name}": ${text.why}` };
   }
   const [first, second] = found;
   if (first === undefined) return { ok: true, sidecar: null };
   if (second !== undefined) return { ok: false, why: `two sidecars, "${first.name}" and "${second.name}": keep one` };
   const parsed = parseYaml(first.text);
-  if (parsed.ok) return checkSidecar(first.name, parsed.value);
+  if (parsed.ok) {
+    const path = posix.join(posix.dirname(names[0] ?? ''), first.name);
+    const checked = checkSidecar(first.name, parsed.value);
+    return checked.ok ? { ...checked, file: { path, sha256: first.sha256 } } : checked;
+  }
   const { line, column, message } = parsed;
   return { ok: false, why: `sidecar "${first.name}", line ${line}, column ${column}: ${message}` };
 }

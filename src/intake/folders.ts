@@ -28,6 +28,8 @@ export interface Folders extends AsyncDisposable {
   whyAway(folder: string, missing?: string): Promise<string | null>;
   /** The row of a file was given up, as vanished or superseded: whatever is at its path now is looked at as if it came now. */
   givenUp(facts: Pick<Facts, 'folder' | 'path'>): void;
+  /** Whether a sidecar still has a video or link that is there, known or about to be. */
+  isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
   /** Takes in a file as it is now, whatever the filters and the settle time say. */
   add(absolutePath: string): Promise<AddResult>;
   /** Asks the rules again about a file of which nothing was sent: somebody may have fixed them. */
@@ -115,6 +117,10 @@ class FolderSet implements Folders {
 
   givenUp({ folder, path }: Pick<Facts, 'folder' | 'path'>): void {
     this.#watched.get(folder)?.watcher.lookAgain(path);
+  }
+
+  async isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean> {
+    return (await this.#watched.get(folder)?.isSidecarUsed(sidecarPath)) ?? false;
   }
 
   async add(absolutePath: string): Promise<AddResult> {

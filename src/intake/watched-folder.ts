@@ -1,6 +1,7 @@
 import type { Logger } from '../log/logger.ts';
 import { unlessHung } from '../config/file-access.ts';
 import type { FolderConfig } from '../config/config.ts';
+import { isThere } from '../disk/local-files.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { FolderWatcher, RefusedPath, RootState, SettlingFile, WatchCounts } from '../watch/ports.ts';
@@ -73,6 +74,20 @@ export class WatchedFolder implements AsyncDisposable {
   async firstScan(): Promise<void> {
     await this.watcher.start();
     this.#isScanned = true;
+  }
+
+  /** Whether a sidecar still has a video or link that is there, known or about to be. */
+  async isSidecarUsed(sidecarPath: string): Promise<boolean> {
+    const isIts = ({ path }: SettlingFile): boolean => this.router.isSidecarOf(path, sidecarPath);
+    const paths = [
+      ...(await this.intake.namedLike(sidecarPath)),
+      ...this.watcher
+        .settling()
+        .filter(isIts)
+        .map(({ path }) => path),
+    ];
+    for (const path of new Set(paths)) if (await isThere(this.path, path)) return true;
+    return false;
   }
 
   /** It counts as watched only once all of it was seen. */

@@ -27,6 +27,12 @@ export function createArrivals(db: Kysely<LedgerTables>): IntakeStore {
           .where('mtime_ns', '=', version.mtimeNs)
           .where('state', '!=', 'superseded'),
       ),
+    pathsNamed: async (folder, stem) => {
+      // '/' follows '.': all that begins with the stem and a dot.
+      const isNamed = sql<boolean>`(path = ${stem} or (path >= ${`${stem}.`} and path < ${`${stem}/`}))`;
+      const rows = db.selectFrom('file').select('path').distinct().where('folder', '=', folder).where(isNamed);
+      return (await rows.execute()).map(({ path }) => path);
+    },
     unrouted: () => allFacts(filesIn(db).where('state', '=', 'held').where('plan', 'is', null).orderBy('seq')),
   };
 }

@@ -32,13 +32,11 @@ export function createBackups(database: DatabaseSync, stateDir: string): () => P
   };
 }
 
-/** @returns the path of the newest copy, or null when there is none */
-export async function newestBackup(stateDir: string): Promise<string | null> {
+/** @returns the paths of the copies, the newest first */
+export async function backupsOf(stateDir: string): Promise<readonly string[]> {
   const directory = join(stateDir, 'backups');
   const names = new Set(await readdir(directory).catch(() => []));
-  // A crash in the middle of the shift leaves no first one.
-  const age = ages.find((age) => names.has(basename(nameOf(directory, age))));
-  return age === undefined ? null : nameOf(directory, age);
+  return ages.map((age) => nameOf(directory, age)).filter((path) => names.has(basename(path)));
 }
 
 /** All of it on disk, or nothing: half a copy would stay on a full disk. */

@@ -3,7 +3,7 @@ import type { LedgerTables } from './schema.ts';
 
 /** The requests of the last hour, as the budget keeps them: one JSON value. */
 export interface BudgetRow {
-  /** @returns null when nothing was saved yet */
+  /** @returns null when nothing was saved yet, or it is damaged: then the service says how much is left */
   load(): Promise<unknown>;
   save(spent: unknown): Promise<void>;
 }
@@ -12,7 +12,7 @@ export function createBudgetRow(db: Kysely<LedgerTables>): BudgetRow {
   return {
     load: async () => {
       const row = await db.selectFrom('budget').select('spent').executeTakeFirst();
-      return row === undefined ? null : (JSON.parse(row.spent) as unknown);
+      return row === undefined ? null : parsed(row.spent);
     },
     save: async (spent) => {
       const text = JSON.stringify(spent);
@@ -23,4 +23,12 @@ export function createBudgetRow(db: Kysely<LedgerTables>): BudgetRow {
         .execute();
     },
   };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

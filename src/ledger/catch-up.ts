@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { newFacts, unbound } from '../pipeline/file/facts.ts';
+import { checksumOf } from './checksum.ts';
 import { receiptsSince } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
 import { addHistory, factsOf, rowOf } from './row.ts';
@@ -10,15 +11,22 @@ import type { LedgerTables } from './schema.ts';
  * Restores what `receipts.jsonl` says since the last line of history. Without it, a ledger restored from a copy uploads again
  * what was uploaded after the copy was made. After a crash between a receipt and its row, it is that one receipt.
  *
+ * @returns a sentence when there are lines that are no receipts, else none
  * @throws {LedgerError} when the receipts cannot be used
  */
-export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promise<void> {
-  const last = await db.selectFrom('history').select('at').orderBy('seq', 'desc').limit(1).executeTakeFirst();
-  const missed = await receiptsSince(stateDir, last?.at ?? 0);
-  if (missed.length === 0) return;
-  const newest = new Map(missed.map((receipt) => [receipt.id, receipt]));
+export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promise<readonly string[]> {
+  const { receipts, strange } = await receiptsSince(stateDir, await lastChange(db));
+  const newest = new Map(receipts.map((receipt) => [receipt.id, receipt]));
+  if (newest.size > 0) await takeOver(db, newest.values());
+  if (strange === 0) return [];
+  return [
+    `receipts.jsonl: ${strange} ${strange === 1 ? 'line is no receipt and was' : 'lines are no receipts and were'} left out`,
+  ];
+}
+
+async function takeOver(db: Kysely<LedgerTables>, receipts: Iterable<Receipt>): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    for (const receipt of newest.values()) {
+    for (const receipt of receipts) {
       const row = await trx.selectFrom('file').selectAll().where('id', '=', receipt.id).executeTakeFirst();
       const facts = restored(row === undefined ? null : factsOf(row), receipt);
       if (facts === null) continue;
@@ -33,8 +41,17 @@ export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promi
   });
 }
 
+/** When the newest line of history that is as it was written was written, in epoch milliseconds. */
+async function lastChange(db: Kysely<LedgerTables>): Promise<number> {
+  const lines = await db.selectFrom('history').selectAll().orderBy('seq', 'desc').limit(linesAsked).execute();
+  const sound = lines.find((line) => line.checksum === null || line.checksum === checksumOf({ ...line }));
+  return sound?.at ?? 0;
+}
+
+const linesAsked = 10;
+
 /** The row as the receipt leaves it, or null when the row already says so. */
-function restored(row: Facts | null, receipt: Receipt): Facts | null {
+export function restored(row: Facts | null, receipt: Receipt): Facts | null {
   const at = Date.parse(receipt.at);
   const isSameVideo = row !== null && row.videoId === receipt.video_id;
   if (isSameVideo && (row.uploadedAt !== null || receipt.step === 'bound')) return null;

@@ -7,9 +7,7 @@ import type { FileStore } from '../pipeline/file/ports.ts';
 import { noteRequests } from './leftovers.ts';
 import { addHistory, allFacts, filesIn, newestFacts, rowOf, unindexedState } from './row.ts';
 import type { LedgerTables } from './schema.ts';
-
-/** Files of the same size that are compared at most. */
-const mostTwins = 1_000;
+import { createTwins } from './twins.ts';
 
 /** The rows as the steps of a file need them. */
 export function createFiles(db: Kysely<LedgerTables>): FileStore {
@@ -34,7 +32,7 @@ export function createFiles(db: Kysely<LedgerTables>): FileStore {
         .executeTakeFirst();
       return row?.n ?? 0;
     },
-    twins: (facts) => twinsOf(db, facts),
+    ...createTwins(db),
   };
 }
 
@@ -56,25 +54,4 @@ async function save(db: Kysely<LedgerTables>, facts: Facts, note: string | undef
   // SQLite is synchronous and everything else is microtasks: many writes in a row would stop every timer and socket.
   await nextTurn();
   return saved;
-}
-
-async function twinsOf(db: Kysely<LedgerTables>, facts: Facts): Promise<readonly Facts[]> {
-  return allFacts(
-    filesIn(db)
-      .where('size', '=', facts.version.size)
-      .where('id', '!=', facts.id)
-      .where('source_url', 'is', null)
-      .where((eb) =>
-        eb.or([
-          eb('uploaded_at', 'is not', null).and('remote_status', '!=', 'failed').and('state', '!=', 'held'),
-          eb('state', 'in', ['queued', 'awaiting upload', 'retrying']).and(
-            'seq',
-            '<',
-            eb.selectFrom('file').select('seq').where('id', '=', facts.id),
-          ),
-        ]),
-      )
-      .orderBy('seq')
-      .limit(mostTwins),
-  );
 }

@@ -17,8 +17,9 @@ import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import { createFiles } from './files.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
-import { openDatabase } from './open-database.ts';
+import { openDatabase, requireSound } from './open-database.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
+import { repairRows } from './repair.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { dialectOf } from './sqlite-dialect.ts';
@@ -39,6 +40,10 @@ export interface Ledger
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  /** Which ledger this is. A copy has the same. */
+  readonly id: string;
+  /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
+  readonly repairs: readonly string[];
   /**
    * Writes a copy to `backups/`, unless nothing was written since the last one.
    * @throws {LedgerUnavailableError} when the disk refuses
@@ -72,16 +77,26 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
   const database = await openDatabase(path);
   const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
   try {
-    await catchUp(db, stateDir);
+    const repairs = await repairRows(database, db, stateDir);
+    if (repairs.length > 0) await requireSound(database, path);
+    const strange = await catchUp(db, stateDir);
     await settleRequests(db);
+    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id: await identityOf(db) });
   } catch (error) {
     await db.destroy();
     throw await explainOpening(error, path);
   }
-  return compose(db, database, stateDir);
 }
 
-function compose(db: Kysely<LedgerTables>, database: DatabaseSync, stateDir: string): Ledger {
+async function identityOf(db: Kysely<LedgerTables>): Promise<string> {
+  return (await db.selectFrom('identity').select('ledger').executeTakeFirstOrThrow()).ledger;
+}
+
+interface Opened extends Pick<Ledger, 'id' | 'repairs'> {
+  readonly stateDir: string;
+}
+
+function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, id, repairs }: Opened): Ledger {
   const files = createFiles(db);
   const claims = createClaims(files.load);
   return {
@@ -90,6 +105,8 @@ function compose(db: Kysely<LedgerTables>, database: DatabaseSync, stateDir: str
     ...createRounds(db),
     ...createLeftovers(db),
     ...createView(db),
+    id,
+    repairs,
     claim: claims.claim,
     budget: createBudgetRow(db),
     backUp: createBackups(database, stateDir),

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../disk/errno.ts';
 import { LedgerError, LedgerInUseError } from './ledger-error.ts';
 import { damaged, explainOpening } from './recovery.ts';
-import { identify, migrate } from './schema.ts';
+import { sumRows } from './repair.ts';
+import { identify, isSchemaIntact, migrate } from './schema.ts';
 import { sizeOfUsableFile } from './state-directory.ts';
 
 /** How long to wait for commands that have the ledger open for a moment. */
@@ -51,6 +52,7 @@ async function openOnce(path: string): Promise<DatabaseSync> {
     require(database, 'wal_autocheckpoint', '1000', 1000);
     await check(database, path);
     migrate(database);
+    sumRows(database);
     await chmod(path, 0o600);
     return database;
   } catch (error) {
@@ -75,8 +77,29 @@ function require(database: DatabaseSync, name: string, value: string, expected: 
     throw new LedgerError(`SQLite refused to set ${name} to ${value}; it stays at ${String(actual)}`);
 }
 
+/** An index that does not fit its table, or a value that does not fit its column: indexes are made anew, rows repaired by their checksums. */
+const curable =
+  /^(?:row \d+ missing from index|wrong # of entries in index|non-unique entry in index|CHECK constraint failed in file|(?:NULL|non-\w+) value in file|\w+ value in file)/;
+
 async function check(database: DatabaseSync, path: string): Promise<void> {
-  const found = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {})[0];
-  // The first line only names the database, which is always `main`.
-  if (found !== 'ok') throw await damaged(path, String(found).split('\n').at(-1) ?? '');
+  if (!isSchemaIntact(database)) throw await damaged(path, 'its tables are not those of a ledger');
+  const found = complaints(database);
+  const incurable = found.find((line) => !curable.test(line));
+  if (incurable !== undefined) throw await damaged(path, incurable);
+  if (found.length > 0) database.exec('REINDEX');
+}
+
+/** @throws {LedgerError} when something is wrong in the ledger that no repair of a row has put right */
+export async function requireSound(database: DatabaseSync, path: string): Promise<void> {
+  const [found] = complaints(database);
+  if (found !== undefined) throw await damaged(path, found);
+}
+
+/** Lines that only name the database, which is always `main`, left out. */
+function complaints(database: DatabaseSync): readonly string[] {
+  const lines = database
+    .prepare('PRAGMA integrity_check')
+    .all()
+    .flatMap((row) => String(Object.values(row)[0]).split('\n'));
+  return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
 }

@@ -54,25 +54,35 @@ export function receiptsPath(stateDir: string): string {
 /** Reading starts at the end and stops at what is old enough: the file holds years, and every start reads it. */
 const firstReadBytes = 64 * 1024;
 
+export interface ReadReceipts {
+  /** Oldest first. */
+  readonly receipts: readonly Receipt[];
+  /** Lines that are no receipts, and that no crash cut short: somebody edited the file, or the disk damaged it. */
+  readonly strange: number;
+}
+
 /**
- * The receipts since a time, oldest first, without lines that a crash cut short.
+ * The receipts since a time. Lines that are none are left out and counted; the file is not changed.
  *
  * @param since epoch milliseconds
  * @throws {LedgerError} when the file cannot be used
  */
-export async function receiptsSince(stateDir: string, since: number): Promise<readonly Receipt[]> {
+export async function receiptsSince(stateDir: string, since: number): Promise<ReadReceipts> {
   const size = await sizeOfUsableFile(receiptsPath(stateDir));
-  if (size === null) return [];
+  if (size === null) return { receipts: [], strange: 0 };
   await using file = await open(receiptsPath(stateDir), 'r');
   for (let length = firstReadBytes; ; length *= 4) {
     const from = Math.max(0, size - length);
     const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - from), position: from });
     const lines = buffer.subarray(0, bytesRead).toString().split('\n');
     // The first line is cut: it begins before what was read.
-    const receipts = lines.slice(from === 0 ? 0 : 1).flatMap(parse);
+    const read = lines.slice(from === 0 ? 0 : 1).map(parse);
+    const receipts = read.filter((line) => typeof line === 'object');
     const [oldest] = receipts;
-    if (from === 0 || (oldest !== undefined && Date.parse(oldest.at) < since))
-      return receipts.filter(({ at }) => Date.parse(at) >= since);
+    if (from === 0 || (oldest !== undefined && Date.parse(oldest.at) < since)) {
+      const strange = read.filter((line) => line === 'strange').length;
+      return { receipts: receipts.filter(({ at }) => Date.parse(at) >= since), strange };
+    }
   }
 }
 
@@ -96,11 +106,19 @@ function receiptOf(step: Receipt['step'], facts: Facts): Receipt {
   };
 }
 
-/** Only `receiptOf` writes these lines, so a complete one is trusted. */
-function parse(line: string): Receipt[] {
+function parse(line: string): Receipt | 'torn' | 'strange' {
   try {
-    return [JSON.parse(line) as Receipt];
+    const value: unknown = JSON.parse(line);
+    return isReceipt(value) ? value : 'strange';
   } catch {
-    return [];
+    return line === '' || (line.startsWith('{') && !line.endsWith('}')) ? 'torn' : 'strange';
   }
+}
+
+/** Only `receiptOf` writes these lines, so what a row is made from is asked for, not all of it. */
+function isReceipt(value: unknown): value is Receipt {
+  if (typeof value !== 'object' || value === null) return false;
+  const { at, id, folder, path, version } = value as Partial<Record<keyof Receipt, unknown>>;
+  const isText = [at, id, folder, path].every((each) => typeof each === 'string');
+  return isText && !Number.isNaN(Date.parse(String(at))) && typeof version === 'object' && version !== null;
 }

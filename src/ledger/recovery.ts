@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
-import { newestBackup } from './backups.ts';
+import { backupsOf } from './backups.ts';
 import { LedgerError, LedgerInUseError, refusal } from './ledger-error.ts';
 import { receiptsPath } from './receipts.ts';
 import { isUsableDirectory, sizeOfUsableFile } from './state-directory.ts';
@@ -64,8 +64,9 @@ export async function damaged(path: string, found: string, options?: ErrorOption
 }
 
 async function wayBack(path: string): Promise<string> {
-  const backup = await newestBackup(dirname(path));
-  if (backup === null) return 'put a copy in its place (backups/ holds none)';
+  // A crash in the middle of the shift leaves no first one.
+  const [backup] = await backupsOf(dirname(path));
+  if (backup === undefined) return 'put a copy in its place (backups/ holds none)';
   // With chown: root's `cp` would leave a ledger that the service cannot open.
   const commands = `cp ${backup} ${path} && chown --reference=${dirname(path)} ${path}`;
   return `put a copy of ${backup} in its place, with no ${basename(path)}-wal beside it (as root: \`${commands}\`)`;

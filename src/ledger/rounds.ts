@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { feedsToPublish } from '../pipeline/file/facts.ts';
 import type { AmendStore, FeedBatch, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
-import { allFacts, filesIn, unindexedState } from './row.ts';
+import { allFacts, filesIn, isWaitingForDisk, unindexedState } from './row.ts';
 import type { FileTable, LedgerTables } from './schema.ts';
 
 /** States in which a file is on its way to be ready. */
@@ -11,8 +11,6 @@ const underWay = ['queued', 'awaiting upload', 'processing'] as const;
 
 /** For the small partial index: SQLite does not see its condition in a bound value. */
 const isToBeDisposed = sql<boolean>`disposal = 'pending'`;
-
-const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
 
 /** All that is read of a row that waits for its feeds: the publisher asks every second, and thousands may wait. */
 const readyColumns = ['id', 'ready_at', 'plan', 'published'] as const;
@@ -38,7 +36,7 @@ export function createRounds(db: Kysely<LedgerTables>): PublishStore & PutAwaySt
     },
     toDispose: (limit) =>
       allFacts(filesIn(db).where(isToBeDisposed).where(unindexedState, '=', 'done').orderBy('seq').limit(limit)),
-    waitingForDisk: () => allFacts(filesIn(db).where(isWaitingForDisk).orderBy('seq')),
+    waitingForDisk: (limit) => allFacts(filesIn(db).where(isWaitingForDisk).orderBy('seq', 'desc').limit(limit)),
     toAmend: (limit) =>
       allFacts(
         filesIn(db)

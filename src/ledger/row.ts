@@ -3,6 +3,8 @@ import type { Insertable, Kysely, Selectable, SelectQueryBuilder } from 'kysely'
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { LedgerUnavailableError } from '../pipeline/file/store-errors.ts';
+import { checksumOf } from './checksum.ts';
 import type { FileTable, LedgerTables } from './schema.ts';
 
 type FilesQuery = SelectQueryBuilder<LedgerTables, 'file', Selectable<FileTable>>;
@@ -14,6 +16,9 @@ export function filesIn(db: Kysely<LedgerTables>): FilesQuery {
 
 /** Behind a `+`, which keeps SQLite off the index on the state: it would read 100,000 done rows instead of a small partial index. */
 export const unindexedState = sql<FileState>`+state`;
+
+/** For the small partial index, as SQLite does not see its condition in a bound value. */
+export const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
 
 /** The newest row that a query finds, or null. */
 export async function newestFacts(query: FilesQuery): Promise<Facts | null> {
@@ -28,14 +33,20 @@ export async function allFacts(query: FilesQuery): Promise<readonly Facts[]> {
 
 /** Adds a line to the history of a file, with the state it is in now. */
 export async function addHistory(db: Kysely<LedgerTables>, facts: Facts, note: string | null): Promise<void> {
+  const line = { file_id: facts.id, at: Date.now(), state: stateOf(facts), note };
   await db
     .insertInto('history')
-    .values({ file_id: facts.id, at: Date.now(), state: stateOf(facts), note })
+    .values({ ...line, checksum: checksumOf(line) })
     .execute();
 }
 
-/** Facts as the table keeps them. The state is always derived from the facts, never copied. */
+/** Facts as the table keeps them, with their checksum. The state is always derived from the facts, never copied. */
 export function rowOf(facts: Facts): Insertable<FileTable> {
+  const columns = columnsOf(facts);
+  return { ...columns, checksum: checksumOf(columns) };
+}
+
+function columnsOf(facts: Facts): Omit<Insertable<FileTable>, 'checksum'> {
   return {
     id: facts.id,
     rev: facts.rev,
@@ -79,8 +90,13 @@ export function rowOf(facts: Facts): Insertable<FileTable> {
   };
 }
 
-/** The inverse of `rowOf`. Only `rowOf` writes these columns, and CHECK guards the state, so the JSON is trusted. */
+/**
+ * The inverse of `rowOf`. Only `rowOf` writes these columns, and the checksum guards them, so the JSON is trusted.
+ *
+ * @throws {LedgerUnavailableError} when the row changed on disk since the ledger was opened
+ */
 export function factsOf(row: Selectable<FileTable>): Facts {
+  if (row.checksum !== null && checksumOf({ ...row }) !== row.checksum) throw new LedgerUnavailableError('damaged');
   return {
     id: row.id,
     rev: row.rev,

@@ -1,5 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { GeneratedAlways } from 'kysely';
+import { mismatches } from './checksum.ts';
 import { LedgerError } from './ledger-error.ts';
 
 /** One row per file: `Facts` with its structured parts as JSON text, and the state derived from it, for the index. */
@@ -44,6 +45,8 @@ export interface FileTable {
   ended_at: number | null;
   amendment: string | null;
   disposal: string | null;
+  /** Of all other columns but `seq`, see `checksumOf`. Null: not known yet, after a migration. */
+  checksum: number | null;
 }
 
 /** Append-only: every change of state of every file, with its reason. */
@@ -53,6 +56,13 @@ export interface HistoryTable {
   at: number;
   state: string;
   note: string | null;
+  checksum: number | null;
+}
+
+/** One row: which ledger this is, for the mark in the watched folders. A copy of a ledger keeps it. */
+export interface IdentityTable {
+  id: number;
+  ledger: string;
 }
 
 /** One row: the requests of the last hour. */
@@ -81,6 +91,7 @@ export interface LedgerTables {
   budget: BudgetTable;
   create_request: CreateRequestTable;
   deletion: DeletionTable;
+  identity: IdentityTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -157,6 +168,16 @@ const migrations: readonly string[] = [
   CREATE TABLE deletion (video_id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
   CREATE INDEX file_video ON file (video_id) WHERE video_id IS NOT NULL;
   CREATE INDEX file_empty_record ON file (seq) WHERE "end" IS NOT NULL AND video_id IS NOT NULL AND uploaded_at IS NULL;
+  ALTER TABLE file ADD COLUMN checksum INTEGER;
+  ALTER TABLE history ADD COLUMN checksum INTEGER;
+  CREATE TABLE identity (id INTEGER PRIMARY KEY CHECK (id = 1), ledger TEXT NOT NULL) STRICT;
+  INSERT INTO identity VALUES (1, lower(hex(randomblob(16))));
+  -- The file that a duplicate was skipped for: in its failure, and no longer in a sentence alone.
+  UPDATE file SET last_failure = json_set(last_failure, '$.twin', (
+    SELECT twin.id FROM file twin
+    WHERE twin.size = file.size AND twin.id <> file.id AND instr(file.why, '(' || twin.id) > 0))
+  WHERE state = 'skipped' AND last_failure IS NOT NULL;
+  CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
   `,
 ];
 
@@ -179,15 +200,33 @@ export function identify(database: DatabaseSync, path: string): void {
   }
 }
 
+/** Whether tables and indexes are as the steps up to its version made them: one flipped bit can rename a column. */
+export function isSchemaIntact(database: DatabaseSync): boolean {
+  using expected = new DatabaseSync(':memory:');
+  for (const step of migrations.slice(0, readPragma(database, 'user_version'))) expected.exec(step);
+  const of = (each: DatabaseSync): string =>
+    JSON.stringify(each.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name').all());
+  return of(database) === of(expected);
+}
+
 /** Brings a new or older ledger to the current schema, each step in its own transaction. */
 export function migrate(database: DatabaseSync): void {
   const version = readPragma(database, 'user_version');
   for (let step = version; step < migrations.length; step += 1) {
     database.exec(
-      `BEGIN IMMEDIATE; ${migrations[step] ?? ''}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step + 1}; COMMIT`,
+      `BEGIN IMMEDIATE; ${forgetChecksums(database)}; ${migrations[step] ?? ''}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step + 1}; COMMIT`,
     );
   }
 }
+
+/** Another schema, other checksums. Rows that were damaged before keep theirs, and are found after. */
+function forgetChecksums(database: DatabaseSync): string {
+  if (readPragma(database, 'user_version') < firstWithChecksums) return '';
+  return `UPDATE file SET checksum = NULL WHERE seq NOT IN (${mismatches(database).join(', ')})`;
+}
+
+/** The version of the schema that brought them. */
+const firstWithChecksums = 2;
 
 function readPragma(database: DatabaseSync, name: string): number {
   return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { allFacts, filesIn, versionOf } from './row.ts';
+import { allFacts, filesIn, isWaitingForDisk, versionOf } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
 /** A line of a file's history. */
@@ -30,7 +30,7 @@ export interface KnownFile {
 
 /** What the daemon knows, for people and programs. */
 export interface LedgerView {
-  /** Number of files by state. */
+  /** Number of files by state; `not put away` of those whose `after_ready` fails. */
   counts(): Promise<Readonly<Record<string, number>>>;
   list(filter: FileFilter): Promise<readonly Facts[]>;
   /**
@@ -48,7 +48,9 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     counts: async () => {
       const n = db.fn.countAll<number>().as('n');
       const rows = await db.selectFrom('file').select(['state', n]).groupBy('state').execute();
-      return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+      const waiting = await db.selectFrom('file').select(n).where(isWaitingForDisk).executeTakeFirst();
+      const counted = rows.map(({ state, n }): [string, number] => [state, n]);
+      return Object.fromEntries([...counted, ...(waiting?.n ? [['not put away', waiting.n] as const] : [])]);
     },
     list: (filter) => list(db, filter),
     find: (name) => find(db, name),

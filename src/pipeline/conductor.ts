@@ -114,6 +114,7 @@ class Loop implements Conductor {
       steps: createSteps({ ...world, unconfirmed: this.#unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
       policy: policyOf(clock, () => this.#settings.retry),
       ended: (facts, failure) => {
+        if (facts.uploadedAt !== null && facts.end !== null) this.#rounds.fell(facts.id);
         if (failure === null) this.#breaker.succeeded();
         else if (!isMereWait(failure)) this.#breaker.failed(facts.id, failure);
       },
@@ -221,7 +222,9 @@ class Loop implements Conductor {
   async apply(id: string, event: FileEvent): Promise<Applied> {
     const applied = await this.#runner.apply(id, event);
     // A folder that is emptied brings thousands of events that change nothing.
-    if (applied === 'applied') this.wake();
+    if (applied !== 'applied') return applied;
+    if (event.type === 'FILE_CHANGED') this.#rounds.fell(id);
+    this.wake();
     return applied;
   }
 

@@ -25,6 +25,16 @@ export interface Plan {
   readonly tags: readonly string[];
   /** Feeds to publish once the video is ready. */
   readonly publish: readonly string[];
+  /** The sidecar that had its say, which goes with the file. */
+  readonly sidecar?: SidecarFile;
+}
+
+/** Which bytes a sidecar was. */
+export interface SidecarFile {
+  /** Relative to the folder. */
+  readonly path: string;
+  /** Hex. */
+  readonly sha256: string;
 }
 
 /** Why a path goes nowhere: no rule matches it, or what lies beside it (a sidecar) is broken. Kept in the ledger. */

@@ -26,6 +26,20 @@ export function sidecarNames(path: string): string[] {
   return [...new Set(names)].filter((file) => file !== base).map((file) => posix.join(dir, file));
 }
 
+/** What the name of a file begins with whose sidecar has this path: the whole name, or all of it but the extension. */
+export function stemOf(sidecarPath: string): string {
+  const { dir, name } = posix.parse(sidecarPath);
+  return posix.join(dir, name);
+}
+
+/** The name of a sidecar once its file is called otherwise: `clip.mp4.json` of `clip (2).mp4` is `clip (2).mp4.json`. */
+export function renamedSidecar(sidecarPath: string, before: string, after: string): string {
+  const old = posix.parse(before);
+  const now = posix.parse(after);
+  const name = posix.basename(sidecarPath);
+  return name.startsWith(old.base) ? now.base + name.slice(old.base.length) : now.name + name.slice(old.name.length);
+}
+
 /** Whether a file of this name can be a sidecar, and so is never uploaded itself. */
 export function isSidecarName(path: string): boolean {
   return ['.yaml', '.yml', '.json'].includes(posix.extname(path));

@@ -3,7 +3,7 @@ import type { Daemon } from '../../src/daemon/daemon.ts';
 import { retry } from '../../src/daemon/retry.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
-import { failure, someFacts, uploaded } from '../pipeline/some-facts.ts';
+import { failure, ready, someFacts, uploaded } from '../pipeline/some-facts.ts';
 
 const held = (id: string, lastFailure: Facts['lastFailure'], other: Partial<Facts> = {}): Facts =>
   someFacts({ id, path: `${id}.mp4`, end: 'held', why: lastFailure?.message ?? null, lastFailure, ...other });
@@ -25,33 +25,57 @@ const tired = failed('tired', failure('transient', { code: 'EPIPE' }));
 const waiting = someFacts({ id: 'waiting', notBefore: 9, lastFailure: failure('suspended', { code: 'unauthorized' }) });
 const skipped = someFacts({ id: 'skipped', end: 'skipped', lastFailure: failure('duplicate', { code: 'duplicate' }) });
 
-const all = [truncated, empty, deleted, unclear, ruleless, refused, channelless, broken, tired, waiting, skipped];
+const onDisk = (id: string, disposal: 'waiting' | 'refused' | 'moved'): Facts =>
+  held(id, failure('permanent', { code: 'EACCES' }), { ...ready, end: 'done', disposal });
+const stuck = onDisk('stuck', 'waiting');
+const kept = onDisk('kept', 'refused');
+const moved = onDisk('moved', 'moved');
+
+const all = [
+  truncated,
+  empty,
+  deleted,
+  unclear,
+  ruleless,
+  refused,
+  channelless,
+  broken,
+  tired,
+  waiting,
+  skipped,
+  stuck,
+  kept,
+  moved,
+];
 const cured = ['refused', 'channelless', 'broken', 'tired', 'waiting'];
 const states = ['failed', 'held', 'retrying'];
 
 function open() {
   const armed: string[] = [];
+  const putAway: string[] = [];
   const daemon = {
     ledger: {
       list: async (filter: { states: readonly string[] }) =>
         all.filter((facts) => filter.states.includes(stateOf(facts))),
+      waitingForDisk: async () => all.filter(({ disposal }) => disposal === 'waiting'),
       find: async (name: string) => all.filter(({ id }) => id === name),
     },
     conductor: {
       apply: async (id: string) => (armed.push(id), 'applied'),
+      putAwayAgain: async (id: string) => putAway.push(id) > 0,
       pause: () => null,
       probeNow: () => undefined,
     },
     folders: { reroute: async () => 'known' },
   } as unknown as Daemon;
-  return { daemon, armed };
+  return { daemon, armed, putAway };
 }
 
 test('a retry of all takes what may have been cured, and says what it leaves and why', async () => {
-  const { daemon, armed } = open();
+  const { daemon, armed, putAway } = open();
   const { retried, refused, left } = await retry(daemon, { names: [], states });
-  expect(armed).toEqual(cured);
-  expect([retried, refused]).toEqual([cured, []]);
+  expect([armed, putAway]).toEqual([cured, ['stuck']]);
+  expect([retried, refused]).toEqual([[...cured, 'stuck'], []]);
   expect(left).toEqual([
     { files: 2, why: expect.stringContaining('empty or damaged') },
     { files: 1, why: expect.stringContaining('deleted') },
@@ -63,7 +87,7 @@ test('a retry of all takes what may have been cured, and says what it leaves and
 test('a forced retry of all takes the rest too, but for what has no rule', async () => {
   const { daemon } = open();
   const { retried, left } = await retry(daemon, { names: [], states, force: true });
-  expect(retried.toSorted()).toEqual(['truncated', 'empty', 'deleted', 'unclear', ...cured].toSorted());
+  expect(retried.toSorted()).toEqual(['truncated', 'empty', 'deleted', 'unclear', 'stuck', ...cured].toSorted());
   expect(left).toEqual([{ files: 1, why: expect.stringContaining('rule') }]);
 });
 
@@ -85,4 +109,11 @@ test.for([
   const { retried, refused } = await retry(daemon, { names: [name], states: [], force });
   if (why === null) expect([retried, refused]).toEqual([[name], []]);
   else expect([retried, refused]).toEqual([[], [{ name, why: expect.stringMatching(why) }]]);
+});
+
+test('a local file that could not be deleted or moved is tried again, its video is not', async () => {
+  const { daemon, armed, putAway } = open();
+  const { retried, refused } = await retry(daemon, { names: ['stuck', 'kept', 'moved'], states: [] });
+  expect([armed, putAway, retried]).toEqual([[], ['stuck', 'kept'], ['stuck', 'kept']]);
+  expect(refused).toEqual([{ name: 'moved', why: 'done: nothing to retry' }]);
 });

@@ -22,11 +22,19 @@ function open(counts: Record<string, number>) {
 }
 
 test('a file that is uploaded is in the ledger as one that waits for it, and counted once', async () => {
-  const { summary } = open({ 'awaiting upload': 3, queued: 2, failed: 1, held: 4, done: 5, skipped: 6 });
+  const { summary } = open({
+    'awaiting upload': 3,
+    queued: 2,
+    failed: 1,
+    held: 4,
+    done: 5,
+    skipped: 6,
+    'not put away': 2,
+  });
   expect(await summary()).toMatchObject({
     uploading: 1,
     queued: 4,
-    needsYou: 5,
+    needsYou: 7,
     done: 5,
     away: 2,
     requests: { used: 412, limit: 1_000 },

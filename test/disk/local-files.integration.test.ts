@@ -13,7 +13,12 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 import { needs } from '../support/needs.ts';
 
 const { signal } = new AbortController();
-const world = { whyAway: async () => null, writerOf: async () => null, service: null };
+const world = {
+  whyAway: async () => null,
+  writerOf: async () => null,
+  isSidecarUsed: async () => false,
+  service: null,
+};
 const files = createLocalFiles(world);
 
 async function accepted(folder: string, path: string, other: Partial<Facts> = {}): Promise<Facts> {

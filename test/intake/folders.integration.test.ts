@@ -80,6 +80,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
         return store.rows.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
       },
       atPath: (folder, path) => store.atPath(folder, path),
+      pathsNamed: (folder, stem) => store.pathsNamed(folder, stem),
       unrouted: () => store.unrouted(),
     },
     events,
@@ -152,7 +153,7 @@ test('a sidecar that is offered while its folder goes away has to come again', a
   const ignore = (): never => expect.unreachable();
   const intake = new FolderIntake(createRouter(folderConfig(scratch.path)), {
     intake: { accept: ignore, compare: ignore, gone: ignore, reroute: ignore },
-    ledger: { atPath: ignore },
+    ledger: { atPath: ignore, pathsNamed: async () => [] },
     events: recordingEvents(),
     logger: silentLogger,
     broke: ignore,

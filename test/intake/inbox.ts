@@ -195,6 +195,7 @@ export class Inbox implements AsyncDisposable {
     const local = createLocalFiles({
       whyAway: async (folder, missing) => this.#folders?.whyAway(folder, missing) ?? null,
       writerOf: async () => null,
+      isSidecarUsed: async () => false,
       service: null,
     });
     return {

@@ -1,4 +1,4 @@
-import { appendFile, copyFile, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openExistingLedger, openLedger } from '../../src/ledger/ledger.ts';
@@ -203,5 +203,36 @@ describe('a copy that is put back', () => {
     await appendFile(join(scratch.path, 'receipts.jsonl'), '{"v":1,"at":"20');
     await using ledger = await openLedger(scratch.path);
     expect(await ledger.counts()).toEqual({ queued: 1, processing: 400 });
+  });
+});
+
+describe('lines of receipts.jsonl that are no receipts', () => {
+  const strange = ['null', '7', '"text"', '[]', '{}', '{"v":1,"at":"soon","id":"f_1"}', '\0\0\0\0', 'plain text'];
+
+  test.each(strange)('are left out and counted, and keep nobody from starting: %j', async (line) => {
+    await using scratch = await restored([named('a')], [['bound', named('a', created)]]);
+    const path = join(scratch.path, 'receipts.jsonl');
+    await appendFile(path, `${line}\n${line}\n`);
+    {
+      await using receipts = await openReceipts(scratch.path);
+      await receipts.append('uploaded', named('a', uploaded));
+    }
+    const bytes = await readFile(path);
+    await using ledger = await openLedger(scratch.path);
+    expect(ledger.repairs).toEqual([expect.stringMatching(/receipts\.jsonl: 2 lines are no receipts/)]);
+    expect(await ledger.load('a')).toMatchObject({ videoId: 'vid_a', uploadedAt: expect.any(Number) });
+    expect(await readFile(path)).toEqual(bytes);
+  });
+
+  test('a line that a crash cut short is none of them, also with lines after it', async () => {
+    await using scratch = await restored([named('a')], [['bound', named('a', created)]]);
+    await appendFile(join(scratch.path, 'receipts.jsonl'), '{"v":1,"at":"2026-01-01T00');
+    {
+      await using receipts = await openReceipts(scratch.path);
+      await receipts.append('uploaded', named('a', uploaded));
+    }
+    await using ledger = await openLedger(scratch.path);
+    expect(ledger.repairs).toEqual([]);
+    expect(await ledger.load('a')).toMatchObject({ uploadedAt: expect.any(Number) });
   });
 });

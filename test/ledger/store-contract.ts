@@ -203,7 +203,12 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('waiting', { notBefore: 9 }),
         named('self'),
         named('after'),
+        named('later, with a record', created),
+        named('later, with a record that is deleted', { ...created, dying: true }),
+        named('later, but it passes', { intent: 'token' }),
         named('later but uploaded', uploaded),
+        named('given up, but it may fail', { ...uploaded, end: 'superseded' }),
+        named('given up after it was ready', { ...ready, end: 'superseded' }),
         named('other size', { ...uploaded, version: other }),
         named('failed there', { ...uploaded, remoteStatus: 'failed', end: 'failed' }),
         named('deleted there', { ...uploaded, end: 'held' }),
@@ -211,14 +216,48 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         named('vanished', { end: 'vanished' }),
       ];
       await withRows(rows, async (store) => {
-        expect(idsOf(await store.twins(named('self')))).toEqual([
+        expect(idsOf(await store.twins(named('self'), ['later, but it passes']))).toEqual([
           'done',
           'processing',
           'unpublished',
           'before',
           'waiting',
+          'later, with a record',
+          'later, but it passes',
           'later but uploaded',
+          'given up after it was ready',
         ]);
+      });
+    });
+
+    test.each<[string, Partial<Facts>, boolean]>([
+      ['is in processing', uploaded, false],
+      ['is done', { ...ready, end: 'done', published: { feed_news: 1 } }, false],
+      ['was not published', { ...ready, end: 'failed' }, false],
+      ['did not finish in time', { ...uploaded, end: 'failed' }, false],
+      ['failed in processing', { ...uploaded, remoteStatus: 'failed', end: 'failed' }, true],
+      ['was deleted on the service', { ...uploaded, end: 'held' }, true],
+      ['was given up', { ...uploaded, end: 'superseded' }, true],
+      ['begins again', {}, true],
+    ])('strand those that were skipped for one that %s: %s', async (_name, twin, isStranded) => {
+      const skipped = (twin: string): Partial<Facts> => ({
+        end: 'skipped',
+        lastFailure: failure('duplicate', { twin }),
+      });
+      const rows = [
+        named('a', twin),
+        named('b', skipped('a')),
+        named('c', skipped('a')),
+        named('d', skipped('e')),
+        named('e', uploaded),
+        named('f', { end: 'skipped', lastFailure: failure('duplicate') }),
+        named('g', { end: 'held', lastFailure: failure('duplicate', { twin: 'a' }) }),
+      ];
+      await withRows(rows, async (store) => {
+        const stranded = isStranded ? ['b', 'c'] : [];
+        expect(idsOf(await store.stranded('a'))).toEqual(stranded);
+        expect(idsOf(await store.stranded(null))).toEqual(stranded);
+        expect(idsOf(await store.stranded('e'))).toEqual([]);
       });
     });
   });
@@ -288,6 +327,24 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
     });
   });
 
+  test('the paths that are a stem, or a stem with an extension, are found', async () => {
+    const paths = [
+      'a/clip',
+      'a/clip.mp4',
+      'a/clip.v2.mp4',
+      'a/clip (2).mp4',
+      'a/clip/x.mp4',
+      'b/clip.mp4',
+      'a/clipper.mp4',
+    ];
+    const rows = paths.map((path, n) => named(`f_${n}`, { path }));
+    await withRows([...rows, named('again', { path: 'a/clip.mp4' })], async (store) => {
+      const found = await store.pathsNamed(someFacts().folder, 'a/clip');
+      expect(found.toSorted()).toEqual(['a/clip', 'a/clip.mp4', 'a/clip.v2.mp4']);
+      expect(await store.pathsNamed('/other', 'a/clip')).toEqual([]);
+    });
+  });
+
   describe('what is left to do', () => {
     test('with local files', async () => {
       const finished = { ...ready, end: 'done', published: { feed_news: 1 } } as const;
@@ -300,7 +357,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       await withRows(rows, async (store) => {
         expect(idsOf(await store.toDispose(9))).toEqual(['a', 'c']);
         expect(idsOf(await store.toDispose(1))).toEqual(['a']);
-        expect(idsOf(await store.waitingForDisk())).toEqual(['d']);
+        expect(idsOf(await store.waitingForDisk(9))).toEqual(['d']);
       });
     });
 

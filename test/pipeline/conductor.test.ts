@@ -87,6 +87,83 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
   return { conductor, held, clock, store, service, logger, failures, until };
 }
 
+describe('files of the same content', () => {
+  const three = [
+    someFacts(),
+    someFacts({ id: 'f_2', path: 'copy.mp4' }),
+    someFacts({ id: 'f_3', path: 'another copy.mp4' }),
+  ];
+  const local: ConductorWorld['local'] = {
+    check: async () => null,
+    hash: async () => ({ ok: true, value: 'same' }),
+    checkDisposal: async () => null,
+    dispose: async () => ({ ok: true, value: null }),
+  };
+
+  /** Its video fails in processing, or is deleted on the service, so many times. */
+  function openFailing(rows: readonly Facts[], times: number, how: 'failed' | 'deleted') {
+    const opened = open(rows, { local });
+    const { videos, library } = opened.service;
+    let left = times;
+    // They all have the hash of the fake host's answer: the id of the file. Here they have one content.
+    const send = opened.service.host.send;
+    opened.service.host.send = async (facts, hooks) => {
+      const answer = await send(facts, { ...hooks, beforeLastPart: () => hooks.beforeLastPart('same') });
+      return answer.ok ? { ok: true, value: { sha256: 'same' } } : answer;
+    };
+    const spoil = (): void => {
+      for (const [id, video] of videos) {
+        if (video.status !== 'processing' || left === 0) continue;
+        left -= 1;
+        if (how === 'failed') video.status = 'failed';
+        else videos.delete(id);
+      }
+    };
+    const list = library.list;
+    library.list = (page, signal) => {
+      spoil();
+      return list(page, signal);
+    };
+    const get = library.get;
+    library.get = (id, signal) => {
+      spoil();
+      return get(id, signal);
+    };
+    return opened;
+  }
+
+  test.each([
+    ['failed', 1, ['failed', 'done', 'skipped']],
+    ['failed', 2, ['failed', 'failed', 'done']],
+    ['deleted', 1, ['held', 'done', 'skipped']],
+    ['deleted', 2, ['held', 'held', 'done']],
+  ] as const)('take the place of one whose video is %s, %i times', async (how, times, states) => {
+    const { conductor, store, service, until } = openFailing(three, times, how);
+    await until(async () => (await conductor.isIdle()) && store.states().includes('done'));
+    expect(store.states()).toEqual(states);
+    expect(service.count('send')).toBe(times + 1);
+  });
+
+  test('take its place also when dropcast was stopped right after it had failed', async () => {
+    const skipped = { end: 'skipped', lastFailure: failure('duplicate', { twin: 'f_1' }) } as const;
+    const rows = three.map((row, n) =>
+      n === 0 ? { ...row, ...uploaded, end: 'failed' as const, remoteStatus: 'failed' } : { ...row, ...skipped },
+    );
+    const { conductor, store, until } = openFailing(rows, 0, 'failed');
+    await until(async () => (await conductor.isIdle()) && store.states().includes('done'));
+    expect(store.states()).toEqual(['failed', 'done', 'skipped']);
+  });
+
+  test('are uploaded once when the one that failed is retried meanwhile', async () => {
+    const { conductor, store, service, until } = openFailing(three, 1, 'failed');
+    await until(async () => store.row('f_2').videoId !== null);
+    await until(async () => (await conductor.apply('f_1', { type: 'RETRY' })) === 'applied');
+    await until(async () => (await conductor.isIdle()) && store.states().includes('done'));
+    expect(store.states().toSorted()).toEqual(['done', 'skipped', 'skipped']);
+    expect(service.count('send')).toBe(2);
+  });
+});
+
 describe('from drop to done', () => {
   test('every file is created, uploaded and published, with one publish', async () => {
     const { conductor, store, service, until } = open(files(30));

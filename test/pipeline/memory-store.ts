@@ -93,15 +93,25 @@ export class MemoryStore implements Stores {
     return Promise.resolve(this.rows.filter((facts) => states.includes(stateOf(facts))).length);
   }
 
-  twins(facts: Facts): Promise<readonly Facts[]> {
+  twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]> {
     const own = this.rows.findIndex(({ id }) => id === facts.id);
     const isTwin = (twin: Facts, index: number): boolean => {
       if (twin.id === facts.id || twin.version.size !== facts.version.size || twin.sourceUrl !== null) return false;
-      const state = stateOf(twin);
-      if (twin.uploadedAt !== null && twin.remoteStatus !== 'failed' && state !== 'held') return true;
-      return ['queued', 'awaiting upload', 'retrying'].includes(state) && index < own;
+      if (stands(twin)) return true;
+      const goesFirst = index < own || (twin.videoId !== null && !twin.dying) || passing.includes(twin.id);
+      return goesFirst && ['queued', 'awaiting upload', 'retrying'].includes(stateOf(twin));
     };
     return Promise.resolve(this.rows.filter(isTwin));
+  }
+
+  stranded(twin: string | null): Promise<readonly Facts[]> {
+    const isStranded = ({ end, lastFailure }: Facts): boolean => {
+      if (end !== 'skipped' || lastFailure?.twin === undefined || lastFailure.twin !== (twin ?? lastFailure.twin))
+        return false;
+      const found = this.rows.find(({ id }) => id === lastFailure.twin);
+      return found === undefined || !stands(found);
+    };
+    return Promise.resolve(this.rows.filter(isStranded));
   }
 
   waiting(): Promise<readonly FeedBatch[]> {
@@ -127,8 +137,9 @@ export class MemoryStore implements Stores {
     return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'pending').slice(0, limit));
   }
 
-  waitingForDisk(): Promise<readonly Facts[]> {
-    return Promise.resolve(this.rows.filter(({ disposal }) => disposal === 'waiting'));
+  waitingForDisk(limit: number): Promise<readonly Facts[]> {
+    const waiting = this.rows.filter(({ disposal }) => disposal === 'waiting');
+    return Promise.resolve(waiting.toReversed().slice(0, limit));
   }
 
   toAmend(limit: number): Promise<readonly Facts[]> {
@@ -194,7 +205,18 @@ export class MemoryStore implements Stores {
         this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
   }
 
+  pathsNamed(folder: string, stem: string): Promise<readonly string[]> {
+    const paths = this.rows.filter((facts) => facts.folder === folder).map(({ path }) => path);
+    return Promise.resolve([...new Set(paths)].filter((path) => path === stem || path.startsWith(`${stem}.`)));
+  }
+
   unrouted(): Promise<readonly Facts[]> {
     return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && facts.plan === null));
   }
+}
+
+function stands(facts: Facts): boolean {
+  if (facts.uploadedAt === null || facts.remoteStatus === 'failed') return false;
+  const state = stateOf(facts);
+  return state !== 'held' && (state !== 'superseded' || facts.readyAt !== null);
 }

@@ -33,7 +33,12 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const secret = 'sk_of_the_service_4f9a7c21';
 const film = 'the film, as it was accepted';
-const local = createLocalFiles({ whyAway: async () => null, writerOf: async () => null, service: null });
+const local = createLocalFiles({
+  whyAway: async () => null,
+  writerOf: async () => null,
+  isSidecarUsed: async () => false,
+  service: null,
+});
 const { signal } = new AbortController();
 
 /** A watched folder with `show/clip.mp4` in it, and beside the folder what is no business of who may write in it. */
@@ -211,7 +216,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     await writeFile(join(there.folder, 'show/clip.yaml'), 'title: Ours');
     await writeFile(join(there.others, 'clip.url'), `[InternetShortcut]\nURL=https://example.com/${secret}`);
     const router = createRouter(folderConfig(there.folder));
-    expect(await router.sidecarOf('show/clip.mp4')).toEqual({ ok: true, sidecar: { title: 'Ours' } });
+    expect(await router.sidecarOf('show/clip.mp4')).toMatchObject({ ok: true, sidecar: { title: 'Ours' } });
     await there.swap();
     expect(await router.sidecarOf('show/clip.mp4')).toEqual({ ok: true, sidecar: null });
     expect(await router.sourceUrl('show/clip.url')).toEqual({

@@ -14,13 +14,15 @@ import type { PutAwayAction } from './actions.ts';
 import { inPrivateDirectory } from './private-directory.ts';
 import { hasContent, openSent, requireNoWriter, requireSameFile } from './sent-file.ts';
 import type { ContentChecks } from './sent-file.ts';
+import { putAwaySidecar } from './sidecar.ts';
+import type { SidecarChecks } from './sidecar.ts';
 
 /** Where a file is now that it was put away; null when it was deleted. */
 export type PutAwayFile = FileAt | null;
 
 /**
  * Carries out the `after_ready` action of a file: takes it out of everybody's reach, reads it again, and deletes or moves it only if its
- * content is what was sent. Else it gets its name back. After a crash at any moment, the next call finishes what was begun.
+ * content is what was sent. Else it gets its name back. Its sidecar goes with it. After a crash at any moment, the next call finishes what was begun.
  *
  * @throws {FileVanishedError} it is not there, and no earlier call has put it away
  * @throws {FileChangedError} it is no longer what was sent
@@ -29,27 +31,31 @@ export type PutAwayFile = FileAt | null;
  * @throws {NotInFolderError} a part of its way is a link, or leads out of the folder
  * @throws {AbortedError} the signal fired @throws what the system says
  */
-export async function putAway(facts: Facts, checks: ContentChecks): Promise<Answer<PutAwayFile>> {
+export async function putAway(facts: Facts, checks: SidecarChecks): Promise<Answer<PutAwayFile>> {
   const action = actionOf(facts);
   if (!action.ok) return action;
   const { folder, path } = facts;
   // Before gigabytes are read: where nothing can be written, each further try would read them again.
   for (const directory of action.value.directories) await requireWritable(folder, directory);
-  const value = await inDirectory({ folder, directory: posix.dirname(path) }, async (held) =>
-    (await action.value.isDone(held)) ? whereItIs(facts, held) : carryOut(action.value, facts, { held, checks }),
-  );
-  return { ok: true, value };
+  return inDirectory({ folder, directory: posix.dirname(path) }, async (held) => {
+    if (await action.value.isDone(held)) return { ok: true, value: await whereItIs(facts, held) };
+    const value = await carryOut(action.value, facts, { held, checks });
+    await putAwaySidecar(facts, action.value, { file: value ?? null, checks });
+    if (value === undefined) throw new FileVanishedError('the file is gone', { code: 'vanished' });
+    return { ok: true, value };
+  });
 }
 
 async function whereItIs({ path }: Facts, held: HeldDirectory): Promise<PutAwayFile> {
   return { path, version: versionOf(await lstat(held.at(posix.basename(path)), { bigint: true })) };
 }
 
+/** @returns undefined if it is not there, and no earlier call has put it away */
 async function carryOut(
   action: PutAwayAction,
   facts: Facts,
   { held, checks }: { readonly held: HeldDirectory; readonly checks: ContentChecks },
-): Promise<PutAwayFile> {
+): Promise<PutAwayFile | undefined> {
   const { id, version, sha256 } = facts;
   const name = posix.basename(facts.path);
   const inspect = async (): Promise<void> => {
@@ -64,9 +70,7 @@ async function carryOut(
     const hasCopyAt = async (other: string): Promise<boolean> => isResumed && sent.hasCopyAt(other);
     return { file: await action.run({ ...sent, hasCopyAt, path, name, id }) };
   });
-  const file = done === null ? await action.find(isItIn(facts, checks)) : done.file;
-  if (file === undefined) throw new FileVanishedError('the file is gone', { code: 'vanished' });
-  return file;
+  return done === null ? action.find(isItIn(facts, checks)) : done.file;
 }
 
 /** The file itself, or its copy on another file system. */

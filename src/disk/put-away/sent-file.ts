@@ -8,7 +8,8 @@ import { canHold } from '../held-directory.ts';
 
 /** What must be equal before a file is deleted or moved. */
 export interface Expected {
-  readonly version: FileVersion;
+  /** Null for a sidecar, of which only the content counts. */
+  readonly version: FileVersion | null;
   /** Hex; null for an import, of which no bytes were sent: then its version must be the one that was read. */
   readonly sha256: string | null;
 }
@@ -46,7 +47,7 @@ export async function openSent(path: string, expected: Expected, checks: Content
   const source = canHold() ? `/proc/self/fd/${handle.fd}` : path;
   const reader = await readOpenFile(handle, path);
   try {
-    requireSameFile(reader.stats, expected.version);
+    if (expected.version !== null) requireSameFile(reader.stats, expected.version);
     await requireNoWriter(reader.stats, checks);
     const { sha256 } = expected;
     if (sha256 !== null && (await reader.hash(checks.signal)) !== sha256)

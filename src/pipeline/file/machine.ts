@@ -6,7 +6,7 @@ import type { End, Facts, FileState } from './facts.ts';
 import { failureOfThrown } from './failure.ts';
 import type { Failure } from './failure.ts';
 import type { Outcome } from './outcome.ts';
-import { deletedOnService, gaveUp, reasonOf, rearmed, remoteFailed } from './reasons.ts';
+import { deletedOnService, fresh, gaveUp, reasonOf, rearmed, remoteFailed } from './reasons.ts';
 
 /** All that the machine asks of its world. */
 export interface MachinePolicy {
@@ -31,6 +31,8 @@ export type FileEvent =
   | { readonly type: 'PUBLISH_FAILED'; readonly failure: Failure }
   | { readonly type: 'FILE_GONE' }
   | { readonly type: 'FILE_CHANGED' }
+  /** The file that this one is a duplicate of is of no use on the service any more. */
+  | { readonly type: 'TWIN_FELL'; readonly twin: string }
   | { readonly type: 'RETRY' };
 
 interface Context {
@@ -72,6 +74,7 @@ const machineSetup = setup({
     }),
     clearBackoff: assign({ facts: ({ context }) => ({ ...context.facts, notBefore: null }) }),
     rearm: assign({ facts: ({ context: { facts, policy } }) => ({ ...facts, ...rearmed(facts, policy.now()) }) }),
+    awaken: assign({ facts: ({ context }) => ({ ...context.facts, ...fresh }) }),
     /** One end follows another: why and when are those of the last. */
     reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
@@ -98,6 +101,7 @@ const machineSetup = setup({
       const feeds = feedsToPublish(context.facts);
       return feeds.includes(feed) && feeds.every((other) => other === feed);
     },
+    isItsTwin: ({ context }, { twin }: { twin: string }) => context.facts.lastFailure?.twin === twin,
     isItsFeed: ({ context }, { feed }: { feed: string }) => feedsToPublish(context.facts).includes(feed),
   },
 });
@@ -246,7 +250,17 @@ export const fileMachine = machineSetup.createMachine({
         FILE_CHANGED: { target: 'superseded', actions: 'reopen' },
       },
     },
-    skipped: { entry: end('skipped'), on: { RETRY: { target: 'resuming', actions: 'rearm' } } },
+    skipped: {
+      entry: end('skipped'),
+      on: {
+        RETRY: { target: 'resuming', actions: 'rearm' },
+        TWIN_FELL: {
+          guard: { type: 'isItsTwin', params: ({ event }) => ({ twin: event.twin }) },
+          target: 'resuming',
+          actions: 'awaken',
+        },
+      },
+    },
     vanished: {
       description: 'The same file coming back re-arms it.',
       entry: end('vanished'),

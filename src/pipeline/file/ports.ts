@@ -23,8 +23,17 @@ export interface FileStore {
   due(state: FileState, now: number, limit: number): Promise<readonly Facts[]>;
   /** How many are in any of these states, all at one moment. */
   count(...states: readonly FileState[]): Promise<number>;
-  /** Other files of the same size that were uploaded, or came before and are on their way, oldest first. */
-  twins(facts: Facts): Promise<readonly Facts[]>;
+  /**
+   * Other files of the same size that were uploaded, or are on their way and go first: they came before, have a record, or are
+   * among `passing`. Oldest first.
+   */
+  twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]>;
+  /**
+   * Files that were skipped for one that failed in processing or was deleted since.
+   *
+   * @param twin id of that file; null for all of them, which reads every skipped row
+   */
+  stranded(twin: string | null): Promise<readonly Facts[]>;
 }
 
 /** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
@@ -114,8 +123,8 @@ export interface FeedBatch {
 export interface PutAwayStore {
   /** `done`, and `after_ready` was not tried yet. */
   toDispose(limit: number): Promise<readonly Facts[]>;
-  /** Those whose `after_ready` failed and is tried again. */
-  waitingForDisk(): Promise<readonly Facts[]>;
+  /** Those whose `after_ready` failed and is tried again, newest first. */
+  waitingForDisk(limit: number): Promise<readonly Facts[]>;
 }
 
 /** Rows whose video gets new metadata. */
@@ -154,6 +163,8 @@ export interface IntakeStore {
   /** The newest row of the same version, wherever it lies; superseded ones are left out. */
   atLocation(version: FileVersion): Promise<Facts | null>;
   insert(facts: Facts): Promise<void>;
+  /** Paths of rows that are this path, or this path with an extension. */
+  pathsNamed(folder: string, stem: string): Promise<readonly string[]>;
   /** Rows that are held because nothing says where they go. */
   unrouted(): Promise<readonly Facts[]>;
 }

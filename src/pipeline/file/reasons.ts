@@ -28,20 +28,22 @@ export const remoteFailed = (message: string | undefined): Reason => ({
       : `the service could not process the video: ${message}`,
 });
 
+/** Nothing went wrong so far. */
+export const fresh = {
+  end: null,
+  why: null,
+  endedAt: null,
+  attempts: 0,
+  replacements: 0,
+  notBefore: null,
+  lastFailure: null,
+} as const satisfies Partial<Facts>;
+
 /**
  * What changes when a file that ended or waits is to begin again. A failed video is deleted before it is replaced
  * (design 5.5); one that somebody deleted is simply let go.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
-  const fresh = {
-    end: null,
-    why: null,
-    endedAt: null,
-    attempts: 0,
-    replacements: 0,
-    notBefore: null,
-    lastFailure: null,
-  };
   if (facts.end === 'skipped') return { ...fresh, onDuplicate: 'upload' };
   if (facts.lastFailure?.kind === 'gone' || facts.lastFailure?.kind === 'unclear') {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts) };

@@ -24,6 +24,8 @@ export interface PutAway {
   again(id: string): Promise<boolean | null>;
 }
 
+const mostWaiting = 100_000;
+
 /** Files of one round, so that none waits long for the end of another's. */
 const atOnce = 8;
 
@@ -34,7 +36,7 @@ export function createPutAway(world: PutAwayWorld): PutAway {
 
   const rememberWaiting = async (): Promise<void> => {
     if (!isStart) return;
-    for (const facts of await store.waitingForDisk()) waiting.remember(facts);
+    for (const facts of await store.waitingForDisk(mostWaiting)) waiting.remember(facts);
     isStart = false;
   };
 

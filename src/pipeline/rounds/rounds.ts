@@ -18,6 +18,7 @@ import type { Runner } from '../steps/runner.ts';
 import { createAmend } from './amend.ts';
 import { createDoubts } from './doubts.ts';
 import { createGiveBack } from './give-back.ts';
+import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
 import { createPutAway } from './put-away.ts';
@@ -57,6 +58,8 @@ export interface RoundsWorld {
 export interface Rounds {
   /** The rounds that need no service. */
   startLocal(signal: AbortSignal): void;
+  /** A file that others may have been skipped for failed, or was given up. */
+  fell(id: string): void;
   /** The rounds that ask the service. */
   startRemote(signal: AbortSignal): void;
   /** Somebody says that videos have changed: sweeps soon. */
@@ -87,12 +90,18 @@ export function createRounds(world: RoundsWorld): Rounds {
   const giveBack = createGiveBack(world);
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
+  const duplicates = createDuplicates(world);
   let publishAt = 0;
   return {
-    startLocal: (signal) =>
+    startLocal: (signal) => {
+      jobs.start('duplicates', async () => {
+        if ((await duplicates.run()) > 0) wake();
+      });
       jobs.start('put away', async () => {
         if ((await putAway.run(signal)) > 0) wake();
-      }),
+      });
+    },
+    fell: duplicates.fell,
     startRemote: (signal) => {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));

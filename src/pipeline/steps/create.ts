@@ -4,14 +4,14 @@ import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
-import type { Budget, Clock, CreatedRecord, FileStore, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
+import type { Budget, Clock, CreatedRecord, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
 import { bury } from './bury.ts';
 import { findTwin } from './duplicates.ts';
+import type { TwinWorld } from './duplicates.ts';
 import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 
-export interface CreateWorld {
-  readonly store: Pick<FileStore, 'twins'>;
+export interface CreateWorld extends TwinWorld {
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly budget: Budget;

@@ -3,28 +3,58 @@ import { twinCode } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import type { FileStore, LocalFiles } from '../file/ports.ts';
 
+export interface TwinWorld {
+  readonly store: Pick<FileStore, 'twins'>;
+  readonly local: Pick<LocalFiles, 'hash'>;
+  /** Files that were found to have no twin and have no record yet. Whoever is in it goes first; its step takes it out at its end. */
+  readonly passing: Set<string>;
+}
+
 /**
  * Whether the same content was uploaded before or is on its way. Only files of equal size are ever read for it, so the
  * common case costs one query; then the whole SHA-256 decides, never a sample (files with equal head and tail exist).
  *
- * @returns the failure `duplicate`, whose message names the first file; a wait, when that one is not uploaded yet and so may
+ * Reading takes minutes, in which another file may begin again. So the last question comes after all reading, and from its answer to
+ * the entry in `passing` nothing else runs: of two files with the same content one always sees the other.
+ *
+ * @returns the failure `duplicate`, which names the first file; a wait, when that one is not uploaded yet and so may
  *   still vanish or fail; or null
  */
-export async function findTwin(
-  facts: Facts,
-  signal: AbortSignal,
-  { store, local }: { readonly store: Pick<FileStore, 'twins'>; readonly local: LocalFiles },
-): Promise<Failure | null> {
-  const twins = await store.twins(facts);
-  if (twins.length === 0) return null;
-  const own = await local.hash(facts, signal);
-  if (!own.ok) return own.failure;
-  // The uploaded ones first: they are known by hash and end the question.
-  for (const twin of twins.toSorted((one, other) => Number(isUploaded(other)) - Number(isUploaded(one)))) {
-    const sha256 = twin.sha256 ?? (await hashOf(twin, signal, local));
-    if (sha256 === own.value) return isUploaded(twin) ? duplicateOf(twin) : waitFor(twin);
+export async function findTwin(facts: Facts, signal: AbortSignal, world: TwinWorld): Promise<Failure | null> {
+  const { store, local, passing } = world;
+  const read = new Map<string, string | null>();
+  const hashOf = (twin: Facts): string | null | undefined => twin.sha256 ?? read.get(twin.id);
+  let own: string | null = null;
+  for (;;) {
+    const twins = await store.twins(facts, [...passing]);
+    const same = twins.filter((twin) => own !== null && hashOf(twin) === own);
+    // The uploaded ones first: they end the question.
+    const twin = same.find(isUploaded) ?? same[0];
+    if (twin !== undefined) return isUploaded(twin) ? duplicateOf(twin) : waitFor(twin);
+    const unread = twins.filter((twin) => hashOf(twin) === undefined);
+    if (twins.length === 0 || (own !== null && unread.length === 0)) break;
+    if (own === null) {
+      const answer = await local.hash(facts, signal);
+      if (!answer.ok) return answer.failure;
+      own = answer.value;
+    } else await readUntil(own, unread, read, (twin) => readHash(twin, signal, local));
   }
+  passing.add(facts.id);
   return null;
+}
+
+/** Reads one after the other, up to the first with this hash. */
+async function readUntil(
+  wanted: string,
+  twins: readonly Facts[],
+  read: Map<string, string | null>,
+  hash: (twin: Facts) => Promise<string | null>,
+): Promise<void> {
+  for (const twin of twins) {
+    const sha256 = await hash(twin);
+    read.set(twin.id, sha256);
+    if (sha256 === wanted) return;
+  }
 }
 
 function isUploaded(twin: Facts): boolean {
@@ -32,7 +62,7 @@ function isUploaded(twin: Facts): boolean {
 }
 
 /** A twin that is still waiting has no hash yet. One that cannot be read any more proves nothing. */
-async function hashOf(twin: Facts, signal: AbortSignal, local: LocalFiles): Promise<string | null> {
+async function readHash(twin: Facts, signal: AbortSignal, local: TwinWorld['local']): Promise<string | null> {
   const answer = await local.hash(twin, signal);
   return answer.ok ? answer.value : null;
 }
@@ -59,6 +89,7 @@ export function rememberingHashes(hash: LocalFiles['hash']): LocalFiles['hash'] 
 const duplicateOf = (twin: Facts): Failure => ({
   kind: 'duplicate',
   code: 'duplicate',
+  twin: twin.id,
   message: `duplicate of ${twin.path} (${twin.id}${twin.videoId === null ? '' : `, video ${twin.videoId}`})`,
 });
 

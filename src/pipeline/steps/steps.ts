@@ -24,8 +24,10 @@ export interface StepsWorld {
  * @param stopping nobody waits an hour for the budget while the daemon is asked to stop
  */
 export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWorld['steps'] {
+  const passing = new Set<string>();
   const create = {
     ...world,
+    passing,
     local: { ...world.local, hash: rememberingHashes(world.local.hash) },
     budget: {
       take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
@@ -33,7 +35,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
   };
   const upload = { ...world, onProgress: world.uploads.progressed };
   return {
-    creating: (row, signal) => createRecord(row, signal, create),
+    creating: (row, signal) => createRecord(row, signal, create).finally(() => passing.delete(row.facts.id)),
     uploading: (row, signal) => uploadFile(row, signal, upload),
   };
 }

@@ -19,7 +19,7 @@ import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { versionOf } from '../../../src/pipeline/file/file-version.ts';
 import { someFacts } from '../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
-import { atEachMoment, killedAtEachCall, systemError } from './moments.ts';
+import { atEachMoment, killedAtEachCall, moments, systemError } from './moments.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const { observed } = await import('./moments.ts');
@@ -73,8 +73,35 @@ function contentsOf(path: string): readonly string[] {
     .toSorted();
 }
 
-const local = createLocalFiles({ whyAway: async () => null, writerOf: async () => null, service: null });
+const local = createLocalFiles({
+  whyAway: async () => null,
+  writerOf: async () => null,
+  isSidecarUsed: async () => false,
+  service: null,
+});
 const put = (facts: Facts) => local.dispose(facts, signal);
+
+test.each<readonly [string, string, object]>([
+  ['mkdir', 'EACCES', { kind: 'transient', message: expect.stringContaining('write access to the directory') }],
+  ['rename', 'EPERM', { kind: 'transient', message: expect.stringContaining('write access to the directory') }],
+  ['link', 'EACCES', { kind: 'transient', message: expect.stringContaining('write access to the directory') }],
+  ['link', 'EROFS', { kind: 'suspended', message: expect.stringContaining('read-only') }],
+  ['link', 'ENOSPC', { kind: 'suspended' }],
+  ['link', 'ENOENT', { kind: 'transient', code: 'directory_gone' }],
+])(
+  'a file stays under its name while %s fails with %s, and goes when it no longer does',
+  async (call, code, failure) => {
+    await using there = await folderWithVideo({ kind: 'move', to: 'done' });
+    moments.before = (name, [, to]) => {
+      // The way back stays open.
+      if (name === call && (call !== 'link' || isInDone(to))) throw systemError(code, call);
+    };
+    expect(await put(there.facts)).toMatchObject({ ok: false, failure: { code, ...failure } });
+    expect(readdirSync(there.scratch.path)).toEqual(['clip.mp4', 'done']);
+    moments.reset();
+    expect(await put(there.facts)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
+  },
+);
 
 describe.each(ways)('a file that is %s', (_, afterReady, refusal) => {
   const intruders: readonly [string, (clip: string) => void][] = [

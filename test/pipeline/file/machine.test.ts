@@ -27,7 +27,7 @@ const rows = {
     lastFailure: failure('permanent'),
   }),
   held: someFacts({ ...uploaded, end: 'held', why: 'it was gone', endedAt: 8, lastFailure: failure('gone') }),
-  skipped: someFacts({ end: 'skipped', why: 'twin', endedAt: 8, lastFailure: failure('duplicate') }),
+  skipped: someFacts({ end: 'skipped', why: 'twin', endedAt: 8, lastFailure: failure('duplicate', { twin: 'f_0' }) }),
   vanished: someFacts({ end: 'vanished', why: 'away', endedAt: 8 }),
   superseded: someFacts({ end: 'superseded', why: 'changed', endedAt: 8 }),
   done: someFacts({ ...ready, ...published, end: 'done', endedAt: 8, disposal: 'kept' }),
@@ -45,6 +45,8 @@ const events: readonly FileEvent[] = [
   { type: 'PUBLISH_FAILED', failure: failure('permanent') },
   { type: 'FILE_GONE' },
   { type: 'FILE_CHANGED' },
+  { type: 'TWIN_FELL', twin: 'f_0' },
+  { type: 'TWIN_FELL', twin: 'f_other' },
   { type: 'RETRY' },
 ];
 
@@ -66,7 +68,7 @@ const moves: Partial<Record<keyof typeof rows, Readonly<Record<string, FileState
   retrying: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded', RETRY: 'awaiting upload' },
   failed: { FILE_CHANGED: 'superseded', RETRY: 'awaiting upload' },
   held: { FILE_CHANGED: 'superseded', RETRY: 'queued' },
-  skipped: { RETRY: 'queued' },
+  skipped: { RETRY: 'queued', 'TWIN_FELL f_0': 'queued' },
   vanished: { RETRY: 'queued' },
 };
 
@@ -76,6 +78,8 @@ function nameOf(event: FileEvent): string {
       return `${event.type} ${event.status}`;
     case 'PUBLISHED':
       return `${event.type} ${event.feed}`;
+    case 'TWIN_FELL':
+      return `${event.type} ${event.twin}`;
     case 'PUBLISH_FAILED':
       return `${event.type} ${event.failure.kind}`;
     default:

@@ -20,6 +20,7 @@ function open(other: Partial<Facts> = {}) {
     calls.push(call);
   };
   const world: CreateWorld = {
+    passing: new Set(),
     store,
     clock: new TestClock(),
     host: {

@@ -3,7 +3,7 @@ import { findTwin, rememberingHashes } from '../../../src/pipeline/steps/duplica
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { LocalFiles } from '../../../src/pipeline/file/ports.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { failure, ready, someFacts, someVersion, uploaded } from '../some-facts.ts';
+import { created, failure, ready, someFacts, someVersion, uploaded } from '../some-facts.ts';
 
 const live = new AbortController().signal;
 
@@ -25,13 +25,14 @@ function disk(contents: Readonly<Record<string, string>>): LocalFiles & { readon
 function look(others: readonly Facts[], contents: Readonly<Record<string, string>>) {
   const own = someFacts({ id: 'f_9' });
   const local = disk({ f_9: 'same', ...contents });
-  return findTwin(own, live, { store: new MemoryStore([...others, own]), local });
+  return findTwin(own, live, { store: new MemoryStore([...others, own]), local, passing: new Set() });
 }
 
 describe('a file of the same size', () => {
   test('that was uploaded with the same content is a duplicate, without being read', async () => {
     expect(await look([someFacts({ ...ready, sha256: 'same' })], {})).toMatchObject({
       kind: 'duplicate',
+      twin: 'f_1',
       message: expect.stringMatching(/clip\.mp4 .*f_1.*vid_1/),
     });
   });
@@ -66,9 +67,64 @@ test('a file with a size of its own is not read at all', async () => {
   const own = someFacts({ version: { ...someVersion, size: 1 } });
   const local = disk({ f_1: 'same' });
   expect(
-    await findTwin(own, live, { store: new MemoryStore([own, someFacts({ ...ready, id: 'f_2' })]), local }),
+    await findTwin(own, live, {
+      store: new MemoryStore([own, someFacts({ ...ready, id: 'f_2' })]),
+      local,
+      passing: new Set(),
+    }),
   ).toBeNull();
   expect(local.read).toEqual([]);
+});
+
+describe('of two files with the same content', () => {
+  /** Both are asked about, and both are read, at the same time. */
+  async function lookAtBoth(rows: readonly Facts[], onHash: (store: MemoryStore) => Promise<unknown>) {
+    const store = new MemoryStore(rows);
+    const passing = new Set<string>();
+    const local = {
+      hash: async () => {
+        await onHash(store);
+        return { ok: true as const, value: 'same' };
+      },
+    };
+    return Promise.all(rows.map((row) => findTwin(row, live, { store, local, passing })));
+  }
+  const [one, other] = [someFacts({ id: 'f_1' }), someFacts({ id: 'f_2' })];
+
+  test('that begin at the same moment the first one passes', async () => {
+    const answers = await lookAtBoth([one, other], async () => undefined);
+    expect(answers.map((answer) => answer?.code ?? null)).toEqual([null, 'twin_under_way']);
+  });
+
+  test('one passes, however late the other begins again', async () => {
+    const failed = someFacts({ ...uploaded, id: 'f_1', remoteStatus: 'failed', end: 'failed', sha256: 'same' });
+    const passing = new Set<string>();
+    const store = new MemoryStore([failed, other]);
+    const local = disk({ f_1: 'same', f_2: 'same' });
+    expect(await findTwin(other, live, { store, local, passing })).toBeNull();
+    // Retried, before the other one has its record.
+    const again = await store.save({ ...failed, end: null, remoteStatus: null, uploadedAt: null, sha256: null });
+    expect(await findTwin(again, live, { store, local, passing })).toMatchObject({ code: 'twin_under_way' });
+    await store.save({ ...other, ...created });
+    passing.clear();
+    expect(await findTwin(again, live, { store, local, passing })).toMatchObject({ code: 'twin_under_way' });
+  });
+
+  test('the second one waits when the first begins again while the second is read', async () => {
+    const failed = someFacts({ ...uploaded, id: 'f_1', remoteStatus: 'failed', end: 'failed', sha256: 'same' });
+    const third = someFacts({ ...uploaded, id: 'f_0', sha256: 'other content of this size' });
+    const store = new MemoryStore([third, failed, other]);
+    let isRetried = false;
+    const local = {
+      hash: async () => {
+        if (!isRetried) await store.save({ ...failed, end: null, remoteStatus: null, uploadedAt: null, sha256: null });
+        isRetried = true;
+        return { ok: true as const, value: 'same' };
+      },
+    };
+    const answer = await findTwin(other, live, { store, local, passing: new Set() });
+    expect(answer).toMatchObject({ code: 'twin_under_way' });
+  });
 });
 
 describe('remembered hashes', () => {

@@ -43,6 +43,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     budget: { take: async (_lane, signal) => !signal.aborted },
     receipts: { append: async () => undefined },
     clock,
+    passing: new Set(),
     newToken: () => 'token',
     unconfirmed: { mayRisk: async () => true, waitUntil: () => null },
     ...other,

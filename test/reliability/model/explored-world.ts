@@ -201,6 +201,7 @@ class Turn {
     this.#rows = createRows({ store, events });
     const steps = {
       store: this.#store,
+      passing: new Set<string>(),
       host: this.#host,
       local: this.#local,
       budget: { take: async (_: unknown, signal: AbortSignal) => !signal.aborted },
@@ -319,7 +320,7 @@ class Turn {
       store: { due: async () => [facts] },
       receipts: { append: async () => undefined },
       settings: () => ({ poll: { intervalMs: 10, giveUpAfterMs: 86_400_000 }, requestsPerHour: 1_000_000 }),
-      failed: () => undefined,
+      failed: async (why: Failure) => why,
     }).run(never);
   }
 
@@ -328,7 +329,7 @@ class Turn {
       ...this.#rounds(),
       store: this.#store,
       timing: () => ({ quietMs: 0, atMostMs: 0, retry }),
-      failed: () => undefined,
+      failed: async (why: Failure) => why,
     }).run(never);
   }
 

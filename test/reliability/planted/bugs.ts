@@ -99,8 +99,8 @@ export const bugs = {
   'equal content is not looked for': {
     edits: [
       {
-        anchor: 'const twins = await store.twins(facts); if (twins.length === 0) return null;',
-        instead: 'return null; const twins = [];',
+        anchor: 'const twins = await store.twins(facts, [...passing]);',
+        instead: 'const twins = [];',
       },
     ],
     scenario: 'equal files come together',

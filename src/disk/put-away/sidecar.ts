@@ -1,0 +1,58 @@
+import { posix } from 'node:path';
+import { FileChangedError } from '@dropcast/client';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import type { FileAt } from '../../pipeline/file/ports.ts';
+import { renamedSidecar } from '../../routing/sidecar.ts';
+import { errnoOf } from '../errno.ts';
+import { inDirectory } from '../held-directory.ts';
+import type { PutAwayAction } from './actions.ts';
+import { RenamedError, inPrivateDirectory } from './private-directory.ts';
+import { openSent } from './sent-file.ts';
+import type { ContentChecks } from './sent-file.ts';
+
+export interface SidecarChecks extends ContentChecks {
+  /** Whether the sidecar still has another video that is there. */
+  readonly isSidecarUsed: (folder: string, sidecarPath: string) => Promise<boolean>;
+}
+
+/**
+ * Lets the sidecar of a file go where the file went, with the same care: else it would title the next file of that name. It stays when
+ * another video needs it, and when its content is no longer what was applied.
+ *
+ * @param file where the video is now; null when it was deleted or is gone
+ * @throws what the system says: called again, it goes on
+ */
+export async function putAwaySidecar(
+  facts: Facts,
+  action: PutAwayAction,
+  { file, checks }: { readonly file: FileAt | null; readonly checks: SidecarChecks },
+): Promise<void> {
+  const sidecar = facts.plan?.sidecar;
+  if (sidecar === undefined) return;
+  const { folder, path, id } = facts;
+  const name = posix.basename(sidecar.path);
+  const newName = file === null ? name : renamedSidecar(name, posix.basename(path), posix.basename(file.path));
+  const inspect = async (): Promise<void> => {
+    if (await checks.isSidecarUsed(folder, sidecar.path)) throw new StillUsedError('another video has it');
+  };
+  try {
+    await inDirectory({ folder, directory: posix.dirname(sidecar.path) }, (held) =>
+      inPrivateDirectory(held, { name, id, inspect }, async (own) => {
+        await using sent = await openSent(own.at(name), { version: null, sha256: sidecar.sha256 }, checks);
+        await action.run({ ...sent, path: own.at(name), name: newName, id });
+      }),
+    );
+  } catch (error) {
+    if (!staysWhereItIs(error)) throw error;
+  }
+}
+
+class StillUsedError extends Error {
+  override readonly name = 'StillUsedError';
+}
+
+/** Its directory may be gone by now, as the video may. */
+function staysWhereItIs(error: unknown): boolean {
+  if (error instanceof RenamedError) return staysWhereItIs(error.cause);
+  return error instanceof StillUsedError || error instanceof FileChangedError || errnoOf(error) === 'ENOENT';
+}

@@ -1,0 +1,53 @@
+import { sql } from 'kysely';
+import type { Kysely, RawBuilder } from 'kysely';
+import type { FileStore } from '../pipeline/file/ports.ts';
+import { allFacts, filesIn } from './row.ts';
+import type { LedgerTables } from './schema.ts';
+
+/** Files of the same size that are compared at most. */
+const mostTwins = 1_000;
+
+const underWay = ['queued', 'awaiting upload', 'retrying'];
+
+/** The rows of files that may have the same content. */
+export function createTwins(db: Kysely<LedgerTables>): Pick<FileStore, 'twins' | 'stranded'> {
+  return {
+    twins: ({ id, version }, passing) =>
+      allFacts(
+        filesIn(db)
+          .where('size', '=', version.size)
+          .where('id', '!=', id)
+          .where('source_url', 'is', null)
+          .where((eb) => {
+            const goesFirst = eb.or([
+              eb('seq', '<', eb.selectFrom('file').select('seq').where('id', '=', id)),
+              // While its record is being deleted it has none: it looks for twins again before it gets another.
+              eb.and([eb('video_id', 'is not', null), eb('dying', '=', 0)]),
+              eb('id', 'in', passing),
+            ]);
+            return eb.or([stands('file'), eb.and([eb('state', 'in', underWay), goesFirst])]);
+          })
+          .orderBy('seq')
+          .limit(mostTwins),
+      ),
+    stranded: (twin) =>
+      allFacts(
+        filesIn(db)
+          // Literally, or SQLite does not see that the index `file_twin` holds all of them.
+          .where(sql<boolean>`state = 'skipped'`)
+          .where(twinOf, twin === null ? 'is not' : '=', twin)
+          .where(sql<boolean>`not exists (select 1 from file twin where twin.id = ${twinOf} and ${stands('twin')})`)
+          .orderBy('seq'),
+      ),
+  };
+}
+
+/** The file that a duplicate was skipped for, as in the index `file_twin`. */
+const twinOf = sql<string>`json_extract(file.last_failure, '$.twin')`;
+
+/** Whether others may be skipped for a file: the service has it, and did not fail to process it, nor did anybody delete it there. */
+function stands(file: string): RawBuilder<boolean> {
+  const column = (name: string): RawBuilder<unknown> => sql.ref(`${file}.${name}`);
+  return sql`${column('uploaded_at')} is not null and ${column('remote_status')} is not 'failed'
+    and ${column('state')} <> 'held' and (${column('state')} <> 'superseded' or ${column('ready_at')} is not null)`;
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import type { FolderConfig } from '../../src/config/config.ts';
+import { FolderIntake } from '../../src/intake/folder-intake.ts';
+import { createRouter } from '../../src/intake/folder-router.ts';
+import { WatchedFolder } from '../../src/intake/watched-folder.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { moments } from '../disk/put-away/moments.ts';
+import { recordingEvents } from '../pipeline/held-rows.ts';
+import { MemoryStore } from '../pipeline/memory-store.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
+import { someFacts, someVersion } from '../pipeline/some-facts.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+
+vi.mock('node:fs/promises', async (original) => {
+  const { observed } = await import('../disk/put-away/moments.ts');
+  return observed(await original());
+});
+
+const folderConfig = (path: string): FolderConfig => ({
+  path,
+  key: 'folders[0]',
+  include: ['**/*.{mp4,mov}'],
+  exclude: [],
+  settleMs: 60_000,
+  watch: 'polling',
+  rescanMs: 60_000,
+  onDuplicate: 'skip',
+  onChange: 'upload',
+  afterReady: { kind: 'delete' },
+  rules: [
+    {
+      key: 'folders[0].rules[0]',
+      line: 1,
+      match: '**',
+      channel: 'ch_main',
+      title: '{title}',
+      description: null,
+      tags: [],
+      publish: [],
+    },
+  ],
+});
+
+async function open(rows: readonly Partial<Facts>[]) {
+  const scratch = await scratchDirectory();
+  const store = new MemoryStore(rows.map((other, n) => someFacts({ id: `f_${n}`, folder: scratch.path, ...other })));
+  const routed: string[] = [];
+  const unused = (): never => expect.unreachable();
+  const world = {
+    intake: {
+      accept: unused,
+      compare: unused,
+      gone: unused,
+      reroute: async ({ path }: Facts) => (routed.push(path), 'rerouted' as const),
+    },
+    ledger: Object.assign(store, { known: async () => [] }),
+    events: recordingEvents(),
+    logger: silentLogger,
+    broke: unused,
+    tookIn: () => undefined,
+  };
+  return { scratch, world, routed, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
+}
+
+const offered = (folder: string, path: string) =>
+  ({ folder, path, kind: 'sidecar', version: someVersion, flaw: null }) as const;
+
+test('what a sidecar said is in the plan with the sidecar itself, so that it can go with the video', async () => {
+  await using there = await open([]);
+  const { scratch } = there;
+  mkdirSync(scratch.file('news'));
+  writeFileSync(scratch.file('news/clip.yaml'), '\uFEFFtitle: Mine');
+  const sha256 = createHash('sha256').update('\uFEFFtitle: Mine').digest('hex');
+  const route = await createRouter(folderConfig(scratch.path)).route('news/clip.mp4', someVersion);
+  expect(route).toMatchObject({ kind: 'take', plan: { title: 'Mine', sidecar: { path: 'news/clip.yaml', sha256 } } });
+  rmSync(scratch.file('news/clip.yaml'));
+  const without = await createRouter(folderConfig(scratch.path)).route('news/clip.mp4', someVersion);
+  expect(without).toMatchObject({ kind: 'take', plan: { title: 'clip' } });
+  expect(JSON.stringify(without)).not.toContain('sidecar');
+});
+
+test('however many sidecars come, no directory is listed for them', async () => {
+  const names = Array.from({ length: 300 }, (_, n) => `clip-${n}`);
+  await using there = await open(names.map((name) => ({ path: `${name}.mp4` })));
+  const { scratch, world, routed } = there;
+  for (const name of names)
+    for (const ext of ['mp4', 'yaml']) writeFileSync(scratch.file(`${name}.${ext}`), 'title: x');
+  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), world);
+  let listings = 0;
+  moments.before = (name) => void (listings += name === 'readdir' || name === 'opendir' ? 1 : 0);
+  for (const name of names) await intake.complete(offered(scratch.path, `${name}.yaml`));
+  moments.reset();
+  expect(listings).toBe(0);
+  expect(routed).toEqual(names.map((name) => `${name}.mp4`));
+});
+
+test.each([
+  ['clip.yaml', ['clip.mov', 'clip.mp4']],
+  ['clip.mp4.json', ['clip.mp4']],
+  ['clip.v2.yaml', ['clip.v2.mp4']],
+])('%s is read again for %j alone', async (sidecar, expected) => {
+  const paths = ['clip.mp4', 'clip.mov', 'clip.v2.mp4', 'clip (2).mp4', 'clip.txt'];
+  await using there = await open(paths.map((path) => ({ path })));
+  const { scratch, world, routed } = there;
+  for (const path of [...paths, sidecar]) writeFileSync(scratch.file(path), 'title: x');
+  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), world);
+  await intake.complete(offered(scratch.path, sidecar));
+  expect(routed.toSorted()).toEqual(expected);
+});
+
+test('a sidecar is used as long as a video of it is there, known or still settling', async () => {
+  await using there = await open([{ path: 'clip.mp4' }, { path: 'clip.txt' }]);
+  const { scratch, world } = there;
+  await using folder = new WatchedFolder(folderConfig(scratch.path), [], world);
+  for (const path of ['clip.mp4', 'clip.mov', 'clip.txt', 'clip.yaml']) writeFileSync(scratch.file(path), 'title: x');
+  await folder.firstScan();
+  for (const path of ['clip.mov', 'clip.mp4']) {
+    expect(await folder.isSidecarUsed('clip.yaml')).toBe(true);
+    rmSync(scratch.file(path));
+  }
+  expect(await folder.isSidecarUsed('clip.yaml')).toBe(false);
+});

@@ -1,0 +1,140 @@
+import { rm } from 'node:fs/promises';
+import { Kysely } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { createFiles } from '../../src/ledger/files.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import { openDatabase } from '../../src/ledger/open-database.ts';
+import { openReceipts } from '../../src/ledger/receipts.ts';
+import type { LedgerTables } from '../../src/ledger/schema.ts';
+import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
+import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
+import { created, someFacts, uploaded } from '../pipeline/some-facts.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../support/scratch-directory.ts';
+import { until } from '../support/until.ts';
+import { everyState } from './every-state.ts';
+
+/** Changes rows as no dropcast would: past their checksum. */
+async function damage(stateDir: string, sql: string): Promise<void> {
+  const database = await openDatabase(`${stateDir}/ledger.db`);
+  database.exec(sql);
+  database.close();
+}
+
+/** A ledger with one file that is under way, and, if wanted, a copy and receipts of it. */
+async function ledgerWith({ copy, receipt }: { copy: boolean; receipt: boolean }): Promise<ScratchDirectory> {
+  const scratch = await scratchDirectory();
+  await using ledger = await openLedger(scratch.path);
+  await using receipts = await openReceipts(scratch.path);
+  await ledger.insert(someFacts({ suspects: ['token-1'] }));
+  await ledger.insert(someFacts({ id: 'f_2', path: 'sound.mp4' }));
+  if (copy) await ledger.backUp();
+  const facts = await ledger.load('f_1');
+  if (!receipt || facts === null) return scratch;
+  await receipts.append('bound', { ...facts, ...created });
+  await receipts.append('uploaded', { ...facts, ...uploaded });
+  await ledger.save({ ...facts, ...uploaded });
+  return scratch;
+}
+
+const manyBits = "UPDATE file SET size = 77, plan = '{broken', sha256 = 'zzz' WHERE id = 'f_1'";
+
+describe('a row with more than one wrong bit', () => {
+  test.each([
+    [{ copy: true, receipt: true }, 'processing', /rebuilt from a copy/],
+    [{ copy: true, receipt: false }, 'queued', /rebuilt from a copy/],
+    [{ copy: false, receipt: true }, 'processing', /rebuilt from receipts/],
+    [{ copy: false, receipt: false }, 'held', /neither a copy .* nor a receipt/],
+  ])('is rebuilt from what there is: %o', async (from, state, note) => {
+    await using scratch = await ledgerWith(from);
+    const before = from.receipt ? { ...someFacts(), ...uploaded } : someFacts();
+    await damage(scratch.path, manyBits);
+    await using ledger = await openLedger(scratch.path);
+    expect(ledger.repairs).toEqual([expect.stringMatching(note)]);
+    const facts = await ledger.load('f_1');
+    expect(facts && stateOf(facts)).toBe(state);
+    expect((await ledger.history('f_1')).at(-1)?.note).toMatch(note);
+    expect(await ledger.load('f_2')).toMatchObject({ path: 'sound.mp4', end: null });
+    if (state === 'held') expect(facts?.why).toMatch(/damaged/);
+    else
+      expect(facts).toMatchObject({
+        version: before.version,
+        plan: before.plan,
+        videoId: before.videoId,
+        sha256: before.sha256,
+      });
+    // What the service may hold without bytes is still known.
+    if (from.copy || state === 'held') expect(facts?.suspects).toContain('token-1');
+  });
+
+  test('that was held stays so until a person retries it', async () => {
+    await using scratch = await ledgerWith({ copy: false, receipt: false });
+    await damage(scratch.path, manyBits);
+    await (await openLedger(scratch.path))[Symbol.asyncDispose]();
+    await using ledger = await openLedger(scratch.path);
+    expect(ledger.repairs).toEqual([]);
+    expect(await ledger.counts()).toEqual({ held: 1, queued: 1 });
+  });
+});
+
+test('a row that changes on disk while the ledger is open is not believed', async () => {
+  await using scratch = await scratchDirectory();
+  {
+    await using ledger = await openLedger(scratch.path);
+    await ledger.insert(someFacts());
+  }
+  await damage(scratch.path, "UPDATE file SET path = 'other.mp4'");
+  const open = await openDatabase(scratch.file('ledger.db'));
+  const db = new Kysely<LedgerTables>({ dialect: dialectOf(open) });
+  await expect(createFiles(db).load('f_1')).rejects.toThrow(LedgerUnavailableError);
+  await db.destroy();
+});
+
+test('text that SQLite keeps in another form is no damage', async () => {
+  await using scratch = await scratchDirectory();
+  {
+    await using ledger = await openLedger(scratch.path);
+    await ledger.insert(someFacts({ why: 'half a pair: \ud800', remoteStatus: '\udc00x', path: 'a\0b.mp4' }));
+    for (const facts of everyState()) await ledger.insert({ ...facts, id: `${facts.id}_again` });
+  }
+  await using ledger = await openLedger(scratch.path);
+  expect(ledger.repairs).toEqual([]);
+});
+
+test('a damaged last line of history does not bring old receipts back', async () => {
+  await using scratch = await ledgerWith({ copy: false, receipt: true });
+  {
+    await using ledger = await openLedger(scratch.path);
+    const facts = await ledger.load('f_1');
+    // What happens in one millisecond has no order.
+    const written = Date.now();
+    await until('the clock goes on', () => Date.now() > written);
+    if (facts !== null) await ledger.save({ ...facts, why: 'noted' }, 'noted');
+    // Somebody started the file again.
+    if (facts !== null)
+      await ledger.save({
+        ...facts,
+        rev: facts.rev + 1,
+        videoId: null,
+        uploadUrl: null,
+        sha256: null,
+        uploadedAt: null,
+      });
+  }
+  await damage(scratch.path, 'UPDATE history SET at = 0 WHERE seq = (SELECT max(seq) FROM history)');
+  await using ledger = await openLedger(scratch.path);
+  expect(await ledger.load('f_1')).toMatchObject({ videoId: null });
+});
+
+test('damaged figures of the budget keep nobody from starting', async () => {
+  await using scratch = await scratchDirectory();
+  {
+    await using ledger = await openLedger(scratch.path);
+    await ledger.budget.save([1, 2]);
+  }
+  await damage(scratch.path, "UPDATE budget SET spent = '{'");
+  await using ledger = await openLedger(scratch.path);
+  expect(await ledger.budget.load()).toBeNull();
+  await rm(scratch.file('receipts.jsonl'), { force: true });
+});
