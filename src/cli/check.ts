@@ -4,6 +4,7 @@ import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
 import { inspectOnline } from '../host/check-online.ts';
 import type { OnlineProblem } from '../host/check-online.ts';
+import { inspectFolders } from '../daemon/inspect-folders.ts';
 import { suspectsOf } from '../daemon/suspects.ts';
 import type { SuspectsView, SuspectView } from '../daemon/suspects.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
@@ -25,7 +26,11 @@ export async function check(
 ): Promise<number> {
   const checked = await readConfig(shell, options.config);
   const { file, config } = checked;
-  const further = [...(await stateProblems(checked)), ...(await serviceProblems(checked))];
+  const further = [
+    ...(await stateProblems(checked)),
+    ...(await folderProblems(checked)),
+    ...(await serviceProblems(checked)),
+  ];
   const problems = [...checked.problems, ...further].toSorted((one, other) => one.line - other.line);
   const online = config === null || options.online !== true ? [] : await onlineProblems(config, shell.stopping);
   const errors = [...problems, ...online].filter(({ severity }) => severity === 'error').length;
@@ -37,7 +42,12 @@ export async function check(
     shell.stdout.write(conclusion({ file, config, errors, isOnline: options.online === true }));
   }
   if (errors === 0) return exitCodes.fine;
-  return checked.problems.some(({ severity }) => severity === 'error') ? exitCodes.badConfig : exitCodes.failed;
+  return checked.problems.some(isMistake) ? exitCodes.badConfig : exitCodes.failed;
+}
+
+/** Not what a disk refuses: that may pass by itself. */
+function isMistake({ severity, key, passing }: Problem): boolean {
+  return severity === 'error' && !(key === 'state_dir' && passing === true);
 }
 
 /** Problems in the state directory, unless it is already reported as unusable. */
@@ -50,6 +60,13 @@ async function stateProblems({ config, paths, problems, locate }: CheckedConfig)
   const socket = config?.status.socket ?? join(stateDir, 'dropcast.sock');
   const found = await inspectState(paths, socket);
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
+}
+
+/** Folders that another dropcast has. */
+async function folderProblems({ paths, locate }: CheckedConfig): Promise<readonly Problem[]> {
+  if (paths === null) return [];
+  const found = await inspectFolders(paths);
+  return found.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
 }
 
 /** What the service says, and the records that dropcast may have left empty on it. */

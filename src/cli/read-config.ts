@@ -41,8 +41,10 @@ export async function requireConfig(
   folders: 'must be there' | 'may come later' = 'must be there',
 ): Promise<Config> {
   const { config, problems, file } = await readConfig(shell, option);
+  // Opening the ledger says what a disk refuses, with an exit code after which systemd tries again.
+  const mayPass = (key: string): boolean => folders === 'may come later' || key === 'state_dir';
   const isWrong = problems.some(
-    ({ severity, passing }) => severity === 'error' && !(passing === true && folders === 'may come later'),
+    ({ severity, passing, key }) => severity === 'error' && !(passing === true && mayPass(key)),
   );
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null || isWrong) {

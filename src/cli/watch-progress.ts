@@ -1,5 +1,8 @@
 import type { Daemon } from '../daemon/daemon.ts';
+import { createsWait } from '../daemon/file-view.ts';
+import type { Summary } from '../daemon/summary.ts';
 import { filesOf } from '../daemon/view.ts';
+import type { Conductor } from '../pipeline/conductor.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -38,16 +41,34 @@ export async function watchUntilIdle(
         progress.update(await progressOf(daemon, since));
         return { is: 'idle' };
       }
-      const pause = daemon.conductor.pause();
-      report(pause);
-      const isStuck = pause?.kind === 'suspended' || (pause !== null && Date.now() - pause.since > offlineMs);
-      if (isStuck) return { is: 'stuck', why: pause.why };
+      const wait = waitOf(daemon.conductor, await daemon.summary(), offlineMs);
+      report(wait);
+      if (wait?.isStuck === true) return { is: 'stuck', why: wait.why };
       await sleep(everyMs, shell.stopping);
     }
     return { is: 'stopped' };
   } finally {
     progress.finish();
   }
+}
+
+/**
+ * What is waited for, or null. `isStuck`: a person must fix it, or it takes longer than the command is to wait.
+ *
+ * @param offlineMs how long to wait for an unreachable service, milliseconds
+ */
+export function waitOf(
+  conductor: Pick<Conductor, 'pause' | 'createsWaitUntil'>,
+  { uploading, processing, awaitingPublish }: Pick<Summary, 'uploading' | 'processing' | 'awaitingPublish'>,
+  offlineMs: number,
+): { readonly why: string; readonly isStuck: boolean } | null {
+  const pause = conductor.pause();
+  if (pause !== null)
+    return { why: pause.why, isStuck: pause.kind === 'suspended' || Date.now() - pause.since > offlineMs };
+  const until = conductor.createsWaitUntil();
+  if (until === null) return null;
+  const isAllElseDone = uploading + processing + awaitingPublish === 0;
+  return { why: createsWait(until), isStuck: isAllElseDone && until - Date.now() > offlineMs };
 }
 
 /** Reports once that everything waits, and again when the reason changes or the waiting starts again. */

@@ -102,22 +102,30 @@ async function permissionFindings(folder: Folder, key: KeyPath): Promise<Finding
 async function inspectStateDir(path: string): Promise<Inspected> {
   const key: KeyPath = ['state_dir'];
   const existing = await nearestExisting(path);
-  if (typeof existing !== 'string') return nowhere(key, `cannot access ${path}: ${existing.refused}`);
+  if (typeof existing !== 'string') {
+    const finding = error(key, `cannot access ${path}: ${existing.refused}`);
+    return { place: null, findings: [existing.isMistake ? finding : { ...finding, passing: true }] };
+  }
   if (!(await stat(existing)).isDirectory()) return nowhere(key, `${existing} is not a directory`);
   const refused = await refusal(existing, R_OK | W_OK | X_OK);
   const place = { key, path: (await realpath(existing)) + path.slice(existing.length) };
   if (refused === null) return { place, findings: [] };
   const verb = existing === path ? `write to ${path}` : `create ${path} in ${existing}`;
-  return { place, findings: [error(key, `cannot ${verb}: ${refused}`)] };
+  // What a disk or its permissions refuse is no mistake in the file: the daemon says it, ends, and systemd starts it again later.
+  return { place, findings: [{ ...error(key, `cannot ${verb}: ${refused}`), passing: true }] };
 }
 
 /** The directory, or the nearest one above it that exists: it will be created in there. */
-async function nearestExisting(path: string): Promise<string | { readonly refused: string }> {
+async function nearestExisting(
+  path: string,
+): Promise<string | { readonly refused: string; readonly isMistake: boolean }> {
   try {
     await stat(path);
     return path;
   } catch (cause) {
-    if (errnoOf(cause) !== 'ENOENT' || path === dirname(path)) return { refused: errnoSentence(cause) };
+    const code = errnoOf(cause);
+    if (code !== 'ENOENT' || path === dirname(path))
+      return { refused: errnoSentence(cause), isMistake: code === 'ENOTDIR' };
     return nearestExisting(dirname(path));
   }
 }

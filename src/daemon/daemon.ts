@@ -20,10 +20,13 @@ import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { OpenWriters } from '../watch/open-writers.ts';
+import { folderOwner } from '../watch/root-owner.ts';
+import type { FolderOwner } from '../watch/root-mark.ts';
 import { startBackups } from './backups.ts';
 import type { Backups } from './backups.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
+import { keptOff } from './foreign-folders.ts';
 import { lockInstance } from './instance-lock.ts';
 import { logEvents } from './log-events.ts';
 import { connectToService } from './service-connection.ts';
@@ -70,7 +73,8 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   const { ledger } = state;
   for (const what of ledger.repairs) logger.warn('Found damage in the state directory', { what });
   const service = stack.use(connectToService(config, { budget: ledger.budget, clock, logger }));
-  const parts = assemble(config, { ...state, service, events, clock, logger });
+  const owner = await folderOwner(config.stateDir, ledger.id);
+  const parts = assemble(config, { ...state, owner, service, events, clock, logger });
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
@@ -105,6 +109,7 @@ async function openState(
 }
 
 interface AssemblyWorld extends State {
+  readonly owner: FolderOwner;
   readonly service: ServiceConnection;
   readonly events: EventStream;
   readonly clock: Clock;
@@ -123,13 +128,14 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
   const rows = createRows({ store: ledger, events });
   // The folders need the intake, and the local files need the folders: they look them up when they are asked.
   const writers = new OpenWriters();
-  const local = createLocalFiles({
+  const files = createLocalFiles({
     whyAway: (folder, missing) => folders.whyAway(folder, missing),
     // Asked after the last moment in which somebody could open it: nothing older than that counts.
     writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
     isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     service: serviceOf(config.file),
   });
+  const local = keptOff(files, (folder) => folders.whyForeign(folder));
   const { host, budget } = service;
   const conductor = createConductor(
     {
@@ -162,6 +168,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     ledger,
     events,
     logger,
+    owner: world.owner,
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });

@@ -113,13 +113,14 @@ function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null 
     return `rate limited (429); resumes in ${Math.ceil(blockedMs / 1000)} s`;
   }
   if (state === 'awaiting upload') return 'waiting for an upload slot';
+  if (state === 'processing') return conductor.pollTrouble();
   return state === 'awaiting publish' ? 'waiting a few seconds to publish several at once' : null;
 }
 
 /** Why files get no record before a time (epoch milliseconds). */
 export function createsWait(until: number): string {
-  const minutes = Math.max(1, Math.ceil((until - Date.now()) / 60_000));
-  return `too many create requests of the last hour had no usable answer; resumes in ${minutes} min`;
+  const at = new Date(until).toISOString().slice(0, 16).replace('T', ' ');
+  return `too many create requests of the last hour had no usable answer; resumes at ${at} UTC`;
 }
 
 function withoutQuery(address: string): string {

@@ -1,25 +1,26 @@
-import { statfs } from 'node:fs/promises';
+import { open, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { errnoOf } from '../disk/errno.ts';
 import { openExistingLedger } from '../ledger/ledger.ts';
 import { receiptsPath } from '../ledger/receipts.ts';
-import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
+import { LedgerError, LedgerInUseError, refusal } from '../ledger/ledger-error.ts';
 import { sizeOfUsableFile, stateDirectory } from '../ledger/state-directory.ts';
 import { callDaemon } from './control-client.ts';
 import { strayFiles } from './state-owner.ts';
 
 /**
  * What is wrong with the state directory, one sentence each. A daemon that answers, or another command that has the ledger
- * open, has found it in order, but for the copies that it makes later. What is not there yet is not made.
+ * open, has found its files in order; whether they can still be written is asked in any case. What is not there yet is not made.
  */
 export async function inspectState(
   { stateDir, failureLog }: Pick<Config, 'stateDir' | 'failureLog'>,
   socketPath: string,
 ): Promise<readonly string[]> {
-  const stray = await strayFiles(stateDir);
-  if (await isRunning(socketPath)) return stray === null ? [] : [stray];
+  const always = [await strayFiles(stateDir), (await fullDisk(stateDir)) ?? (await refusedWrite(stateDir))];
+  if (await isRunning(socketPath)) return always.flatMap((message) => message ?? []);
   const found = [
-    stray,
-    await fullDisk(stateDir),
+    ...always,
     ...(await tryLedger(stateDir)),
     ...(await Promise.all([receiptsPath(stateDir), failureLog].map((path) => refusalOf(() => sizeOfUsableFile(path))))),
   ];
@@ -36,6 +37,25 @@ async function fullDisk(stateDir: string): Promise<string | null> {
   if (disk === null || disk.bavail * disk.bsize >= leastFreeBytes) return null;
   return `the disk of ${stateDirectory(stateDir)} is full (${disk.bavail * disk.bsize} bytes free): free some space`;
 }
+
+/** What only a write tells: a used-up quota, a disk that fails or became read-only. */
+async function refusedWrite(stateDir: string): Promise<string | null> {
+  const probe = join(stateDir, `check.${process.pid}`);
+  try {
+    await using file = await open(probe, 'wx', 0o600);
+    await file.writeFile(Buffer.alloc(probeBytes));
+    await file.datasync();
+    return null;
+  } catch (error) {
+    // The directory is made when the daemon starts.
+    if (errnoOf(error) === 'ENOENT') return null;
+    return (await refusal(stateDir, error, stateDirectory(stateDir))).message;
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined);
+  }
+}
+
+const probeBytes = 16 * 1024;
 
 async function isRunning(socketPath: string): Promise<boolean> {
   try {

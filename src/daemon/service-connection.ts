@@ -35,7 +35,7 @@ export function connectToService(
       save: (spent) => world.budget.save(spent),
     },
     limit: config.service.requestsPerHour,
-    now: () => clock.now(),
+    clock,
   });
   const bandwidth = createBandwidth(config.uploads.bytesPerSecond);
   const open = (): VideoClient =>

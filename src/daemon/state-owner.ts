@@ -57,4 +57,5 @@ async function namesIn(stateDir: string, below = ''): Promise<readonly string[]>
   return entries.map((name) => join(below, name)).filter((path) => ours.test(path));
 }
 
-const ours = /^(?:ledger\.db(?:-\w+)?|instance\.lock|receipts\.jsonl|failures\.jsonl|backups(?:\/ledger\.\d\.db)?)$/;
+const ours =
+  /^(?:ledger\.db(?:-\w+)?|ledger\.id|instance\.lock|receipts\.jsonl|failures\.jsonl|backups(?:\/ledger\.\d\.db)?)$/;

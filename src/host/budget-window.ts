@@ -9,13 +9,15 @@ export interface BudgetWindow {
   readonly minutes: readonly (readonly [minute: number, count: number])[];
   /** Nothing goes out before this time (epoch milliseconds); 0 when open. */
   readonly blockedUntil: number;
+  /** How long the block was when it began: it never lasts longer, however the clock is set. Earlier versions did not save it. */
+  readonly blockedMs?: number;
   /** After a block one request goes alone, to see whether the service still refuses. */
   readonly isProbing: boolean;
   /** Requests since the row began. */
   readonly total: number;
 }
 
-export const emptyWindow: BudgetWindow = { minutes: [], blockedUntil: 0, isProbing: false, total: 0 };
+export const emptyWindow: BudgetWindow = { minutes: [], blockedUntil: 0, blockedMs: 0, isProbing: false, total: 0 };
 
 export type Spending =
   | { readonly granted: true; readonly window: BudgetWindow }
@@ -54,7 +56,8 @@ export function spend(window: BudgetWindow, nowMs: number, priority: RequestPrio
 export function block(window: BudgetWindow, nowMs: number, retryAfterMs: number | undefined): BudgetWindow {
   const current = atTime(window, nowMs);
   const until = nowMs + believedWait(retryAfterMs ?? defaultBlockMs);
-  return { ...current, blockedUntil: Math.max(current.blockedUntil, until), isProbing: true };
+  const blockedUntil = Math.max(current.blockedUntil, until);
+  return { ...current, blockedUntil, blockedMs: blockedUntil - nowMs, isProbing: true };
 }
 
 /** A wait that the service asks for, as far as it is believed: 1 s to 1 h. A service that says a day is asked hourly. */
@@ -87,7 +90,8 @@ export function atTime(window: BudgetWindow, nowMs: number): BudgetWindow {
   const minutes = window.minutes
     .map(([at, count]) => [at - ahead, count] as const)
     .filter(([at]) => at > minute - windowMinutes);
-  const blockedUntil = window.blockedUntil <= nowMs ? 0 : Math.min(window.blockedUntil, nowMs + hourMs);
+  const blockedUntil =
+    window.blockedUntil <= nowMs ? 0 : Math.min(window.blockedUntil, nowMs + (window.blockedMs ?? hourMs));
   return { ...window, minutes, blockedUntil };
 }
 
@@ -98,8 +102,9 @@ function counted(window: BudgetWindow, nowMs: number): BudgetWindow {
     newest?.[0] === minute
       ? [...window.minutes.slice(0, -1), [minute, newest[1] + 1] as const]
       : [...window.minutes, [minute, 1] as const];
+  const blockedMs = window.isProbing ? probeMs : 0;
   const blockedUntil = window.isProbing ? nowMs + probeMs : 0;
-  return { minutes, blockedUntil, isProbing: false, total: window.total + 1 };
+  return { minutes, blockedUntil, blockedMs, isProbing: false, total: window.total + 1 };
 }
 
 /** Milliseconds until enough old counters have fallen out. */

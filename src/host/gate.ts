@@ -1,4 +1,4 @@
-import type { RequestPriority } from '../pipeline/file/ports.ts';
+import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
 import { atTime, block, emptyWindow, spend, usedOf } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 import { AbortedError } from '@dropcast/client';
@@ -13,8 +13,7 @@ export interface GateOptions {
   readonly store: BudgetStore;
   /** Requests per hour, at least 1. */
   readonly limit: number;
-  /** Wall clock, epoch milliseconds: the only clock that runs while the program does not. */
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly signal?: AbortSignal;
 }
 
@@ -62,11 +61,13 @@ interface Waiter {
 
 const priorities: readonly RequestPriority[] = ['finish', 'create', 'poll'];
 
-/** The longest sleep of a waiting gate: the wall clock may have been set forward. */
+/** The longest sleep of a waiting gate: a timer may be late where the machine was suspended. */
 const longestSleepMs = 60_000;
 
 class PersistedGate implements Gate {
   readonly #store: BudgetStore;
+  readonly #clock: Clock;
+  /** By the wall clock, the only one that runs while the program does not, when it began; from then on by the one that nobody sets. */
   readonly #now: () => number;
   readonly #waiters: Record<RequestPriority, Set<Waiter>> = { finish: new Set(), create: new Set(), poll: new Set() };
   readonly #detach: () => void;
@@ -80,7 +81,10 @@ class PersistedGate implements Gate {
 
   constructor(options: GateOptions) {
     this.#store = options.store;
-    this.#now = options.now;
+    const { clock } = options;
+    const start = clock.now() - clock.elapsed();
+    this.#clock = clock;
+    this.#now = () => start + clock.elapsed();
     this.#limit = options.limit;
     const close = () => this.#close();
     options.signal?.addEventListener('abort', close, { once: true });
@@ -127,7 +131,7 @@ class PersistedGate implements Gate {
     return {
       used: usedOf(window),
       limit: this.#limit,
-      blockedUntil: window.blockedUntil,
+      blockedUntil: window.blockedUntil === 0 ? 0 : window.blockedUntil - this.#now() + this.#clock.now(),
       waiting,
       total: window.total,
     };

@@ -1,7 +1,7 @@
 import { UnauthorizedError } from '@dropcast/client';
 import type { CreateOptions, NewVideo, RequestOptions, SeekableSource, Video, VideoClient } from '@dropcast/client';
 import type { Facts } from '../pipeline/file/facts.ts';
-import type { Failure } from '../pipeline/file/failure.ts';
+import type { Failure, FailureKind } from '../pipeline/file/failure.ts';
 import type {
   Answer,
   CreatedRecord,
@@ -81,8 +81,17 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
     get: (videoId, signal) => answer(async () => remoteOf(await client().videos.get(videoId, asks('poll', signal)))),
     publish: async (feed, signal) =>
       withoutValue(await answer(() => client().feeds.publish(feed, asks('finish', signal)))),
+    probe: async (signal) => {
+      const list = client().videos.list({ perPage: 1 }, asks('finish', signal));
+      const listed = await answer(() => list.page(1));
+      if (listed.ok || !mayBeOfList.has(listed.failure.kind)) return withoutValue(listed);
+      return withoutValue(await answer(() => client().channels.list(asks('finish', signal))));
+    },
   };
 }
+
+/** The list of videos may be the only thing that the service does not answer. */
+const mayBeOfList: ReadonlySet<FailureKind> = new Set(['transient', 'gone', 'permanent']);
 
 /** A service that puts large files together may need that long to answer, however short a stall of the line may be. */
 const leastAnswerMs = 60_000;

@@ -26,6 +26,8 @@ export interface Folders extends AsyncDisposable {
   isSettling(): boolean;
   /** Why what is missing in a folder proves nothing, or null; see `FolderWatcher`. */
   whyAway(folder: string, missing?: string): Promise<string | null>;
+  /** Why another dropcast has a folder, or null. */
+  whyForeign(folder: string): string | null;
   /** The row of a file was given up, as vanished or superseded: whatever is at its path now is looked at as if it came now. */
   givenUp(facts: Pick<Facts, 'folder' | 'path'>): void;
   /** Whether a sidecar still has a video or link that is there, known or about to be. */
@@ -113,6 +115,10 @@ class FolderSet implements Folders {
 
   async whyAway(folder: string, missing?: string): Promise<string | null> {
     return (await this.#watched.get(folder)?.watcher.whyAway(missing)) ?? null;
+  }
+
+  whyForeign(folder: string): string | null {
+    return this.#watched.get(folder)?.whyForeign ?? null;
   }
 
   givenUp({ folder, path }: Pick<Facts, 'folder' | 'path'>): void {

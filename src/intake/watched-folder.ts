@@ -5,6 +5,7 @@ import { isThere } from '../disk/local-files.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Events } from '../pipeline/events.ts';
 import type { FolderWatcher, RefusedPath, RootState, SettlingFile, WatchCounts } from '../watch/ports.ts';
+import type { FolderOwner } from '../watch/root-mark.ts';
 import { watchFolder } from '../watch/watcher.ts';
 import { FolderIntake } from './folder-intake.ts';
 import type { FolderIntakeWorld } from './folder-intake.ts';
@@ -24,6 +25,8 @@ export interface FolderStatus {
 export interface FolderWorld extends FolderIntakeWorld {
   readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'>;
   readonly logger: Logger;
+  /** In whose name the folders are marked; null: not at all. */
+  readonly owner: FolderOwner | null;
 }
 
 /** One watched folder: its rules, its watcher, its state. */
@@ -50,6 +53,7 @@ export class WatchedFolder implements AsyncDisposable {
       },
       known: { known: (name) => world.ledger.known(name) },
       logger: world.logger,
+      owner: world.owner,
     });
   }
 
@@ -59,6 +63,11 @@ export class WatchedFolder implements AsyncDisposable {
 
   get isAway(): boolean {
     return this.#state?.state === 'frozen';
+  }
+
+  /** Why another dropcast has it, so that nothing of it may be sent, moved or deleted; or null. */
+  get whyForeign(): string | null {
+    return this.#state?.state === 'frozen' && this.#state.isForeign === true ? this.#state.why : null;
   }
 
   /** The first full scan is under way. A folder that is away is not scanned. */

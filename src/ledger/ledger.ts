@@ -23,6 +23,7 @@ import { repairRows } from './repair.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { dialectOf } from './sqlite-dialect.ts';
+import { writeLedgerId } from './ledger-id.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
 import type { LedgerView } from './view.ts';
@@ -81,7 +82,9 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
     if (repairs.length > 0) await requireSound(database, path);
     const strange = await catchUp(db, stateDir);
     await settleRequests(db);
-    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id: await identityOf(db) });
+    const id = await identityOf(db);
+    await writeLedgerId(stateDir, id);
+    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id });
   } catch (error) {
     await db.destroy();
     throw await explainOpening(error, path);

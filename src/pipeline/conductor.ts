@@ -1,8 +1,9 @@
 import { backoffMs } from './file/backoff.ts';
 import type { RetryPolicy } from './file/backoff.ts';
-import { failureOfMachine, failureOfThrown, isMereWait } from './file/failure.ts';
+import { failureOfMachine, failureOfThrown } from './file/failure.ts';
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
 import type { Budget, Clock } from './file/ports.ts';
+import { judgedService } from './judged-service.ts';
 import { createBreaker } from './pause.ts';
 import type { Breaker } from './pause.ts';
 import type { Pause } from './events.ts';
@@ -19,6 +20,8 @@ import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
 import type { LiveUpload, Uploads } from './steps/uploads.ts';
+import { createUploadHosts } from './upload-hosts.ts';
+import type { UploadHosts } from './upload-hosts.ts';
 import { createWakeUp } from './wake-up.ts';
 
 /** What a reload may change. */
@@ -48,8 +51,10 @@ export interface Conductor {
    * long tick has moved. Only one that hangs, or breaks each time for a reason of its own, no longer turns.
    */
   turnedAt(): number;
-  /** Why everything waits, or null. */
+  /** Why everything waits, or all uploads to a host, or null. */
   pause(): Pause | null;
+  /** Why it takes long to hear that a video is ready, or null. */
+  pollTrouble(): string | null;
   /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
   createsWaitUntil(): number | null;
   /** Asks the service at once whether the reason of a pause is gone. */
@@ -92,6 +97,7 @@ class Loop implements Conductor {
   readonly #wakeUp = createWakeUp();
   readonly #uploads: Uploads;
   readonly #breaker: Breaker;
+  readonly #uploadHosts: UploadHosts;
   readonly #unconfirmed: UnconfirmedCreates;
   readonly #runner: Runner;
   readonly #lanes: Lanes;
@@ -108,15 +114,25 @@ class Loop implements Conductor {
     this.#turnedAt = clock.elapsed();
     this.#uploads = createUploads(clock);
     this.#breaker = createBreaker(world);
+    this.#uploadHosts = createUploadHosts({ ...world, isBack: () => this.#release() });
+    const service = judgedService(world, {
+      breaker: this.#breaker,
+      uploadHosts: this.#uploadHosts,
+      stopping: this.#stopping.signal,
+    });
     this.#unconfirmed = createUnconfirmedCreates(world);
     this.#runner = createRunner({
       ...world,
-      steps: createSteps({ ...world, unconfirmed: this.#unconfirmed, uploads: this.#uploads }, this.#stopping.signal),
+      steps: createSteps(
+        { ...world, host: service.host, unconfirmed: this.#unconfirmed, uploads: this.#uploads },
+        this.#stopping.signal,
+      ),
       policy: policyOf(clock, () => this.#settings.retry),
       ended: (facts, failure) => {
         if (facts.uploadedAt !== null && facts.end !== null) this.#rounds.fell(facts.id);
         if (failure === null) this.#breaker.succeeded();
-        else if (!isMereWait(failure)) this.#breaker.failed(facts.id, failure);
+        // What a host had a part in was judged already.
+        else if (failure.kind === 'suspended') this.#breaker.failed(failure);
       },
       stuck: (id, error) => this.#stuck(id, error),
     });
@@ -125,8 +141,10 @@ class Loop implements Conductor {
       runner: this.#runner,
       uploads: initial.uploads,
       mayCreate: () => this.#unconfirmed.mayRisk(),
+      mayUpload: (facts) => this.#uploadHosts.admit(facts),
       onEnd: (id, wasOurs) => {
         this.#uploads.ended(id);
+        this.#uploadHosts.ended(id);
         // Else it would be tried again at once, and keep a processor busy until the other worker is done.
         if (wasOurs) this.wake();
       },
@@ -137,13 +155,14 @@ class Loop implements Conductor {
         await this.#runner.apply(id, { type: 'GO' });
         this.#turn();
       },
-      longestBackoffMs: () => this.#settings.retry.maxMs,
+      retry: () => this.#settings.retry,
     });
     this.#rounds = createRounds({
       ...world,
+      ...service,
       runner: this.#runner,
       settings: () => this.#settings,
-      failed: (of, failure) => this.#breaker.failed(of, failure),
+      failed: (failure, signal) => this.#breaker.judge(failure, signal),
       broke: (round, error) => this.broke(round, error),
       wake: () => this.wake(),
     });
@@ -176,8 +195,12 @@ class Loop implements Conductor {
   }
 
   async #probe(): Promise<void> {
-    if (!(await this.#breaker.probe(this.#stopping.signal))) return;
-    await this.#retries.releaseForService();
+    if (await this.#breaker.probe(this.#stopping.signal)) this.#release();
+  }
+
+  /** What waited for a host need not wait for its own backoff once the host is back. */
+  #release(): void {
+    this.#retries.serviceBack();
     this.wake();
   }
 
@@ -187,7 +210,7 @@ class Loop implements Conductor {
 
   #stuck(id: string, error: unknown): void {
     this.#world.logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
-    this.#breaker.failed(id, { ...failureOfThrown(error), kind: 'suspended' });
+    this.#breaker.failed({ ...failureOfThrown(error), kind: 'suspended' });
   }
 
   start(): void {
@@ -252,7 +275,7 @@ class Loop implements Conductor {
   broke(work: string, error: unknown): void {
     const failure = failureOfMachine(error);
     if (failure === null) this.#world.logger.error('A background task failed', { work, err: error });
-    else this.#breaker.failed(work, failure);
+    else this.#breaker.failed(failure);
   }
 
   turnedAt(): number {
@@ -260,7 +283,11 @@ class Loop implements Conductor {
   }
 
   pause(): Pause | null {
-    return this.#breaker.pause();
+    return this.#breaker.pause() ?? this.#uploadHosts.pause();
+  }
+
+  pollTrouble(): string | null {
+    return this.#rounds.pollTrouble();
   }
 
   createsWaitUntil(): number | null {

@@ -1,15 +1,24 @@
 import type { Events, Pause } from './events.ts';
-import { suspensionProbeMs } from './file/backoff.ts';
+import { offlineProbeMs, suspensionProbeMs } from './file/backoff.ts';
+import { isOfHost } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
 import { isLedgerFailure } from './file/store-errors.ts';
 
-/** The circuit breaker around everything that works with the service: it opens when nothing can succeed, and probes until it may close. */
+/**
+ * The circuit breaker around everything that works with the service: it opens when nothing can succeed, and probes until it may close.
+ * Hosts that only take uploads have their own (upload-hosts.ts).
+ */
 export interface Breaker {
   /** Why everything waits, or null. */
   pause(): Pause | null;
-  /** A step or a round failed. `of` names the file or the work: one that fails alone is no outage. */
-  failed(of: string, failure: Failure): void;
+  /** This machine or an account refuses, or nothing can be reached: everything waits. */
+  failed(failure: Failure): void;
+  /**
+   * A request to the service failed. Whether the service is away is asked at once, with a harmless request.
+   * @returns the failure as it counts: `offline` when the service answers nothing else either
+   */
+  judge(failure: Failure, signal: AbortSignal): Promise<Failure>;
   /** A step succeeded. */
   succeeded(): void;
   /** The ledger could be written to. */
@@ -21,86 +30,96 @@ export interface Breaker {
   probe(signal: AbortSignal): Promise<boolean>;
 }
 
-/** @param world.library asked for one page of videos by a probe */
+/** @param world.library asked by a probe */
 export function createBreaker(world: {
-  readonly library: Pick<VideoLibrary, 'list'>;
+  readonly library: Pick<VideoLibrary, 'probe'>;
   readonly clock: Clock;
   readonly events: Events;
 }): Breaker {
   const { library, clock, events } = world;
   let state: BreakerState = closed;
+
+  const failed = (failure: Failure): void => {
+    const was = state.pause;
+    state = afterFailure(state, failure, clock.elapsed());
+    if (was === null && state.pause !== null) events.emit({ type: 'paused', pause: onTheWall(state.pause, clock) });
+  };
+
+  /** A request may fail for its own sake, or because the service is away: then it answers nothing else either. */
+  const verdict = async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
+    if (!isOfHost(failure)) return failure;
+    if (state.pause === null && failure.kind !== 'offline') {
+      const answer = await library.probe(signal);
+      // Cut, it proves nothing, and a stop costs no attempt.
+      const isAnswered = answer.ok || (answer.failure.kind === 'throttled' && !signal.aborted);
+      if (isAnswered) return failure;
+      if (answer.failure.kind === 'suspended') return answer.failure;
+    }
+    return { ...failure, kind: 'offline' };
+  };
+
   return {
-    pause: () => state.pause,
-    failed: (of, failure) => {
-      const was = state.pause;
-      state = afterFailure(state, of, failure, clock.now());
-      if (was === null && state.pause !== null) events.emit({ type: 'paused', pause: state.pause });
+    pause: () => state.pause && onTheWall(state.pause, clock),
+    failed,
+    judge: async (failure, signal) => {
+      const judged = await verdict(failure, signal);
+      if (!signal.aborted) failed(judged);
+      return judged;
     },
     succeeded: () => {
       state = afterSuccess(state);
     },
     wrote: () => {
-      state = afterWrite(state, clock.now());
+      state = afterWrite(state, clock.elapsed());
     },
     probeNow: () => {
-      if (state.pause !== null) state = { ...state, pause: { ...state.pause, nextProbeAt: 0 } };
+      if (state.pause !== null) state = { ...state, pause: { ...state.pause, nextProbeAt: clock.elapsed() } };
     },
-    isProbeDue: () => {
-      const dueAt = state.pause?.nextProbeAt ?? Infinity;
-      // One that lies further ahead than any wait is long was set before the clock was set back.
-      return dueAt <= clock.now() || dueAt > clock.now() + longestProbeWaitMs;
-    },
+    isProbeDue: () => (state.pause?.nextProbeAt ?? Infinity) <= clock.elapsed(),
     probe: async (signal) => {
       const { pause } = state;
       if (pause === null) return false;
-      const answer = await library.list(1, signal);
+      const answer = await library.probe(signal);
       if (signal.aborted) return false;
       if (!answer.ok && answer.failure.kind !== 'throttled') {
-        state = afterProbe(pause, answer.failure, clock.now());
+        state = afterProbe(pause, answer.failure, clock.elapsed());
         return false;
       }
       state = afterRelease(pause);
-      events.emit({ type: 'resumed', pause });
+      events.emit({ type: 'resumed', pause: onTheWall(pause, clock) });
       return true;
     },
   };
 }
 
-const longestProbeWaitMs = 3_600_000;
+/** A pause is kept by the monotonic clock, which nobody sets, and told by that of the wall. */
+function onTheWall(pause: Pause, clock: Clock): Pause {
+  const offset = clock.now() - clock.elapsed();
+  return { ...pause, since: pause.since + offset, nextProbeAt: pause.nextProbeAt + offset };
+}
 
-/** What the breaker remembers: the pause if it is open, else the failures in a row. */
+/** What the breaker remembers. All times are those of the monotonic clock. */
 export interface BreakerState {
   readonly pause: Pause | null;
-  /** Files whose last steps failed in a row with a failure of the service, without a success between them. */
-  readonly streak: readonly string[];
   /** Probes so far, if no file has had a success since the last pause: one that comes back at once is probed less often. */
   readonly probes: number;
 }
 
-export const closed: BreakerState = { pause: null, streak: [], probes: 0 };
+export const closed: BreakerState = { pause: null, probes: 0 };
 
 /** Code of the failure 'the watched folder is missing': it holds back that folder's files, not everything. */
 export const folderAway = 'folder_away';
 
-/** So many failures of the service in a row, of at least two files, are the service's, not the files'. */
-const streakToOpen = 5;
-
-/** Probes while offline: 1 s, then doubling up to a minute. */
-const offlineProbeMs = { first: 1_000, most: 60_000 };
-
-/** Pure: the breaker after a step of a file failed. An account that is refused or a network that is away opens it at once. */
-export function afterFailure(state: BreakerState, file: string, failure: Failure, now: number): BreakerState {
+/** Pure: the breaker after a failure. An account that is refused or a network that is away opens it at once. */
+export function afterFailure(state: BreakerState, failure: Failure, now: number): BreakerState {
   if (state.pause !== null || failure.code === folderAway) return state;
-  if (failure.kind === 'suspended' || failure.kind === 'offline') return opened(state, failure.kind, failure, now);
-  if (failure.kind !== 'transient' || !(failure.inDoubt === true || (failure.status ?? 0) >= 500)) return state;
-  const streak = [...state.streak, file].slice(-streakToOpen);
-  const isOutage = streak.length >= streakToOpen && new Set(streak).size >= 2;
-  return isOutage ? opened(state, 'offline', failure, now) : { ...state, streak };
+  const { kind } = failure;
+  return kind === 'suspended' || kind === 'offline' ? opened(state, kind, failure, now) : state;
 }
 
 /** Pure: any success shows that the service works. */
 export function afterSuccess(state: BreakerState): BreakerState {
-  return state.pause === null && (state.streak.length > 0 || state.probes > 0) ? closed : state;
+  return state.pause === null ? closed : state;
 }
 
 /** Pure: the breaker after a probe that the service answered. What is broken may be another part: the upload host, the ledger. */
@@ -137,7 +156,5 @@ function opened({ probes }: BreakerState, kind: Pause['kind'], failure: Failure,
 }
 
 function probeDelayMs(kind: Pause['kind'], probes: number): number {
-  return kind === 'suspended'
-    ? suspensionProbeMs
-    : Math.min(offlineProbeMs.most, offlineProbeMs.first * 2 ** Math.min(probes, 6));
+  return kind === 'suspended' ? suspensionProbeMs : offlineProbeMs(probes);
 }

@@ -2,8 +2,8 @@ import pLimit from 'p-limit';
 import type { Logger } from '../log/logger.ts';
 import { SLOW_RECHECK_MS, wait } from './completeness.ts';
 import type { Wait } from './completeness.ts';
-import { NotNowError } from './ports.ts';
 import type { CompleteFile } from './ports.ts';
+import { Rejections } from './rejections.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 export interface HandOverOptions {
@@ -20,6 +20,7 @@ export type HandOver = (file: WaitingFile, flaw: string | null) => Promise<'take
 
 export function createHandOver({ folder, logger, signal, complete, isCurrent }: HandOverOptions): HandOver {
   const limit = pLimit(OFFERS_AT_ONCE);
+  const rejections = new Rejections(folder, logger);
   return async (file, flaw) => {
     const { path, kind, version } = file;
     file.why = 'being taken in';
@@ -28,14 +29,14 @@ export function createHandOver({ folder, logger, signal, complete, isCurrent }: 
         // It may have waited long for its turn.
         if (!isCurrent(file)) return wait(0, null);
         await complete({ folder, path, kind, version, flaw });
+        rejections.taken();
         return 'taken';
       });
     } catch (error) {
       if (signal.aborted) return wait(0, null);
       file.rejections += 1;
       const forMs = Math.min(1000 * 2 ** (file.rejections - 1), SLOW_RECHECK_MS);
-      const level = error instanceof NotNowError ? 'debug' : 'warn';
-      logger[level]('file not taken in', { folder, path, retryInMs: forMs, err: error });
+      rejections.rejected(path, forMs, error);
       return wait(forMs, 'it could not be taken in; trying again soon');
     }
   };

@@ -41,13 +41,14 @@ export interface SettlingFile {
 
 /**
  * - `watching`: events and scans.
- * - `frozen`: the folder is missing, unmounted or unreadable. No file is offered, none is reported gone.
+ * - `frozen`: the folder is missing, unmounted or unreadable, or another dropcast's (`isForeign`). No file is offered, none is
+ *   reported gone.
  * - `degraded`: events are missing (watch limit, permissions), so scans run alone and more often. The watches are reopened as soon
  *   as a scan can read what could not be watched; after a limit was reached, from time to time.
  */
 export type RootState =
   | { readonly state: 'watching' }
-  | { readonly state: 'frozen'; readonly why: string }
+  | { readonly state: 'frozen'; readonly why: string; readonly isForeign?: true }
   | { readonly state: 'degraded'; readonly why: string };
 
 /** Thrown by the sink when it cannot take a file or a report just now, and nothing is wrong: it comes again, without a word in the log. */

@@ -6,6 +6,7 @@ import { errnoOf } from './path-entry.ts';
 import type { WatchSettings } from './ports.ts';
 import type { RefusedPaths } from './refused-paths.ts';
 import { whyRefused } from './root-check.ts';
+import type { RootClaim } from './root-claim.ts';
 import type { Root } from './root.ts';
 import { scanFolder } from './scan.ts';
 import type { ScanSchedule } from './scan-schedule.ts';
@@ -17,6 +18,7 @@ export interface ReconcilerOptions {
   readonly logger: Logger;
   readonly signal: AbortSignal;
   readonly root: Root;
+  readonly claim: Pick<RootClaim, 'foreign'> | null;
   readonly hints: Hints;
   readonly settler: Pick<Settler, 'seen'>;
   readonly refused: RefusedPaths;
@@ -57,7 +59,7 @@ export class Reconciler {
   }
 
   async #walk(schedule: ScanDepth): Promise<void> {
-    const { folder, inventory, signal, root, hints, settler } = this.#options;
+    const { folder, inventory, signal, root, claim, hints, settler } = this.#options;
     if (root.isFrozen) schedule.wantDeep();
     const depth = schedule.takeDepth(folder.watch === 'polling' || hints.gap !== null);
     const missing = inventory.paths();
@@ -68,6 +70,7 @@ export class Reconciler {
       {
         entered: () => root.thaw(),
         entersDirectory: (path) => !this.#nested.has(path),
+        whyForeign: async (path) => (await claim?.foreign(path)) ?? null,
         file: (path) => {
           missing.delete(path);
           if (inventory.taken.has(path) && !inventory.waiting.has(path)) return depth === 'deep' ? 'look' : 'skip';

@@ -28,6 +28,12 @@ export class RefusedPaths {
     return this.#paths;
   }
 
+  /** Whether it lies in a directory that is refused. */
+  covers(path: string): boolean {
+    const segments = path.split('/');
+    return segments.some((_, depth) => depth > 0 && this.#paths.has(segments.slice(0, depth).join('/')));
+  }
+
   add(path: string, why: string): void {
     if (this.#paths.has(path)) return;
     this.#paths.set(path, why);

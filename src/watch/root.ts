@@ -2,12 +2,16 @@ import type { MonotonicClock } from './clock.ts';
 import type { Inventory } from './inventory.ts';
 import type { RootState } from './ports.ts';
 import { RootCheck } from './root-check.ts';
+import type { RootVerdict } from './root-check.ts';
+import type { RootClaim } from './root-claim.ts';
 
 export interface RootOptions {
   /** Absolute. */
   readonly path: string;
   readonly clock: MonotonicClock;
   readonly inventory: Pick<Inventory, 'taken'>;
+  /** Keeps other dropcasts off; null where nobody else can be. */
+  readonly claim: Pick<RootClaim, 'hold'> | null;
   /** Once it fires, nothing is reported any more. */
   readonly signal: AbortSignal;
   /** Why events are missing, or null. */
@@ -25,6 +29,7 @@ export class Root {
   readonly #options: RootOptions;
   readonly #check: RootCheck;
   #frozenBecause: string | null = null;
+  #isForeign = false;
   #thaws = 0;
   #lastReport: string | null = null;
   #recent = { atMs: -Infinity, isSound: false };
@@ -49,14 +54,14 @@ export class Root {
 
   /** The first look. @param devices of the known files */
   async begin(devices: ReadonlySet<string>): Promise<void> {
-    const verdict = await this.#check.begin(devices, this.#options.inventory.taken);
+    const verdict = await this.#held(await this.#check.begin(devices, this.#options.inventory.taken));
     if (verdict.isSound) this.thaw();
     else this.freeze(verdict.why);
   }
 
   /** Whether a scan has something to scan; if not, the folder freezes. */
   async isScannable(): Promise<boolean> {
-    const verdict = await this.#check.again(this.#options.inventory.taken);
+    const verdict = await this.#held(await this.#check.again(this.#options.inventory.taken));
     if (!verdict.isSound) this.freeze(verdict.why);
     return verdict.isSound;
   }
@@ -66,7 +71,7 @@ export class Root {
     const { clock, inventory } = this.#options;
     if (clock.elapsed() - this.#recent.atMs < ANSWER_VALID_MS) return this.#recent.isSound;
     if (this.isFrozen) return false;
-    const verdict = await this.#check.again(inventory.taken);
+    const verdict = await this.#held(await this.#check.again(inventory.taken));
     if (!verdict.isSound) this.#lose(verdict.why);
     this.#recent = { atMs: clock.elapsed(), isSound: verdict.isSound };
     return verdict.isSound;
@@ -107,6 +112,13 @@ export class Root {
     this.#options.changed(state);
   }
 
+  /** A folder that is there may be another dropcast's. */
+  async #held(verdict: RootVerdict): Promise<RootVerdict> {
+    const claimed = verdict.isSound ? await this.#options.claim?.hold() : undefined;
+    this.#isForeign = claimed?.isSound === false;
+    return claimed ?? verdict;
+  }
+
   /** Found away between two scans: the next one comes soon, and so do those after it while it stays away. */
   #lose(why: string): void {
     this.freeze(why);
@@ -114,7 +126,8 @@ export class Root {
   }
 
   #state(): RootState {
-    if (this.#frozenBecause !== null) return { state: 'frozen', why: this.#frozenBecause };
+    if (this.#frozenBecause !== null)
+      return { state: 'frozen', why: this.#frozenBecause, ...(this.#isForeign && { isForeign: true }) };
     const gap = this.#options.gap();
     return gap === null ? { state: 'watching' } : { state: 'degraded', why: gap };
   }

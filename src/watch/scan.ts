@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { errnoOf, kindOfSpecial, lookAt } from './path-entry.ts';
+import { markName } from './root-mark.ts';
 import { isTemporaryName } from './temporary-name.ts';
 
 /** What a scan asks and reports. Paths are relative to the folder, with `/`. */
@@ -12,6 +13,8 @@ export interface ScanVisitor {
   entered(): void;
   /** Absolute path; false skips the directory without counting it. */
   entersDirectory(absolutePath: string): boolean;
+  /** Why a directory with a mark is another dropcast's, or null. */
+  whyForeign(absolutePath: string): Promise<string | null>;
   /** `look`: report its version. `skip`: its name is enough. `ignore`: not ours. */
   file(path: string): 'look' | 'skip' | 'ignore';
   seen(path: string, version: FileVersion): void;
@@ -31,6 +34,7 @@ export async function scanFolder(root: string, visitor: ScanVisitor, signal: Abo
   for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
     const entries = await list(root, directory, visitor);
     if (directory === '') visitor.entered();
+    else if (await isForeign(root, directory, entries, visitor)) continue;
     for (let start = 0; start < entries.length; start += ENTRIES_AT_ONCE) {
       signal.throwIfAborted();
       const batch = entries.slice(start, start + ENTRIES_AT_ONCE);
@@ -40,6 +44,19 @@ export async function scanFolder(root: string, visitor: ScanVisitor, signal: Abo
   }
 }
 
+async function isForeign(
+  root: string,
+  directory: string,
+  entries: readonly Dirent<Buffer>[],
+  visitor: ScanVisitor,
+): Promise<boolean> {
+  if (!entries.some(({ name }) => name.equals(MARK))) return false;
+  const why = await visitor.whyForeign(`${root}/${directory}`);
+  if (why !== null) visitor.refused(directory, why);
+  return why !== null;
+}
+
+const MARK = Buffer.from(markName);
 const ENTRIES_AT_ONCE = 64;
 
 async function breathe(start: number): Promise<void> {
@@ -73,6 +90,7 @@ function sortEntry(
   }
   const name = entry.name.toString('utf8');
   const path = prefix + name;
+  if (path === markName) return [];
   if (isTemporaryName(name)) visitor.ignored();
   else if (entry.isDirectory()) {
     if (visitor.entersDirectory(`${root}/${path}`)) pending.push(path);

@@ -21,6 +21,8 @@ import type {
 } from './ports.ts';
 import { Reconciler } from './reconcile.ts';
 import { RefusedPaths } from './refused-paths.ts';
+import { RootClaim } from './root-claim.ts';
+import type { FolderOwner } from './root-mark.ts';
 import { Root } from './root.ts';
 import { ScanSchedule } from './scan-schedule.ts';
 import type { ScanInterval } from './scan-schedule.ts';
@@ -32,6 +34,8 @@ export interface WatchFolderOptions {
   readonly known: KnownFiles;
   readonly logger: Logger;
   readonly clock?: MonotonicClock;
+  /** In whose name the folder is marked; null: not at all. */
+  readonly owner?: FolderOwner | null;
 }
 
 /**
@@ -50,13 +54,14 @@ export function watchFolder(options: WatchFolderOptions, open: OpenEvents = open
     path: resolve(options.folder.path),
     nested: options.folder.nested.map((path) => resolve(path)),
   };
-  return new Watcher(assemble({ clock: monotonicClock, ...options, folder }, open));
+  return new Watcher(assemble({ clock: monotonicClock, owner: null, ...options, folder }, open));
 }
 
 interface Parts extends Required<WatchFolderOptions> {
   readonly stop: AbortController;
   readonly inventory: Inventory;
   readonly root: Root;
+  readonly claim: RootClaim | null;
   readonly settler: Settler;
   readonly refused: RefusedPaths;
   readonly missing: MissingFiles;
@@ -73,10 +78,12 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
   const { folder, sink, clock, logger } = options;
   const stop = new AbortController();
   const base = { folder, inventory: new Inventory(), clock, logger, signal: stop.signal };
+  const claim = options.owner === null ? null : new RootClaim(folder.path, options.owner, logger);
   const scanSoon = (): void => schedule.soon();
   const root: Root = new Root({
     ...base,
     path: folder.path,
+    claim,
     gap: () => hints.gap,
     changed: (state) => report(state, options),
     scanSoon,
@@ -105,15 +112,17 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     openEvents: open,
     leastReopenMs: Math.min(folder.rescanMs, IMPAIRED_MS),
     scanSoon,
-    hint: (path) => settler.hint(path),
+    hint: (path) => {
+      if (!refused.covers(path)) settler.hint(path);
+    },
   });
-  const reconciler = new Reconciler({ ...base, root, hints, settler, refused, missing });
+  const reconciler = new Reconciler({ ...base, root, claim, hints, settler, refused, missing });
   const schedule: ScanSchedule = new ScanSchedule({
     ...base,
     interval: () => scanInterval(folder, root.isFrozen || hints.gap !== null),
     scan: () => reconciler.scan(schedule),
   });
-  return { ...options, ...base, stop, root, settler, refused, missing, hints, reconciler, schedule };
+  return { ...options, ...base, stop, root, claim, settler, refused, missing, hints, reconciler, schedule };
 }
 
 function report(state: RootState, { folder, sink, logger }: WatchFolderOptions): void {
@@ -193,13 +202,14 @@ class Watcher implements FolderWatcher {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { stop, hints, schedule, missing, settler } = this.#parts;
+    const { stop, hints, schedule, missing, settler, claim } = this.#parts;
     stop.abort();
     this.#stopStallWatch?.();
     await hints[Symbol.asyncDispose]();
     await schedule[Symbol.asyncDispose]();
     await missing[Symbol.asyncDispose]();
     await settler[Symbol.asyncDispose]();
+    await claim?.[Symbol.asyncDispose]();
   }
 
   async #begin(): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pauseReporter } from '../../src/cli/watch-progress.ts';
+import { pauseReporter, waitOf } from '../../src/cli/watch-progress.ts';
 
 test('a pause is reported when it begins, when its reason changes, and when it comes back', () => {
   const lines: string[] = [];
@@ -9,4 +9,31 @@ test('a pause is reported when it begins, when its reason changes, and when it c
   for (const pause of [null, unreachable, unreachable, refused, refused, null, null, refused]) report(pause);
   const escaped = expect.stringContaining(String.raw`the key is\nrefused`);
   expect(lines).toEqual([expect.stringContaining('ECONNREFUSED'), escaped, escaped]);
+});
+
+const quiet = { uploading: 0, processing: 0, awaitingPublish: 0 };
+const paused = (kind: 'offline' | 'suspended', sinceMs: number) => () => {
+  const since = Date.now() - sinceMs;
+  return { kind, why: 'it is away', code: 'away', since, probes: 0, nextProbeAt: 0 };
+};
+const inMinutes = (n: number) => (): number => Date.now() + n * 60_000;
+const never = (): null => null;
+
+test.for([
+  { name: 'nothing', pause: never, createsWaitUntil: never, busy: quiet, is: null },
+  { name: 'a refused key', pause: paused('suspended', 0), createsWaitUntil: never, busy: quiet, is: true },
+  { name: 'a short outage', pause: paused('offline', 60_000), createsWaitUntil: never, busy: quiet, is: false },
+  { name: 'a long outage', pause: paused('offline', 600_000), createsWaitUntil: never, busy: quiet, is: true },
+  { name: 'creates for long', pause: never, createsWaitUntil: inMinutes(50), busy: quiet, is: true },
+  { name: 'creates a moment', pause: never, createsWaitUntil: inMinutes(1), busy: quiet, is: false },
+  {
+    name: 'creates, with uploads',
+    pause: never,
+    createsWaitUntil: inMinutes(50),
+    busy: { ...quiet, uploading: 1 },
+    is: false,
+  },
+] as const)('waiting for $name: stuck: $is', ({ pause, createsWaitUntil, busy, is }) => {
+  const wait = waitOf({ pause, createsWaitUntil }, busy, 120_000);
+  expect(wait === null ? null : wait.isStuck).toBe(is);
 });

@@ -47,7 +47,7 @@ test('a queued file says that too many create requests had no answer, and when i
   const conductor = { ...daemon.conductor, createsWaitUntil: () => Date.now() + 30 * 60_000 };
   const capped = { ...daemon, conductor } as unknown as Daemon;
   expect(viewOf(capped, someFacts({ id: 'f_9' })).why).toMatch(
-    /create requests .* no usable answer; resumes in \d+ min$/,
+    /create requests .* no usable answer; resumes at [-\d]+ [\d:]+ UTC$/,
   );
   expect(viewOf(capped, someFacts({ ...created, id: 'f_9' })).why).toBe('waiting for an upload slot');
 });

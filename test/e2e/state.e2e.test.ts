@@ -98,10 +98,24 @@ alongside('check looks at the state', () => {
     expect(await once.ended).toMatchObject({ code: 0 });
 
     const left = async (): Promise<readonly string[]> => (await readdir(scratch.file('state'))).toSorted();
-    expect(await left()).toEqual(['backups', 'failures.jsonl', 'instance.lock', 'ledger.db', 'receipts.jsonl']);
+    expect(await left()).toEqual([
+      'backups',
+      'failures.jsonl',
+      'instance.lock',
+      'ledger.db',
+      'ledger.id',
+      'receipts.jsonl',
+    ]);
     await expectFine();
     await expectFine();
-    expect(await left()).toEqual(['backups', 'failures.jsonl', 'instance.lock', 'ledger.db', 'receipts.jsonl']);
+    expect(await left()).toEqual([
+      'backups',
+      'failures.jsonl',
+      'instance.lock',
+      'ledger.db',
+      'ledger.id',
+      'receipts.jsonl',
+    ]);
     await station.start();
     await expectFine();
     await rm(scratch.file('state/failures.jsonl'));
@@ -171,6 +185,28 @@ alongside('a state directory that cannot be written', () => {
       stdout: expect.stringMatching(/state_dir: .*disk.* is full/),
     });
   });
+
+  test(
+    'a read-only disk at start is no mistake in the configuration: systemd tries again',
+    needs('mount'),
+    async () => {
+      await using disk = await smallDisk('2m');
+      await using scratch = await makeIdle();
+      const state = join(disk.path, 'state');
+      await writeFile(scratch.config, configText(scratch.path, nowhere).replace(scratch.file('state'), state));
+      await mkdir(state);
+      disk.remount('ro');
+      for (const command of ['run', 'once']) {
+        const ended = await dropcast([command, '--config', scratch.config]);
+        expect(ended.code, command).toBe(1);
+        expect(ended.stderr).toContain('read-only');
+      }
+      expect(await dropcast(['check', '--config', scratch.config])).toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining('read-only'),
+      });
+    },
+  );
 
   const nobody = 65_534;
 

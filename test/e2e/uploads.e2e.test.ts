@@ -126,15 +126,15 @@ test('stored, but the answer lost: the service is asked, and nothing is sent twi
   expectUploadedOnce(station, 'answer-lost');
   expect(putsOf('answer-lost')).toBe(1);
   expect(await station.failures('answer-lost.mpg')).toMatchObject([
-    { class: 'transient', code: 'ECONNRESET', attempt: 1 },
+    { class: 'offline', code: 'ECONNRESET', attempt: 0 },
   ]);
 });
 
 test.for<{ name: string; failure: object; act: Act }>([
-  { name: 'reset in the middle', failure: { class: 'transient' }, act: (request) => cutInTheMiddle(request) },
+  { name: 'reset in the middle', failure: { class: 'offline' }, act: (request) => cutInTheMiddle(request) },
   {
     name: '500 after the whole body',
-    failure: { class: 'transient', status: 500 },
+    failure: { class: 'offline', status: 500 },
     act: (request, response) => {
       request.resume().on('end', () => refusal(response, 500, 'server_error'));
       return true;
@@ -142,12 +142,12 @@ test.for<{ name: string; failure: object; act: Act }>([
   },
   {
     name: '503 at once',
-    failure: { class: 'transient', status: 503 },
+    failure: { class: 'offline', status: 503 },
     act: (_, response) => refusal(response, 503, 'busy', { 'retry-after': '1' }),
   },
   {
     name: 'stalled in the middle',
-    failure: { class: 'transient', message: expect.stringContaining('2 s') },
+    failure: { class: 'offline', message: expect.stringContaining('2 s') },
     act: (request) => {
       request.once('data', () => request.pause());
       return true;
@@ -162,7 +162,7 @@ test.for<{ name: string; failure: object; act: Act }>([
   expect(station.videos(title)).toHaveLength(1);
   expect(putsOf(title)).toBe(2);
   const [line, ...others] = await station.failures(`${title}.mpg`);
-  expect(line).toMatchObject({ ...failure, attempt: 1, next: expect.stringMatching(/^tried again not before/) });
+  expect(line).toMatchObject({ ...failure, attempt: 0, next: expect.stringMatching(/^tried again not before/) });
   expect(others).toEqual([]);
 });
 

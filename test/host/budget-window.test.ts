@@ -152,6 +152,22 @@ describe('a block', () => {
     expect(window.blockedUntil).toBe(start + 600_000);
   });
 
+  // Ten days back after `Retry-After: 30` blocked an hour.
+  test.each([-10 * dayMs, -hourMs, hourMs, 10 * dayMs])(
+    'lasts no longer than the service asked, also over a restart with a clock that was set by %i ms',
+    (jump) => {
+      const window = block(emptyWindow, start, 30_000);
+      const after = spend(window, start + jump, 'finish', 100);
+      if (!after.granted) expect(after.waitMs).toBeLessThanOrEqual(30_000);
+      expect(spend(after.window, start + jump + 30_000, 'finish', 100).granted).toBe(true);
+    },
+  );
+
+  test('that an earlier version saved without its length lasts an hour at most', () => {
+    const { blockedMs: _, ...saved } = block(emptyWindow, start, 30_000);
+    expect(spend(saved, start - 10 * dayMs, 'finish', 100)).toMatchObject({ granted: false, waitMs: hourMs });
+  });
+
   test('survives being written as JSON', () => {
     const window = block(drain(emptyWindow, start, 'create', 20).window, start, 5000);
     expect(JSON.parse(JSON.stringify(window))).toEqual(window);

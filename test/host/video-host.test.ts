@@ -47,6 +47,19 @@ test.for([
   expect(listed).toMatchObject({ ok: true, value: { perPage, total: 60 } });
 });
 
+test.for([
+  { name: 'is answered by the list alone where that works', list: 200, channels: null, ok: true },
+  { name: 'asks for the channels where only the list fails', list: 500, channels: 200, ok: true },
+  { name: 'fails when both do', list: 500, channels: 502, ok: false },
+  { name: 'asks nothing more of a service that refuses the key', list: 401, channels: null, ok: false },
+])('a probe $name', async ({ list, channels, ok }) => {
+  await using opened = openDaemonClient(base);
+  const service = nock(base).get('/videos').query(true).reply(list, { data: [] });
+  if (channels !== null) service.get('/channels').reply(channels, { data: [] });
+  expect((await hostedBy(opened).probe(signal)).ok).toBe(ok);
+  expect(service.isDone()).toBe(true);
+});
+
 test('a key that the service does not take says what a new one takes', async () => {
   await using opened = openDaemonClient(base);
   nock(base)

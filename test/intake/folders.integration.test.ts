@@ -72,6 +72,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     exists: isThere,
   });
   const folders = createFolders({
+    owner: null,
     config: { folders: make(scratch) },
     intake,
     ledger: {

@@ -108,6 +108,7 @@ export class Inbox implements AsyncDisposable {
       intake,
       ledger,
       events,
+      owner: null,
       logger: this.log,
       broke: unreachable,
       tookIn: () => undefined,

@@ -96,7 +96,6 @@ describe('files of the same content', () => {
   const local: ConductorWorld['local'] = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'same' }),
-    checkDisposal: async () => null,
     dispose: async () => ({ ok: true, value: null }),
   };
 
@@ -208,7 +207,7 @@ describe('from drop to done', () => {
   });
 
   test('files that wait for a folder continue as soon as it is back, those of another folder do not', async () => {
-    const notBefore = new TestClock().now() + 3_000_000;
+    const notBefore = new TestClock().now() + 300_000;
     const away = { notBefore, lastFailure: failure('suspended', { code: folderAway }) };
     const rows = [someFacts(away), someFacts({ ...away, id: 'f_2', folder: '/other' })];
     const { conductor, clock, store, until } = open(rows);
@@ -249,7 +248,7 @@ describe('an unreachable service', () => {
     const { conductor, store, service, logger, until } = open(files(20));
     service.failing.set('all', failure('offline'));
     await until(() => conductor.pause() !== null);
-    await until(() => service.count('list') >= 5);
+    await until(() => service.count('probe') >= 5);
     expect(conductor.pause()).toMatchObject({ kind: 'offline', why: 'it was offline' });
     // What was under way when it closed, and no more.
     expect(service.count('create')).toBeLessThanOrEqual(4);
@@ -265,11 +264,11 @@ describe('an unreachable service', () => {
     const { conductor, service, clock, until } = open(files(3));
     service.failing.set('all', failure('suspended', { status: 401 }));
     await until(() => conductor.pause() !== null);
-    const probes = service.count('list');
-    await until(() => service.count('list') > probes, 10_000);
+    const probes = service.count('probe');
+    await until(() => service.count('probe') > probes, 10_000);
     expect(clock.elapsed()).toBeGreaterThanOrEqual(300_000);
     conductor.probeNow();
-    await until(() => service.count('list') > probes + 1, 0);
+    await until(() => service.count('probe') > probes + 1, 0);
     service.failing.clear();
     conductor.probeNow();
     await until(() => conductor.isIdle());
@@ -279,7 +278,7 @@ describe('an unreachable service', () => {
     const [refused, broken] = files(2, { notBefore: 1_300_000 });
     const { clock, store, until } = open([
       someFacts({ ...refused, lastFailure: failure('suspended', { status: 401 }) }),
-      someFacts({ ...broken, lastFailure: failure('transient') }),
+      someFacts({ ...broken, lastFailure: failure('transient', { retryAfterMs: 300_000 }) }),
     ]);
     await until(() => stateOf(store.row('f_0')) === 'done');
     expect(clock.elapsed()).toBeLessThan(60_000);
@@ -405,7 +404,7 @@ describe('time', () => {
 
   test('an honest deadline is waited for', async () => {
     const { store, clock, until } = open([
-      someFacts({ ...created, notBefore: 1_060_000, lastFailure: failure('transient') }),
+      someFacts({ ...created, notBefore: 1_060_000, lastFailure: failure('transient', { retryAfterMs: 60_000 }) }),
     ]);
     await until(() => stateOf(store.row()) !== 'retrying');
     expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000);

@@ -53,6 +53,7 @@ export class FakeHost {
       }),
     get: (videoId) => this.#video('get', videoId, (video) => this.#processed(videoId, video)),
     publish: (feed) => this.#answer(`publish ${feed}`, () => null),
+    probe: () => this.#answer('probe', () => null),
   };
 
   count(request: string): number {

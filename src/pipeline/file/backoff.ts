@@ -10,6 +10,14 @@ export interface RetryPolicy {
 /** How long a suspended account, key or folder is left alone before it is probed (design section 8). */
 export const suspensionProbeMs = 5 * 60_000;
 
+/** Waits between two looks at whether a host is back: 1 s, then doubling up to a minute. */
+const probeMs = { first: 1_000, most: 60_000 };
+
+/** @param probes how often it was looked already @returns milliseconds */
+export function offlineProbeMs(probes: number): number {
+  return Math.min(probeMs.most, probeMs.first * 2 ** Math.min(probes, 6));
+}
+
 /** Bounds of the wait after a failure that was the network's or the whole service's, not the file's. */
 const offlineMs = { least: 2_000, most: 20_000 };
 
@@ -35,6 +43,14 @@ export function backoffMs(attempts: number, failure: Failure, policy: RetryPolic
       return Math.max(asked, 1, Math.round(random * ceiling));
     }
   }
+}
+
+/** A step that changed nothing, which is a bug, is not tried again for so long. */
+export const quarantineMs = 30_000;
+
+/** The longest wait that `backoffMs` gives, or a quarantine: a deadline that lies further ahead was set by another clock. */
+export function longestWaitMs(attempts: number, failure: Failure | null, policy: RetryPolicy): number {
+  return Math.max(quarantineMs, failure === null ? 0 : backoffMs(Math.max(1, attempts), failure, policy, 1));
 }
 
 /** Kinds that never use up a file's attempts: they say nothing about the file. */

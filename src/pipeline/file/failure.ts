@@ -56,6 +56,17 @@ export function isMereWait({ code }: Failure): boolean {
   return code === stopped.code || code === twinCode;
 }
 
+/**
+ * Whether it may be the failure of a whole host, not of what was asked: no answer, one of a proxy, or one that says that the host itself
+ * cannot. A 409 or 422 is an answer to the request.
+ */
+export function isOfHost({ kind, status, code, inDoubt }: Failure): boolean {
+  if (kind === 'offline') return true;
+  if (kind !== 'transient') return false;
+  if (status === undefined) return inDoubt === true;
+  return status >= 500 || status === 408 || status === 429 || code === 'unreadable_answer';
+}
+
 /** Whether the local file is no longer the one that was accepted. */
 export function isAway({ kind }: Failure): boolean {
   return kind === 'vanished' || kind === 'changed';

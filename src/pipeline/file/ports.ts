@@ -94,6 +94,8 @@ export interface VideoLibrary {
   list(page: number, signal: AbortSignal): Promise<Answer<ListedPage>>;
   get(videoId: string, signal: AbortSignal): Promise<Answer<RemoteVideo>>;
   publish(feed: string, signal: AbortSignal): Promise<Answer<null>>;
+  /** A harmless request: does the service answer at all? */
+  probe(signal: AbortSignal): Promise<Answer<null>>;
 }
 
 export interface ListedPage {

@@ -1,4 +1,3 @@
-import type { Facts } from '../file/facts.ts';
 import type { Clock } from '../file/ports.ts';
 
 /** Whether somebody rang to say that videos have changed, so that the sweep need not wait its time. */
@@ -6,8 +5,8 @@ export interface Doorbell {
   ring(): void;
   /** Whether a sweep may begin because of it, if there is a file that it can be about. */
   isRinging(): boolean;
-  /** Whether it can be about one of these files. */
-  isAbout(processing: readonly Facts[]): boolean;
+  /** Whether it can be about a file, one that has been in processing for so long. */
+  isAbout(youngestMs: number): boolean;
   /** A sweep begins: it answers all rings so far. */
   answer(): void;
   /** No further sweep because of it for this long. */
@@ -20,7 +19,7 @@ const echoMs = 10_000;
 export function createDoorbell(clock: Clock): Doorbell {
   let isUnanswered = false;
   let rungAt = -Infinity;
-  let answeredAt = 0;
+  let answeredAt = -Infinity;
   let quietUntil = 0;
   return {
     ring: () => {
@@ -28,11 +27,10 @@ export function createDoorbell(clock: Clock): Doorbell {
       rungAt = clock.elapsed();
     },
     isRinging: () => clock.elapsed() >= quietUntil && (isUnanswered || clock.elapsed() < rungAt + echoMs),
-    isAbout: (processing) =>
-      isUnanswered || processing.some(({ processingSince }) => (processingSince ?? 0) >= answeredAt),
+    isAbout: (youngestMs) => isUnanswered || clock.elapsed() - youngestMs >= answeredAt,
     answer: () => {
       isUnanswered = false;
-      answeredAt = clock.now();
+      answeredAt = clock.elapsed();
     },
     rest: (ms) => {
       quietUntil = clock.elapsed() + ms;

@@ -7,12 +7,10 @@ import type { Runner } from '../steps/runner.ts';
 
 export interface PublishWorld {
   readonly store: PublishStore;
-  readonly library: VideoLibrary;
+  readonly library: Pick<VideoLibrary, 'publish'>;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   readonly events: Events;
-  /** The service refused or could not be asked. */
-  failed(failure: Failure): void;
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
   readonly timing: () => { readonly quietMs: number; readonly atMostMs: number; readonly retry: RetryPolicy };
 }
@@ -30,7 +28,7 @@ interface Unwritten {
 }
 
 /** Coalesces: one `POST /feeds/:id/publish` for all files that became ready together (design section 7). */
-export function createPublish({ store, library, runner, clock, timing, events, failed }: PublishWorld): Publish {
+export function createPublish({ store, library, runner, clock, timing, events }: PublishWorld): Publish {
   const backoffs = createBackoffs(clock, () => timing().retry);
   let unwritten: readonly Unwritten[] = [];
 
@@ -60,7 +58,6 @@ export function createPublish({ store, library, runner, clock, timing, events, f
         await runner.apply(id, { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } });
     }
     events.emit({ type: 'feed', feed, files: ids.length, failure });
-    failed(failure);
   };
 
   const isUnwritten = (id: string, feed: string): boolean =>

@@ -1,4 +1,6 @@
 import { folderAway } from '../pause.ts';
+import { longestWaitMs } from '../file/backoff.ts';
+import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
 import type { Clock, FileStore } from '../file/ports.ts';
 
@@ -6,8 +8,8 @@ import type { Clock, FileStore } from '../file/ports.ts';
 export interface Retries {
   /** Releases what is due. Called at every turn of the loop, also while everything waits. */
   run(): Promise<void>;
-  /** What waited for the service alone need not wait for its own backoff once the service is back. */
-  releaseForService(): Promise<void>;
+  /** The service, or an upload host, is back: the next round releases what waited for it. */
+  serviceBack(): void;
   /** A watched folder can be trusted again: the next round releases what waited for it. */
   folderBack(folder: string): void;
 }
@@ -17,45 +19,45 @@ export interface RetriesWorld {
   readonly clock: Clock;
   /** Lets one file go on. */
   release(id: string): Promise<void>;
-  /** The longest backoff of the configuration, in milliseconds. */
-  longestBackoffMs(): number;
+  /** As it now is: a reload may change it. */
+  retry(): RetryPolicy;
 }
 
 /** Released in one round; the others follow in the next. */
 const mostAtOnce = 500;
 const mostRows = 10_000;
 
-/** The longest wait that the other side may ask for, or that a suspension takes. */
-const longestAskedMs = 3_600_000;
-
 /** A clock that was set back by less makes no deadline wait noticeably longer. */
 const toleratedMs = 1_000;
 
-export function createRetries({ store, clock, release, longestBackoffMs }: RetriesWorld): Retries {
+export function createRetries({ store, clock, release, retry }: RetriesWorld): Retries {
   const foldersBack = new Set<string>();
   let clockOffset = Infinity;
-  let isStart = true;
+  /** At a start too: a restart is how a new key comes in when it is a credential of systemd, and nobody waits five minutes for it. */
+  let isServiceBack = true;
 
   const releaseEach = async (isReleased: (facts: Facts) => boolean): Promise<void> => {
     const rows = await store.due('retrying', Number.MAX_SAFE_INTEGER, mostRows);
     for (const facts of rows) if (isReleased(facts)) await release(facts.id);
   };
 
-  /** A restart is how a new key comes in when it is a credential of systemd: nobody waits five minutes for it. */
-  const releaseAtStart = async (): Promise<void> => {
-    if (!isStart) return;
+  const releaseForService = async (): Promise<void> => {
+    if (!isServiceBack) return;
     // A folder that is missing says itself when it is back.
     await releaseEach((facts) => waitedForService(facts) && facts.lastFailure?.code !== folderAway);
-    isStart = false;
+    isServiceBack = false;
   };
 
-  /** Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than any wait is long. */
+  /** Deadlines are on the wall clock: after it was set back, or at a start, some may lie further ahead than their own wait was long. */
   const releaseTooFar = async (now: number): Promise<void> => {
     const before = clockOffset;
     clockOffset = now - clock.elapsed();
     if (clockOffset >= before - toleratedMs) return;
-    const longestMs = Math.max(longestBackoffMs(), longestAskedMs);
-    await releaseEach(({ notBefore }) => (notBefore ?? 0) > now + longestMs);
+    const policy = retry();
+    await releaseEach(
+      ({ notBefore, attempts, lastFailure }) =>
+        (notBefore ?? 0) > now + longestWaitMs(attempts, lastFailure, policy) + toleratedMs,
+    );
   };
 
   const releaseFolders = async (): Promise<void> => {
@@ -68,12 +70,14 @@ export function createRetries({ store, clock, release, longestBackoffMs }: Retri
   return {
     run: async () => {
       const now = clock.now();
-      await releaseAtStart();
+      await releaseForService();
       await releaseTooFar(now);
       for (const { id } of await store.due('retrying', now, mostAtOnce)) await release(id);
       await releaseFolders();
     },
-    releaseForService: () => releaseEach(waitedForService),
+    serviceBack: () => {
+      isServiceBack = true;
+    },
     folderBack: (folder) => {
       foldersBack.add(folder);
     },

@@ -46,8 +46,8 @@ export interface RoundsWorld {
   readonly logger: Logger;
   /** As they now are: a reload may change them. */
   settings(): RoundSettings;
-  /** The service refused or could not be asked. `of` names a file, or 'publish'. */
-  failed(of: string, failure: Failure): void;
+  /** The service could not be asked. @returns the failure as it counts: `offline` when it answers nothing else either */
+  failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
   /** A round broke. */
   broke(round: string, error: unknown): void;
   /** There is more to do at once. */
@@ -68,6 +68,8 @@ export interface Rounds {
   putAwayAgain(id: string): Promise<boolean | null>;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
+  /** Why it takes long to hear of a video, or null. */
+  pollTrouble(): string | null;
   /** Resolves when none runs any more. */
   finished(): Promise<void>;
 }
@@ -83,8 +85,6 @@ export function createRounds(world: RoundsWorld): Rounds {
   const publish = createPublish({
     ...world,
     timing: () => ({ ...settings().publish, retry: retry() }),
-    // One name for all feeds: as long as only they are refused, it is no outage.
-    failed: (failure) => world.failed('publish', failure),
   });
   const putAway = createPutAway({ ...world, retry });
   const giveBack = createGiveBack(world);
@@ -112,6 +112,7 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('publish', () => publish.run(signal));
     },
     ring: sweep.ring,
+    pollTrouble: sweep.trouble,
     putAwayAgain: putAway.again,
     start: jobs.start,
     finished: jobs.finished,

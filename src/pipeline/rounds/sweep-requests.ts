@@ -7,52 +7,89 @@ export interface SweepResult {
   readonly seen: ReadonlyMap<string, RemoteVideo>;
   /** Videos the service answered 404 for when asked by id; absence from a list proves nothing. */
   readonly gone: readonly string[];
+  /** Videos that were asked for by id, but the service could not tell. */
+  readonly unanswered: readonly string[];
   readonly requests: number;
-  /** Set when a request failed and the sweep ended early. */
+  /** Why the service does not list videos, while it may still answer for single ones. */
+  readonly listFailure: Failure | null;
+  /** Set when the service could not be asked and the sweep ended early. */
   readonly failure: Failure | null;
 }
 
+interface Findings {
+  readonly seen: Map<string, RemoteVideo>;
+  readonly gone: string[];
+  readonly unanswered: string[];
+  requests: number;
+}
+
 /** Videos no list page showed are asked for by id, so many per sweep; the others wait for the next one. */
-const mostById = 5;
+const mostById = { beside: 5, instead: 20 } as const;
 
 /** So many reasons are asked for per sweep: when all fail, the budget is worth more than to hear of each why. */
 const mostReasons = 20;
 
 /**
  * Asks for the state of all files in processing with as few requests as possible: pages of the list from the end where the
- * newest videos are, then single videos by id. Which end that is, is learnt from `created_at`.
+ * newest videos are, then single videos by id. Which end that is, is learnt from `created_at`. A list that fails is done without.
  *
- * @param round number of this sweep: the videos that no page shows take turns at being asked for by id
+ * @param processing oldest first
+ * @param turns ids in the order in which they were last asked for; kept from sweep to sweep, so that all get their turn
  */
 export async function sweep(
   processing: readonly Facts[],
-  library: VideoLibrary,
+  library: Pick<VideoLibrary, 'list' | 'get'>,
   signal: AbortSignal,
-  round = 0,
+  turns: string[] = [],
 ): Promise<SweepResult> {
   const wanted = new Set(processing.flatMap((facts) => facts.videoId ?? []));
-  const result = { seen: new Map<string, RemoteVideo>(), gone: [] as string[], requests: 0 };
-  if (wanted.size > 1) {
-    const failure = await sweepPages(wanted, library, signal, result);
-    if (failure !== null) return { ...result, failure };
-  }
-  const failure = await askReasons(library, signal, result);
-  if (failure !== null) return { ...result, failure };
-  for (const id of inTurn([...wanted], round)) {
+  const result: Findings = { seen: new Map(), gone: [], unanswered: [], requests: 0 };
+  const listFailure = wanted.size > 1 ? await sweepPages(wanted, library, signal, result) : null;
+  if (listFailure !== null && isOfAll(listFailure)) return { ...result, listFailure: null, failure: listFailure };
+  const most = listFailure === null ? mostById.beside : mostById.instead;
+  const failure =
+    (await askReasons(library, signal, result)) ??
+    (await askById(inTurn([...wanted], turns, most), library, signal, { result, isListed: listFailure === null }));
+  return { ...result, listFailure, failure };
+}
+
+/** Nothing else that is asked now can get an answer. */
+function isOfAll({ kind }: Failure): boolean {
+  return kind === 'offline' || kind === 'suspended' || kind === 'throttled';
+}
+
+/** So many failures of two ways to ask are the service's, not those of single videos. */
+const mostUnanswered = 2;
+
+/** @returns why the service cannot be asked, or null */
+async function askById(
+  ids: readonly string[],
+  library: Pick<VideoLibrary, 'get'>,
+  signal: AbortSignal,
+  { result, isListed }: { readonly result: Findings; readonly isListed: boolean },
+): Promise<Failure | null> {
+  let last: Failure | null = null;
+  let hasAnswered = isListed && result.requests > 0;
+  for (const id of ids) {
     const answer = await library.get(id, signal);
     result.requests += 1;
+    hasAnswered ||= answer.ok || answer.failure.kind === 'gone';
     if (answer.ok) result.seen.set(id, answer.value);
     else if (answer.failure.kind === 'gone') result.gone.push(id);
-    else return { ...result, failure: answer.failure };
+    else {
+      last = answer.failure;
+      result.unanswered.push(id);
+      if (isOfAll(last) || (!hasAnswered && result.unanswered.length >= mostUnanswered)) return last;
+    }
   }
-  return { ...result, failure: null };
+  return hasAnswered ? null : last;
 }
 
 /** A list need not say why a video failed. */
 async function askReasons(
-  library: VideoLibrary,
+  library: Pick<VideoLibrary, 'get'>,
   signal: AbortSignal,
-  result: { seen: Map<string, RemoteVideo>; requests: number },
+  result: Findings,
 ): Promise<Failure | null> {
   const failed = [...result.seen.values()].filter(
     ({ status, message }) => status === 'failed' && message === undefined,
@@ -66,16 +103,21 @@ async function askReasons(
   return null;
 }
 
-function inTurn(ids: readonly string[], round: number): readonly string[] {
-  const start = ids.length <= mostById ? 0 : (round * mostById) % ids.length;
-  return [...ids.slice(start), ...ids.slice(0, start)].slice(0, mostById);
+/** Those that were never asked for, oldest first, then those whose turn is longest ago. */
+function inTurn(ids: readonly string[], turns: string[], most: number): readonly string[] {
+  const known = new Set(turns);
+  const wanted = new Set(ids);
+  const next = [...ids.filter((id) => !known.has(id)), ...turns.filter((id) => wanted.has(id))].slice(0, most);
+  const asked = new Set(next);
+  turns.splice(0, turns.length, ...turns.filter((id) => wanted.has(id) && !asked.has(id)), ...next);
+  return next;
 }
 
 async function sweepPages(
   wanted: Set<string>,
-  library: VideoLibrary,
+  library: Pick<VideoLibrary, 'list'>,
   signal: AbortSignal,
-  result: { seen: Map<string, RemoteVideo>; requests: number },
+  result: Findings,
 ): Promise<Failure | null> {
   const mostVideos = wanted.size;
   let page = 1;
@@ -111,8 +153,11 @@ function isOldestFirst(videos: readonly RemoteVideo[]): boolean {
   return first !== undefined && last !== undefined && first < last;
 }
 
-/** Shares of the hourly budget that the sweeps may use once the first quick ones are spent: by themselves, and when somebody rings. */
-const sustainedShares = { byItself: 0.08, rung: 0.25 } as const;
+/**
+ * Shares of the hourly budget that the sweeps may use once the first quick ones are spent: by themselves, when somebody rings, and while
+ * the service lists nothing.
+ */
+const sustainedShares = { byItself: 0.08, rung: 0.25, byId: 0.25 } as const;
 
 /** So many requests of an hour's sweeps are free of that limit: a small batch is seen soon. */
 const quickRequests = 20;
@@ -143,10 +188,9 @@ const mostEarlyMs = 10 * 60_000;
  * Pure: how long it is still too early to ask: no file is asked about before half the time that processing usually takes, at
  * most ten minutes.
  *
- * @returns milliseconds; 0 also when the oldest file is from the future, because the clock was set back
+ * @param oldestMs how long the oldest file has been in processing
+ * @returns milliseconds
  */
-export function tooEarlyMs(processing: readonly Facts[], usualMs: number | null, now: number): number {
-  const oldest = Math.min(...processing.map((facts) => facts.processingSince ?? 0));
-  const earlyMs = oldest + Math.min(mostEarlyMs, (usualMs ?? 0) / 2) - now;
-  return earlyMs > mostEarlyMs ? 0 : Math.max(0, earlyMs);
+export function tooEarlyMs(oldestMs: number, usualMs: number | null): number {
+  return Math.max(0, Math.min(mostEarlyMs, (usualMs ?? 0) / 2) - oldestMs);
 }

@@ -1,5 +1,7 @@
+import { createAges } from './ages.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Facts } from '../file/facts.ts';
+import { isCounted } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
 import type { Runner } from '../steps/runner.ts';
@@ -9,7 +11,7 @@ import type { Logger } from '../../log/logger.ts';
 
 export interface SweepWorld {
   readonly store: Pick<FileStore, 'due'>;
-  readonly library: VideoLibrary;
+  readonly library: Pick<VideoLibrary, 'list' | 'get'>;
   readonly receipts: Receipts;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
@@ -18,8 +20,8 @@ export interface SweepWorld {
     readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
     readonly requestsPerHour: number;
   };
-  /** The service could not be asked: `id` is one of the files it was asked about. */
-  failed(id: string, failure: Failure): void;
+  /** The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else either */
+  failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
 
 /** Files one sweep asks for at most; the others are asked for once these have ended. */
@@ -33,6 +35,8 @@ export interface Sweep {
   run(signal: AbortSignal): Promise<void>;
   /** Somebody says that videos have changed: it is time to ask, though at most once a second. */
   ring(): void;
+  /** Why it takes long to hear of a video, or null. */
+  trouble(): string | null;
 }
 
 /**
@@ -43,15 +47,19 @@ export interface Sweep {
 export function createSweep(world: SweepWorld): Sweep {
   const { store, library, clock, logger, receipts, runner, settings, failed } = world;
   const bell = createDoorbell(clock);
+  // After a restart a file gets at least half of its time again: the clock may have been set meanwhile.
+  const ages = createAges(clock, () => settings().poll.giveUpAfterMs / 2);
   const used: number[] = [];
+  const turns: string[] = [];
   let notBefore = 0;
-  let round = 0;
+  let listFailure: Failure | null = null;
   let usualMs: number | null = null;
 
-  const hand = async (facts: Facts, result: SweepResult): Promise<void> => {
+  const hand = async (facts: Facts, result: SweepResult, isAway: boolean): Promise<void> => {
     const id = facts.videoId ?? '';
     const video = result.seen.get(id);
-    const waitedMs = clock.now() - (facts.processingSince ?? clock.now());
+    const waitedMs = ages.of(facts);
+    const isAsked = video !== undefined || (result.unanswered.includes(id) && !isAway);
     if (result.gone.includes(id)) await runner.apply(facts.id, { type: 'REMOTE_GONE' });
     else if (video !== undefined && (video.status !== facts.remoteStatus || isFinal(video.status))) {
       const { status, message } = video;
@@ -60,25 +68,26 @@ export function createSweep(world: SweepWorld): Sweep {
         await receipts.append('ready', facts);
       }
       await runner.apply(facts.id, { type: 'REMOTE_STATUS', status, ...(message !== undefined && { message }) });
-    } else if (video !== undefined && waitedMs > settings().poll.giveUpAfterMs)
-      await runner.apply(facts.id, { type: 'GIVE_UP' });
+    } else if (isAsked && waitedMs > settings().poll.giveUpAfterMs) await runner.apply(facts.id, { type: 'GIVE_UP' });
   };
 
-  const pace = (requests: number): void => {
+  const pace = ({ requests, listFailure: isWithoutList }: SweepResult): void => {
     const now = clock.elapsed();
     for (let n = 0; n < requests; n += 1) used.push(now);
     while (used.length > 0 && (used[0] ?? 0) < now - 3_600_000) used.shift();
     const { poll, requestsPerHour } = settings();
     const usedInHour = used.length;
     const spent = { pages: requests, usedInHour, requestsPerHour };
-    notBefore = now + nextSweepMs({ ...spent, intervalMs: poll.intervalMs });
+    const cause = isWithoutList === null ? 'byItself' : 'byId';
+    notBefore = now + nextSweepMs({ ...spent, intervalMs: poll.intervalMs, cause });
     bell.rest(nextSweepMs({ ...spent, intervalMs: rungMs, cause: 'rung' }));
   };
 
   const isTime = (processing: readonly Facts[]): boolean => {
-    if (bell.isRinging() && bell.isAbout(processing)) return true;
+    const inProcessingMs = processing.map(ages.of);
+    if (bell.isRinging() && bell.isAbout(Math.min(...inProcessingMs))) return true;
     if (clock.elapsed() < notBefore) return false;
-    const earlyMs = tooEarlyMs(processing, usualMs, clock.now());
+    const earlyMs = tooEarlyMs(Math.max(...inProcessingMs), usualMs);
     if (earlyMs > 0) notBefore = clock.elapsed() + Math.min(earlyMs, settings().poll.intervalMs);
     return earlyMs <= 0;
   };
@@ -86,22 +95,41 @@ export function createSweep(world: SweepWorld): Sweep {
   const sweepIfTime = async (signal: AbortSignal): Promise<void> => {
     if (clock.elapsed() < notBefore && !bell.isRinging()) return;
     const processing = await store.due('processing', clock.now(), mostSwept);
-    const [first] = processing;
-    if (first === undefined || !isTime(processing)) return;
+    if (processing.length === 0 || !isTime(processing)) return;
     bell.answer();
-    const result = await sweep(processing, library, signal, round);
+    ages.keepOnly(processing);
+    const result = await sweep(processing, library, signal, turns);
     if (signal.aborted) return;
-    round += 1;
     // Before the answers are handed on: should that break, the next sweep still waits its time.
-    pace(result.requests);
-    for (const facts of processing) await hand(facts, result);
-    if (result.failure !== null) {
-      logger.warn('The service could not be asked for the state of the videos', { failure: result.failure });
-      failed(first.id, result.failure);
-    }
+    pace(result);
+    noteList(result);
+    const failure = await noteFailure(result, signal);
+    for (const facts of processing) await hand(facts, result, failure !== null && !isCounted(failure));
   };
 
-  return { run: sweepIfTime, ring: bell.ring };
+  /** Said when it begins and when it ends, not with every sweep. */
+  const noteList = (result: SweepResult): void => {
+    if (result.failure !== null || (result.listFailure === null) === (listFailure === null)) return;
+    listFailure = result.listFailure;
+    if (listFailure === null) logger.info('The service lists videos again');
+    else
+      logger.warn('The service does not list videos: each is asked for by its id, which takes longer', {
+        failure: listFailure,
+      });
+  };
+
+  const noteFailure = async ({ failure }: SweepResult, signal: AbortSignal): Promise<Failure | null> => {
+    if (failure === null) return null;
+    logger.warn('The service could not be asked for the state of the videos', { failure });
+    return failed(failure, signal);
+  };
+
+  const trouble = (): string | null =>
+    listFailure === null
+      ? null
+      : `the service does not list videos (${listFailure.message}): dropcast asks for each one by its id, which takes longer`;
+
+  return { run: sweepIfTime, ring: bell.ring, trouble };
 }
 
 /** Words that end the wait, also when an upload that was found finished after a crash had already heard them. */

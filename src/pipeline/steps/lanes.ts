@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import type { Facts } from '../file/facts.ts';
 import type { Clock, FileStore } from '../file/ports.ts';
 import type { Runner } from './runner.ts';
 
@@ -27,10 +28,12 @@ export function createLanes(options: {
   readonly uploads: number;
   /** Whether further records may be created at present. */
   readonly mayCreate: () => Promise<boolean>;
+  /** Whether a file may be sent now: its upload host may be away. */
+  readonly mayUpload: (facts: Facts) => boolean;
   /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
   readonly onEnd: (id: string, wasOurs: boolean) => void;
 }): Lanes {
-  const { store, runner, clock, mayCreate, onEnd } = options;
+  const { store, runner, clock, mayCreate, mayUpload, onEnd } = options;
   const create = new PQueue({ concurrency: createConcurrency });
   const upload = new PQueue({ concurrency: options.uploads });
   const inLane = new Set<string>();
@@ -39,18 +42,30 @@ export function createLanes(options: {
   const fill = async (lane: PQueue, state: 'queued' | 'awaiting upload', most: number): Promise<void> => {
     const free = Math.min(most, 2 * lane.concurrency - lane.size - lane.pending);
     if (free <= 0) return;
-    const rows = await store.due(state, clock.now(), free + inLane.size);
-    for (const { id } of rows.filter((row) => !inLane.has(row.id)).slice(0, free)) {
-      if (isClosed) return;
-      inLane.add(id);
-      void lane
-        .add(() => runner.run(id))
-        .catch(() => false) // `run` never rejects; a cleared queue does
-        .then((wasOurs) => {
-          inLane.delete(id);
-          onEnd(id, wasOurs);
-        });
+    const mayRun = (facts: Facts): boolean => !inLane.has(facts.id) && (lane === create || mayUpload(facts));
+    let left = free;
+    // Behind files that wait for an upload host there may be others.
+    for (let limit = free + inLane.size, isAll = false; left > 0 && !isAll; limit *= 4) {
+      const rows = await store.due(state, clock.now(), limit);
+      isAll = rows.length < limit;
+      for (const facts of rows) {
+        if (isClosed || left === 0) return;
+        if (!mayRun(facts)) continue;
+        left -= 1;
+        start(lane, facts.id);
+      }
     }
+  };
+
+  const start = (lane: PQueue, id: string): void => {
+    inLane.add(id);
+    void lane
+      .add(() => runner.run(id))
+      .catch(() => false) // `run` never rejects; a cleared queue does
+      .then((wasOurs) => {
+        inLane.delete(id);
+        onEnd(id, wasOurs);
+      });
   };
 
   return {

@@ -1,4 +1,5 @@
 import type { Events } from '../events.ts';
+import { quarantineMs } from '../file/backoff.ts';
 import { decide } from '../file/machine.ts';
 import type { FileEvent, MachinePolicy } from '../file/machine.ts';
 import { stateOf } from '../file/facts.ts';
@@ -45,9 +46,6 @@ export interface Runner {
   abort(): Promise<void>;
 }
 
-/** A step that changed nothing would be picked up again at once, for ever. It is a bug, and the file waits this long. */
-const quarantineMs = 30_000;
-
 /**
  * Does what the machine decides: claims a row, asks for its next state, runs the step of that state, writes the decision.
  *
@@ -70,6 +68,7 @@ export function createRunner(world: RunnerWorld): Runner {
     if (row.facts.rev === before.rev) await quarantine(row, 'A step changed nothing');
   };
 
+  /** A step that changed nothing would be picked up again at once, for ever. */
   const quarantine = async (row: Row, why: string, error?: unknown): Promise<void> => {
     const { id } = row.facts;
     logger.error(`${why}: the file waits for 30 s`, { file: id, ...(error !== undefined && { err: error }) });

@@ -97,8 +97,11 @@ async function lost(row: Row, failure: Failure): Promise<Outcome> {
 
 /** Still `pending` after the grace, and the address is dead: delete it until it is gone, then create a new one. */
 async function replace(row: Row, deadSince: number, world: UploadWorld): Promise<Outcome> {
+  const now = world.clock.now();
+  // The clock was set back: the grace begins again, and once.
+  if (deadSince > now) await row.write({ addressDeadAt: now });
   // A `retry` by hand ends the backoff, not the grace.
-  const graceLeftMs = Math.min(addressGraceMs, deadSince + addressGraceMs - world.clock.now());
+  const graceLeftMs = Math.min(addressGraceMs, deadSince + addressGraceMs - now);
   if (graceLeftMs > 0) return setback(stillInGrace(graceLeftMs));
   // The only copy of the bytes is the local file: no delete without it.
   const missing = await check(row.facts, world);

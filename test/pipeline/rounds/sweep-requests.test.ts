@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Failure } from '../../../src/pipeline/file/failure.ts';
 import type { Answer, ListedPage, RemoteVideo, VideoLibrary } from '../../../src/pipeline/file/ports.ts';
 import { nextSweepMs, sweep, tooEarlyMs } from '../../../src/pipeline/rounds/sweep-requests.ts';
 import { failure, someFacts, uploaded } from '../some-facts.ts';
@@ -7,7 +8,7 @@ import { failure, someFacts, uploaded } from '../some-facts.ts';
 const live = new AbortController().signal;
 
 /** A library of so many videos, the one with the highest number created last; it notes what it is asked. */
-class Library implements VideoLibrary {
+class Library implements Pick<VideoLibrary, 'list' | 'get'> {
   readonly asked: string[] = [];
   readonly videos: readonly RemoteVideo[];
   readonly #total: boolean;
@@ -43,10 +44,6 @@ class Library implements VideoLibrary {
     this.asked.push(id);
     const found = this.videos.find((video) => video.id === id);
     return Promise.resolve(found === undefined ? { ok: false, failure: failure('gone') } : { ok: true, value: found });
-  }
-
-  publish(): Promise<Answer<null>> {
-    throw new Error('a sweep publishes nothing');
   }
 }
 
@@ -151,19 +148,79 @@ describe('a sweep', () => {
     const library = new Library({ count: 20, order: 'newest first' });
     library.list = () => Promise.resolve({ ok: true, value: { videos: [], perPage: 100, total: 0 } });
     const all = new Set<string>();
+    const turns: string[] = [];
     for (let round = 0; round < 3; round += 1) {
-      const { seen } = await sweep(processing(...range(0, 12)), library, live, round);
+      const { seen } = await sweep(processing(...range(0, 12)), library, live, turns);
       expect(seen.size).toBe(5);
       for (const id of seen.keys()) all.add(id);
     }
     expect(all.size).toBe(12);
   });
 
-  test('keeps what it has seen when a request fails', async () => {
+  test('keeps what it has seen when a later page fails, and asks for the rest by id', async () => {
     const library = new Library({ count: 300, order: 'newest first' });
     library.failing = 'page 2';
-    const { seen, failure: why, requests } = await sweep(processing(...range(150, 300)), library, live);
-    expect([seen.size, why?.kind, requests]).toEqual([100, 'transient', 2]);
+    const { seen, failure: why, listFailure, requests } = await sweep(processing(...range(150, 300)), library, live);
+    expect([seen.size, why, listFailure?.kind, requests]).toEqual([120, null, 'transient', 22]);
+  });
+});
+
+describe('without a list', () => {
+  /** Answers for single videos, and fails every page. */
+  function broken(why: Failure, count = 50): Library {
+    const library = new Library({ count, order: 'newest first' });
+    library.list = (page) => {
+      library.asked.push(`page ${page}`);
+      return Promise.resolve({ ok: false, failure: why });
+    };
+    return library;
+  }
+
+  test.each([
+    ['500', failure('transient', { status: 500, inDoubt: true })],
+    ['404', failure('gone', { status: 404 })],
+    ['400', failure('permanent', { status: 400 })],
+    ['no answer in time', failure('transient', { inDoubt: true, code: 'timeout' })],
+    ['HTML', failure('transient', { status: 200, inDoubt: true, code: 'unreadable_answer' })],
+  ])('that fails with %s, the oldest are asked for by id, and all in turn', async (_name, why) => {
+    const library = broken(why);
+    const turns: string[] = [];
+    const first = await sweep(processing(...range(0, 50)), library, live, turns);
+    expect([...first.seen.keys()]).toEqual(range(0, 20).map((n) => `vid_${n}`));
+    expect([first.failure, first.listFailure]).toEqual([null, why]);
+    // Two have ended meanwhile: nobody loses a turn by it.
+    const rest = processing(...range(2, 50));
+    const second = await sweep(rest, library, live, turns);
+    expect([...second.seen.keys()]).toEqual(range(20, 40).map((n) => `vid_${n}`));
+    const third = await sweep(rest, library, live, turns);
+    expect([...third.seen.keys()]).toEqual(expect.arrayContaining(range(40, 50).map((n) => `vid_${n}`)));
+  });
+
+  test.each([failure('offline'), failure('suspended', { status: 401 }), failure('throttled', { status: 429 })])(
+    'because everything is $kind, nothing more is asked',
+    async (why) => {
+      const library = broken(why);
+      const { failure: found, requests } = await sweep(processing(1, 2, 3), library, live);
+      expect([found, requests]).toEqual([why, 1]);
+    },
+  );
+
+  test('and without two single videos it is the whole service: nothing more is asked', async () => {
+    const library = broken(failure('transient', { status: 502 }));
+    library.get = () => Promise.resolve({ ok: false, failure: failure('transient', { status: 503 }) });
+    const { failure: found, requests } = await sweep(processing(...range(0, 50)), library, live);
+    expect([found?.status, requests]).toEqual([503, 3]);
+  });
+
+  test('one video that the service cannot tell about keeps nobody else waiting', async () => {
+    const library = broken(failure('transient', { status: 500 }));
+    const { get } = library;
+    library.get = (id) =>
+      id === 'vid_0'
+        ? Promise.resolve({ ok: false, failure: failure('transient', { status: 500 }) })
+        : get.call(library, id);
+    const { seen, unanswered, failure: found } = await sweep(processing(...range(0, 5)), library, live);
+    expect([[...seen.keys()], [...unanswered], found]).toEqual([['vid_1', 'vid_2', 'vid_3', 'vid_4'], ['vid_0'], null]);
   });
 });
 
@@ -183,22 +240,22 @@ describe('the next sweep', () => {
     expect(nextSweepMs({ ...usual, pages: 1, usedInHour: 5, requestsPerHour: 60 })).toBe(750_000);
   });
 
+  test('may be sooner while every video has to be asked for by its id', () => {
+    expect(nextSweepMs({ ...usual, pages: 20, usedInHour: 100, cause: 'byId' })).toBe(288_000);
+  });
+
   test('is never sooner than configured', () => {
     expect(nextSweepMs({ intervalMs: 60_000, pages: 1, usedInHour: 999, requestsPerHour: 1_000_000 })).toBe(60_000);
   });
 });
 
 describe('a file in processing', () => {
-  const since = (...times: readonly number[]): Facts[] =>
-    times.map((processingSince) => someFacts({ ...uploaded, processingSince }));
-
   test.each([
     ['is asked about at once while nothing is known', null, 0, 0],
     ['is left alone for half the usual time', 60_000, 10_000, 20_000],
     ['is asked about after that', 60_000, 31_000, 0],
     ['is left alone for ten minutes at most', 86_400_000, 0, 600_000],
-    ['is asked about when the clock was set back', 60_000, -86_400_000, 0],
-  ])('%s', (_name, usualMs, now, expected) => {
-    expect(tooEarlyMs(since(50_000, 0), usualMs, now)).toBe(expected);
+  ])('%s', (_name, usualMs, oldestMs, expected) => {
+    expect(tooEarlyMs(oldestMs, usualMs)).toBe(expected);
   });
 });

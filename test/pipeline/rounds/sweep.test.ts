@@ -5,7 +5,7 @@ import type { FileEvent } from '../../../src/pipeline/file/machine.ts';
 import type { Answer, RemoteVideo } from '../../../src/pipeline/file/ports.ts';
 import { createSweep } from '../../../src/pipeline/rounds/sweep.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { silentLogger } from '../silent-logger.ts';
+import { recordingLogger } from '../silent-logger.ts';
 import { failure, someFacts, uploaded } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
 
@@ -20,16 +20,19 @@ function open(
   const events: FileEvent[] = [];
   const noted: Failure[] = [];
   const receipts: string[] = [];
-  const world = { applies: true, asked: 0 };
+  const logger = recordingLogger();
+  const world: { applies: boolean; asked: number; list: Failure | null } = { applies: true, asked: 0, list: null };
   const sweeper = createSweep({
     store: new MemoryStore(rows),
     library: {
-      list: () => Promise.resolve({ ok: true, value: { videos: [], perPage: 100, total: 0 } }),
+      list: async () =>
+        world.list === null
+          ? { ok: true, value: { videos: [], perPage: 100, total: 0 } }
+          : { ok: false, failure: world.list },
       get: (id) => {
         world.asked += 1;
         return Promise.resolve(answer(id));
       },
-      publish: () => Promise.reject(new Error('not asked for')),
     },
     receipts: {
       append: async (step) => {
@@ -44,11 +47,14 @@ function open(
       },
     },
     clock,
-    logger: silentLogger,
+    logger,
     settings: () => ({ poll, requestsPerHour: 1_000 }),
-    failed: (_id, why) => noted.push(why),
+    failed: async (why) => {
+      noted.push(why);
+      return why;
+    },
   });
-  return { sweep: () => sweeper.run(live), ring: sweeper.ring, clock, events, noted, receipts, world };
+  return { ...sweeper, sweep: () => sweeper.run(live), clock, events, noted, receipts, logger, world };
 }
 
 const says = (status: string) => (id: string) => ({ ok: true, value: { id, status } }) as const;
@@ -81,17 +87,58 @@ describe('the sweep', () => {
     expect(events).toEqual([{ type: 'REMOTE_GONE' }]);
   });
 
-  test('gives up after a day, but only on a video that was just reported', async () => {
+  test('gives up after a day of our own time, but only on a video that was just reported', async () => {
     const { sweep, events, clock } = open([processing], says('processing'));
+    await sweep();
     clock.advance(86_400_001);
     await sweep();
     expect(events).toEqual([{ type: 'GIVE_UP' }]);
 
-    const unseen = open([processing], () => ({ ok: false, failure: failure('transient') }));
-    unseen.clock.advance(86_400_001);
-    await unseen.sweep();
-    expect(unseen.events).toEqual([]);
+    const away = open([processing], () => ({ ok: false, failure: failure('offline') }));
+    await away.sweep();
+    away.clock.advance(86_400_001);
+    await away.sweep();
+    expect(away.events).toEqual([]);
   });
+
+  test('gives up on a video that the service can tell nothing about while it answers all else', async () => {
+    const { sweep, events, clock } = open([processing], () => ({ ok: false, failure: failure('transient') }));
+    await sweep();
+    clock.advance(86_400_001);
+    await sweep();
+    expect(events).toEqual([{ type: 'GIVE_UP' }]);
+  });
+
+  // Ten days forward ended videos that became ready a minute later.
+  test.each([
+    [10 * 86_400_000, 'set forward'],
+    [-10 * 86_400_000, 'set back'],
+  ])('gives nothing up because the clock is set by %i ms', async (jump) => {
+    const { sweep, events, clock } = open([processing], says('processing'));
+    await sweep();
+    clock.set(clock.now() + jump);
+    clock.advance(3_600_000);
+    await sweep();
+    expect(events).toEqual([]);
+    clock.advance(82_800_001);
+    await sweep();
+    expect(events).toEqual([{ type: 'GIVE_UP' }]);
+  });
+
+  test.each([10 * 86_400_000, -10 * 86_400_000])(
+    'gives a file at least half of its time, and never more than all of it, after a restart with a clock that is off by %i ms',
+    async (jump) => {
+      const { sweep, events, clock } = open([processing], says('processing'));
+      clock.set(clock.now() + jump);
+      await sweep();
+      clock.advance(43_000_000);
+      await sweep();
+      expect(events).toEqual([]);
+      clock.advance(43_500_000);
+      await sweep();
+      expect(events).toEqual([{ type: 'GIVE_UP' }]);
+    },
+  );
 
   test('waits its interval, and asks nothing while nothing is in processing', async () => {
     const { sweep, clock, world } = open([processing], says('processing'));
@@ -136,6 +183,54 @@ describe('the sweep', () => {
     store.clock.advance(45_000);
     await store.sweep();
     expect(store.world.asked).toBe(2);
+  });
+});
+
+describe('a service that does not list videos', () => {
+  const files = Array.from({ length: 30 }, (_, n) =>
+    someFacts({ ...processing, id: `f_${n}`, videoId: `vid_${n}`, processingSince: 9_000 }),
+  );
+
+  test('is asked for each one by its id; the log says so once, and why shows it until it lists them again', async () => {
+    const { sweep, trouble, clock, events, noted, logger, world } = open(files, says('ready'));
+    world.list = failure('transient', { status: 500, inDoubt: true });
+    await sweep();
+    expect(events).toHaveLength(20);
+    expect(trouble()).toMatch(/does not list videos .*it was transient.* by its id/);
+    clock.advance(3_600_000);
+    await sweep();
+    clock.advance(3_600_000);
+    await sweep();
+    expect(logger.lines.map(({ message }) => message)).toEqual([expect.stringContaining('does not list videos')]);
+    expect(noted).toEqual([]);
+    world.list = null;
+    clock.advance(3_600_000);
+    await sweep();
+    expect(trouble()).toBeNull();
+    expect(logger.lines.at(-1)).toMatchObject({ level: 'info', message: 'The service lists videos again' });
+  });
+
+  test('does not keep a file from being given up', async () => {
+    const { sweep, clock, events, world } = open(files, says('processing'));
+    world.list = failure('gone', { status: 404 });
+    await sweep();
+    clock.advance(86_400_001);
+    for (let turn = 0; turn < 2; turn += 1) {
+      await sweep();
+      clock.advance(3_600_000);
+    }
+    expect(events.filter(({ type }) => type === 'GIVE_UP').length).toBeGreaterThanOrEqual(30);
+  });
+
+  test('is asked within a quarter of the hour', async () => {
+    const { sweep, clock, world } = open(files, says('processing'));
+    world.list = failure('transient', { status: 500, inDoubt: true });
+    for (let passed = 0; passed < 3_600_000; passed += 5_000) {
+      await sweep();
+      clock.advance(5_000);
+    }
+    expect(world.asked).toBeGreaterThan(200);
+    expect(world.asked).toBeLessThan(290);
   });
 });
 

@@ -6,7 +6,10 @@ import { created, someFacts } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
 
 /** Lanes whose tasks run until the test ends them. */
-function open(rows: readonly Facts[], { uploads = 2, mayCreate = true } = {}) {
+function open(
+  rows: readonly Facts[],
+  { uploads = 2, mayCreate = true, mayUpload = (_id: string): boolean => true } = {},
+) {
   const store = new MemoryStore(rows);
   const running = new Map<string, () => void>();
   const ended: string[] = [];
@@ -15,6 +18,7 @@ function open(rows: readonly Facts[], { uploads = 2, mayCreate = true } = {}) {
     clock: new TestClock(),
     uploads,
     mayCreate: async () => mayCreate,
+    mayUpload: ({ id }) => mayUpload(id),
     onEnd: (id) => ended.push(id),
     runner: {
       run: (id) =>
@@ -74,6 +78,13 @@ describe('the lanes', () => {
     const { lanes, running } = open([...waiting(1), ...queued(3)], { mayCreate: false });
     await lanes.pump();
     expect(running()).toEqual(['u_0']);
+  });
+
+  test('send what is behind files that have to wait for their host', async () => {
+    const isAway = (id: string): boolean => Number(id.slice(2)) < 40;
+    const { lanes, running } = open(waiting(50), { mayUpload: (id) => !isAway(id) });
+    await lanes.pump();
+    expect(running()).toEqual(['u_40', 'u_41']);
   });
 
   test('tell who has ended', async () => {

@@ -320,7 +320,7 @@ class Turn {
       store: { due: async () => [facts] },
       receipts: { append: async () => undefined },
       settings: () => ({ poll: { intervalMs: 10, giveUpAfterMs: 86_400_000 }, requestsPerHour: 1_000_000 }),
-      failed: async (why: Failure) => why,
+      failed: async (why) => why,
     }).run(never);
   }
 
@@ -329,7 +329,6 @@ class Turn {
       ...this.#rounds(),
       store: this.#store,
       timing: () => ({ quietMs: 0, atMostMs: 0, retry }),
-      failed: async (why: Failure) => why,
     }).run(never);
   }
 
@@ -469,6 +468,7 @@ class Turn {
       },
       amend: async () => ({ ok: true, value: null }),
       list: () => Promise.reject(new Error('one file needs no list')),
+      probe: async () => ({ ok: true, value: null }),
       get: async (id) => {
         const answer = await look(id);
         if (!answer.ok) return answer;

@@ -55,9 +55,9 @@ export const plants: readonly Plant[] = [
     breaks: 'D1',
     changes: [
       {
-        file: 'src/pipeline/steps/create.ts',
-        from: 'const removed = await host.remove(videoId, signal);',
-        to: 'await row.write(unbound); return null; const removed = await host.remove(videoId, signal);',
+        file: 'src/pipeline/steps/bury.ts',
+        from: 'const removed = await of.host.remove(videoId, signal, of.priority);',
+        to: 'await row.write(unbound); return null; const removed = await of.host.remove(videoId, signal, of.priority);',
       },
     ],
   },

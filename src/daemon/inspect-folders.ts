@@ -1,0 +1,37 @@
+import { access, constants, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ConfigPaths } from '../config/paths.ts';
+import { unlessHung } from '../config/file-access.ts';
+import type { FolderOwner } from '../watch/root-mark.ts';
+import { folderOwner, whyForeign, whyInside } from '../watch/root-owner.ts';
+
+export interface FolderFinding {
+  /** Of the folder in the configuration. */
+  readonly key: string;
+  readonly message: string;
+  readonly severity: 'error' | 'warning';
+}
+
+/** Which folders another dropcast has, and which cannot be marked as ours. Marks nothing. */
+export async function inspectFolders({
+  stateDir,
+  folders,
+}: Pick<ConfigPaths, 'stateDir' | 'folders'>): Promise<readonly FolderFinding[]> {
+  // Where there is none yet, every mark is somebody else's.
+  const ledger = await readFile(join(stateDir, 'ledger.id'), 'utf8').catch(() => '');
+  const us = await folderOwner(stateDir, ledger.trim());
+  const found = await Promise.all(folders.map((folder) => unlessHung(inspect(folder, us).catch(() => null))));
+  return found.flatMap((finding) => finding ?? []);
+}
+
+async function inspect({ key, path }: ConfigPaths['folders'][number], us: FolderOwner): Promise<FolderFinding | null> {
+  const why = (await whyForeign(path, us)) ?? (await whyInside(path, us));
+  if (why !== null) return { key: `${key}.path`, message: `${path} is not watched: ${why}`, severity: 'error' };
+  const canMark = await access(path, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (canMark) return null;
+  const message = `${path} cannot be marked as ours, because it is read-only: a dropcast of another user or machine could upload the same files`;
+  return { key: `${key}.path`, message, severity: 'warning' };
+}

@@ -1,0 +1,37 @@
+import type { Answer, VideoHost, VideoLibrary } from './file/ports.ts';
+import type { Breaker } from './pause.ts';
+import type { UploadHosts } from './upload-hosts.ts';
+
+/**
+ * The hosted service, with a verdict on every failure of a step or a round: is it this request's, or is a host away? Only the first
+ * counts against a file (docs/decisions/0022).
+ */
+export function judgedService<L extends Pick<VideoLibrary, 'publish'>>(
+  { host, library }: { readonly host: VideoHost; readonly library: L },
+  verdicts: {
+    readonly breaker: Pick<Breaker, 'judge'>;
+    readonly uploadHosts: Pick<UploadHosts, 'judge'>;
+    /** Fires when the daemon is asked to stop: no verdict is waited for then. */
+    readonly stopping: AbortSignal;
+  },
+): { readonly host: VideoHost; readonly library: L } {
+  const { breaker, uploadHosts, stopping } = verdicts;
+  const judged = async <T>(asked: Promise<Answer<T>>, signal: AbortSignal): Promise<Answer<T>> => {
+    const answer = await asked;
+    if (answer.ok || signal.aborted) return answer;
+    return { ok: false, failure: await breaker.judge(answer.failure, AbortSignal.any([signal, stopping])) };
+  };
+  return {
+    host: {
+      create: (facts, token, signal) => judged(host.create(facts, token, signal), signal),
+      status: (videoId, signal, priority) => judged(host.status(videoId, signal, priority), signal),
+      send: async (facts, hooks) => {
+        const answer = await host.send(facts, hooks);
+        return hooks.signal.aborted ? answer : uploadHosts.judge(facts, answer);
+      },
+      remove: (videoId, signal, priority) => judged(host.remove(videoId, signal, priority), signal),
+      amend: (videoId, amendment, signal) => judged(host.amend(videoId, amendment, signal), signal),
+    },
+    library: { ...library, publish: (feed, signal) => judged(library.publish(feed, signal), signal) },
+  };
+}

@@ -1,0 +1,115 @@
+import { stat } from 'node:fs/promises';
+import type { Logger } from '../log/logger.ts';
+import { errnoOf } from './path-entry.ts';
+import type { RootVerdict } from './root-check.ts';
+import { lockFolder } from './root-lock.ts';
+import { placeMark, readMark, removeMark } from './root-mark.ts';
+import type { FolderOwner } from './root-mark.ts';
+import { judge, whyForeign, whyInside } from './root-owner.ts';
+
+/**
+ * Keeps two dropcasts from watching one folder: both would upload everything. A lock of the kernel keeps off another process of the
+ * same user; a mark in the folder keeps off everybody else, also after a restart
+ * (docs/decisions/0028-a-folder-has-one-owner.md).
+ */
+export class RootClaim implements AsyncDisposable {
+  readonly #path: string;
+  readonly #owner: FolderOwner;
+  readonly #logger: Logger;
+  #lock: { readonly on: string; readonly lock: AsyncDisposable } | null = null;
+  #isMarked = false;
+  /** What was logged last: each state is said once. */
+  #said = '';
+
+  constructor(path: string, owner: FolderOwner, logger: Logger) {
+    this.#path = path;
+    this.#owner = owner;
+    this.#logger = logger;
+  }
+
+  /** Takes the folder, or confirms that it is still ours. */
+  async hold(): Promise<RootVerdict> {
+    try {
+      const rival = (await this.#locked()) ?? (await this.#marked());
+      return rival === null ? { isSound: true } : { isSound: false, why: rival };
+    } catch (error) {
+      return { isSound: false, why: `it cannot be marked as ours (${errnoOf(error)})` };
+    }
+  }
+
+  /** Why a directory inside is another dropcast's, or null. */
+  foreign(directory: string): Promise<string | null> {
+    return whyForeign(directory, this.#owner);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const lock = this.#lock;
+    this.#lock = null;
+    await lock?.lock[Symbol.asyncDispose]();
+  }
+
+  /** @returns why another running dropcast has the folder, or null */
+  async #locked(): Promise<string | null> {
+    const directory = await stat(this.#path, { bigint: true });
+    const on = `${directory.dev} ${directory.ino}`;
+    if (this.#lock?.on === on) return null;
+    // Another file system is at the path now.
+    await this[Symbol.asyncDispose]();
+    const verdict = await lockFolder(directory);
+    if (verdict.is === 'rival') return `another dropcast watches it (process ${verdict.pid}); stop one of the two`;
+    if (verdict.is === 'held') this.#lock = { on, lock: verdict.lock };
+    return null;
+  }
+
+  /** @returns why somebody else has the folder, or null */
+  async #marked(): Promise<string | null> {
+    for (let turn = 0; turn < mostTurns; turn += 1) {
+      const verdict = await judge(this.#path, await readMark(this.#path), this.#owner);
+      if (verdict.is === 'foreign') return verdict.why;
+      if (verdict.is === 'ours') {
+        this.#isMarked = true;
+        return null;
+      }
+      // It was ours, and somebody else is at it: taking it back would go to and fro.
+      if (verdict.is === 'stale' && this.#isMarked)
+        return `the dropcast with the state directory ${verdict.owner.stateDir} took it over; restart this one to take it back`;
+      const above = await whyInside(this.#path, this.#owner);
+      if (above !== null) return above;
+      if (!(await this.#take(verdict))) return null;
+    }
+    return 'others change its mark at the same time';
+  }
+
+  /** @returns false when the folder cannot be marked: then only the lock protects it */
+  async #take(verdict: {
+    readonly is: string;
+    readonly text?: string;
+    readonly owner?: FolderOwner;
+  }): Promise<boolean> {
+    try {
+      if (verdict.text !== undefined) {
+        await removeMark(this.#path, verdict.text);
+        this.#say('Took over a folder whose dropcast is gone', { stateDir: verdict.owner?.stateDir });
+      }
+      await placeMark(this.#path, this.#owner);
+      return true;
+    } catch (error) {
+      // Somebody else was faster with the mark of one who is gone.
+      if (errnoOf(error) === 'ENOENT' && verdict.text !== undefined) return true;
+      // Not a reason to stop: on a full disk, sending the files may be what makes room.
+      this.#say(`The folder cannot be marked: ${unprotected}`, { code: errnoOf(error) });
+      return false;
+    }
+  }
+
+  #say(message: string, fields: Readonly<Record<string, unknown>>): void {
+    if (this.#said === message) return;
+    this.#said = message;
+    this.#logger.warn(message, { folder: this.#path, ...fields });
+  }
+}
+
+const mostTurns = 10;
+
+/** What a folder without a mark is not protected from. */
+const unprotected = 'nothing keeps a dropcast of another user or machine from uploading the same files';

@@ -1,0 +1,123 @@
+import { constants } from 'node:fs';
+import { link, lstat, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { errnoOf } from './path-entry.ts';
+
+/** The name of the mark in the root of a watched folder. Hidden, so no watcher takes it for a video. */
+export const markName = '.dropcast';
+
+/** Whose folder it is. */
+export interface FolderOwner {
+  /** The random id of the ledger, which its copies share. */
+  readonly ledger: string;
+  /** Absolute, without symbolic links. */
+  readonly stateDir: string;
+  /** Tells machines apart; null where the machine has no id, as in most containers. */
+  readonly host: string | null;
+  /** For a person. */
+  readonly hostName: string;
+}
+
+export type FoundMark =
+  | { readonly is: 'none' }
+  | { readonly is: 'mark'; readonly owner: FolderOwner; readonly text: string }
+  | { readonly is: 'unclear'; readonly why: string };
+
+/** Reads the mark of a folder. A mark is a small regular file: whatever else is there is not followed and not waited for. */
+export async function readMark(folder: string): Promise<FoundMark> {
+  try {
+    await using file = await open(
+      join(folder, markName),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    );
+    if (!(await file.stat()).isFile()) return notAMark;
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes) });
+    const text = buffer.toString('utf8', 0, bytesRead);
+    const owner = ownerOf(text);
+    return owner === null ? notAMark : { is: 'mark', owner, text };
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { is: 'none' };
+    return code === 'ELOOP' || code === 'ENXIO' ? notAMark : { is: 'unclear', why: `it cannot be read (${code})` };
+  }
+}
+
+const mostBytes = 16_384;
+const notAMark: FoundMark = { is: 'unclear', why: 'it is not a mark of dropcast' };
+
+/**
+ * Marks a folder, if nobody else has. The mark is on disk, whole and readable for everybody, before it has its name.
+ *
+ * @returns `taken` when somebody was faster
+ * @throws what the file system refuses
+ */
+export async function placeMark(folder: string, owner: FolderOwner): Promise<'placed' | 'taken'> {
+  const fresh = `${join(folder, markName)}.${randomBytes(6).toString('hex')}`;
+  try {
+    await writeDurably(fresh, `${JSON.stringify({ v: 1, ...owner, since: new Date().toISOString() })}\n`);
+    await link(fresh, join(folder, markName)).catch((error: unknown) => renameInstead(error, fresh, folder));
+    await syncDirectory(folder);
+    return 'placed';
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return 'taken';
+    throw error;
+  } finally {
+    await rm(fresh, { force: true });
+  }
+}
+
+/**
+ * Takes the mark of an owner away who is gone. Two who do so at the same moment do not take each other's away.
+ *
+ * @param text of the mark as it was judged
+ * @throws what the file system refuses
+ */
+export async function removeMark(folder: string, text: string): Promise<void> {
+  const aside = `${markName}.${randomBytes(6).toString('hex')}`;
+  await rename(join(folder, markName), join(folder, aside));
+  const { bytes } = await readAside(join(folder, aside));
+  if (bytes !== text) await link(join(folder, aside), join(folder, markName)).catch(() => undefined);
+  await rm(join(folder, aside), { force: true });
+}
+
+async function readAside(path: string): Promise<{ readonly bytes: string }> {
+  await using file = await open(path, 'r');
+  return { bytes: await file.readFile('utf8') };
+}
+
+function ownerOf(text: string): FolderOwner | null {
+  try {
+    const { ledger, stateDir, host, hostName } = JSON.parse(text) as Record<keyof FolderOwner, unknown>;
+    if (typeof ledger !== 'string' || typeof stateDir !== 'string' || typeof hostName !== 'string') return null;
+    return { ledger, stateDir, host: typeof host === 'string' ? host : null, hostName };
+  } catch {
+    return null;
+  }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'wx', 0o644);
+  // Whatever the umask: a dropcast of another user must be able to read whose folder it is.
+  await file.chmod(0o644).catch(() => undefined);
+  await file.writeFile(text);
+  await file.sync();
+}
+
+/** Where a file cannot have two names (FAT, some shares). Who looks and renames at the same moment sees at the next look who won. */
+async function renameInstead(refusal: unknown, fresh: string, folder: string): Promise<void> {
+  if (!['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'].includes(errnoOf(refusal))) throw refusal;
+  const path = join(folder, markName);
+  const isFree = await lstat(path).then(
+    () => false,
+    (missing: unknown) => errnoOf(missing) === 'ENOENT',
+  );
+  if (!isFree) throw Object.assign(new Error(`${path} exists`), { code: 'EEXIST' });
+  await rename(fresh, path);
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  await using directory = await open(path, 'r');
+  // Some network file systems cannot.
+  await directory.sync().catch(() => undefined);
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { errnoOf } from './path-entry.ts';
+import { markName, readMark } from './root-mark.ts';
+import type { FolderOwner, FoundMark } from './root-mark.ts';
+
+/** Where a state directory says which ledger is in it: a ledger that is open cannot be asked. */
+const ledgerIdName = 'ledger.id';
+
+/**
+ * Who this process is, for the marks of its folders.
+ */
+export async function folderOwner(stateDir: string, ledger: string): Promise<FolderOwner> {
+  const machine = (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
+  return {
+    ledger,
+    stateDir: await realpath(stateDir).catch(() => stateDir),
+    // Hashed, because machine-id(5) asks not to show it to others.
+    host: machine === '' ? null : createHash('sha256').update(`dropcast ${machine}`).digest('hex').slice(0, 32),
+    hostName: hostname(),
+  };
+}
+
+export type MarkVerdict =
+  | { readonly is: 'free' | 'ours' }
+  /** Its owner is gone from this machine. */
+  | { readonly is: 'stale'; readonly text: string; readonly owner: FolderOwner }
+  | { readonly is: 'foreign'; readonly why: string };
+
+/** Whose mark it is. Only where both marks are of one machine can its owner be known to be gone. */
+export async function judge(folder: string, found: FoundMark, us: FolderOwner): Promise<MarkVerdict> {
+  if (found.is === 'none') return { is: 'free' };
+  const path = join(folder, markName);
+  if (found.is === 'unclear') return foreign(`${path} may be another dropcast's: ${found.why}`, folder);
+  const { owner, text } = found;
+  const isHere = owner.host === us.host;
+  const isSameLedger = owner.ledger === us.ledger;
+  const other = `the dropcast with the state directory ${owner.stateDir}${isHere && us.host !== null ? '' : ` on ${owner.hostName}`}`;
+  const isSameHost = isHere || owner.host === null || us.host === null;
+  if (isSameLedger && isSameHost && (await isSameDirectory(owner.stateDir, us.stateDir))) return { is: 'ours' };
+  if (isHere && us.host !== null && (await isGone(owner))) return { is: 'stale', text, owner };
+  return foreign(isSameLedger ? `${other}, a copy of ours, watches it` : `${other} watches it`, folder);
+}
+
+/** Whether another dropcast watches a directory below or above one of ours: why, or null. */
+export async function whyForeign(directory: string, us: FolderOwner): Promise<string | null> {
+  const verdict = await judge(directory, await readMark(directory), us);
+  return verdict.is === 'foreign' ? verdict.why : null;
+}
+
+/** Whether another dropcast watches a directory above a folder, on the same file system: why, or null. */
+export async function whyInside(folder: string, us: FolderOwner): Promise<string | null> {
+  const real = await realpath(folder);
+  const { dev } = await stat(real, { bigint: true });
+  for (let above = dirname(real), below = real; above !== below; below = above, above = dirname(above)) {
+    const found = await stat(above, { bigint: true }).catch(() => null);
+    if (found?.dev !== dev) return null;
+    const why = await whyForeign(above, us);
+    if (why !== null) return `it lies in ${above}, and ${why}`;
+  }
+  return null;
+}
+
+function foreign(why: string, folder: string): MarkVerdict {
+  return {
+    is: 'foreign',
+    why: `${why}; to take it over, stop that one for good and run \`rm '${join(folder, markName)}'\``,
+  };
+}
+
+/** Its state directory is not there any more, or has another ledger or none. One that cannot be read may be there. */
+async function isGone({ stateDir, ledger }: FolderOwner): Promise<boolean> {
+  try {
+    return (await readFile(join(stateDir, ledgerIdName), 'utf8')).trim() !== ledger;
+  } catch (error) {
+    const code = errnoOf(error);
+    return code === 'ENOENT' || code === 'ENOTDIR';
+  }
+}
+
+async function isSameDirectory(one: string, other: string): Promise<boolean> {
+  if (one === other) return true;
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)));
+  return first !== null && second !== null && first?.dev === second?.dev && first?.ino === second?.ino;
+}

@@ -1,0 +1,84 @@
+import { afterEach } from 'vitest';
+import { createConductor } from '../../src/pipeline/conductor.ts';
+import type { Conductor, ConductorWorld } from '../../src/pipeline/conductor.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { FakeHost } from './fake-host.ts';
+import { rowsOf } from './held-rows.ts';
+import { MemoryStore } from './memory-store.ts';
+import { recordingLogger } from './silent-logger.ts';
+import { someFacts, someVersion } from './some-facts.ts';
+import { TestClock } from './test-clock.ts';
+import type { DropcastEvent } from '../../src/pipeline/events.ts';
+
+export const minute = 60_000;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+
+const running: Conductor[] = [];
+afterEach(async () => {
+  for (const conductor of running.splice(0)) await conductor.stop(AbortSignal.abort());
+});
+
+/** So many new files, each of its own size. */
+export function files(count: number): Facts[] {
+  return Array.from({ length: count }, (_, n) =>
+    someFacts({ id: `f_${n}`, path: `${n}.mp4`, version: { ...someVersion, size: n } }),
+  );
+}
+
+/** What outlives a restart: the clock, the ledger and the service. */
+export function outside(rows: readonly Facts[]) {
+  return { clock: new TestClock(100 * day), store: new MemoryStore(rows), service: new FakeHost() };
+}
+
+/** The pipeline over a service in memory, until the end of the test. Time stands still but for what the test lets pass. */
+export function startCore({ clock, store, service }: ReturnType<typeof outside>, other: Partial<ConductorWorld> = {}) {
+  const told: DropcastEvent[] = [];
+  const events = { emit: (event: DropcastEvent) => void told.push(event) };
+  let tokens = 0;
+  const conductor = createConductor(
+    {
+      store,
+      host: service.host,
+      library: service.library,
+      local: {
+        check: async () => null,
+        hash: async ({ id }) => ({ ok: true, value: id }),
+        dispose: async () => ({ ok: true, value: null }),
+      },
+      budget: { take: async (_lane, signal) => !signal.aborted },
+      receipts: { append: async () => undefined },
+      rows: rowsOf(store, events),
+      events,
+      clock,
+      logger: recordingLogger(),
+      newToken: () => `token ${(tokens += 1)}`,
+      ...other,
+    },
+    {
+      uploads: 4,
+      retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },
+      poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
+      publish: { quietMs: 2_000, atMostMs: minute },
+      requestsPerHour: 1_000,
+    },
+  );
+  running.push(conductor);
+  conductor.start();
+  /** Lets time pass in small steps until it is so; fails the test if it never is. */
+  const until = async (condition: () => boolean | Promise<boolean>, stepMs = 250): Promise<void> => {
+    for (let n = 0; n < 40_000; n += 1) {
+      if (await condition()) return;
+      clock.advance(stepMs);
+      conductor.wake();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    throw new Error(`it never came to that: ${store.states().join(', ')}`);
+  };
+  const pass = async (ms: number): Promise<void> => {
+    const end = clock.elapsed() + ms;
+    await until(() => clock.elapsed() >= end, 1_000);
+  };
+  const paid = (): number => Math.max(...store.rows.map(({ attempts }) => attempts));
+  return { conductor, clock, store, service, told, until, pass, paid, stop: () => conductor.stop(AbortSignal.abort()) };
+}
