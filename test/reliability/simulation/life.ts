@@ -12,6 +12,7 @@ import { insertDisk } from './machine/file-system.ts';
 import { Machine, switchOn } from './machine/machine.ts';
 import type { Process } from './machine/machine.ts';
 import { Random } from './machine/random.ts';
+import { freeNames } from './machine/small-modules.ts';
 import { idle } from './machine/timeline.ts';
 import { loseEvents } from './machine/watch-events.ts';
 import { People } from './people.ts';
@@ -61,6 +62,7 @@ class Life {
     this.#machine.onLine = onLine;
     this.#random = new Random(seed, 'life');
     switchOn(this.#machine);
+    freeNames();
     eraseLedger();
     this.#stormMs = this.#random.between(30_000, longestStormMs);
     this.#disk = new Disk(this.#machine.time);

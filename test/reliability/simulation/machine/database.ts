@@ -76,6 +76,8 @@ export class DatabaseSync {
 
   constructor(path: string) {
     this.#path = path;
+    // A scratch database is what it is everywhere.
+    if (path === ':memory:') return new RealDatabase(path) as unknown as DatabaseSync;
     // The ledger of a machine is in memory; its file only has to be there.
     const file = theDisk().at(path);
     if (this.#isLedger && file.data.length === 0) theDisk().write(file, new Uint8Array(4096), 0, true);
@@ -100,7 +102,7 @@ export class DatabaseSync {
   prepare(sql: string): Statement {
     const [, name] = settings.exec(sql) ?? [];
     if (name !== undefined) return new Setting(this.#set.get(name) ?? '');
-    return new Statement(sql, statementOf(sql));
+    return new Statement(sql, stored.prepare(sql));
   }
 
   function(name: string, ...rest: unknown[]): void {
@@ -132,16 +134,6 @@ export async function backup(_from: DatabaseSync, path: string): Promise<number>
   return 1;
 }
 
-const prepared = new WeakMap<RealDatabase, Map<string, StatementSync>>();
-
-function statementOf(sql: string): StatementSync {
-  const all = prepared.get(stored) ?? new Map<string, StatementSync>();
-  prepared.set(stored, all);
-  const found = all.get(sql) ?? stored.prepare(sql);
-  if (!/^\s*(?:pragma|create|alter|drop)/i.test(sql)) all.set(sql, found);
-  return found;
-}
-
 class Statement {
   readonly #sql: string;
   readonly #real: StatementSync | null;
@@ -163,12 +155,20 @@ class Statement {
     return touch(this.#sql, () => this.#real?.run(...values));
   }
 
+  iterate(...values: never[]): unknown {
+    return this.#real?.iterate(...values) ?? [];
+  }
+
   columns(): unknown {
     return this.#real?.columns() ?? [];
   }
 
-  setReadBigInts(): void {
-    // Never asked for by dropcast.
+  setReturnArrays(isOn: boolean): void {
+    this.#real?.setReturnArrays(isOn);
+  }
+
+  setReadBigInts(isOn: boolean): void {
+    this.#real?.setReadBigInts(isOn);
   }
 }
 

@@ -12,6 +12,7 @@ const replaced: Readonly<
   'node:fs': { by: 'sync', from: 'file-system.ts', rest: 'missing' },
   'node:fs/promises': { by: 'promises', from: 'file-system.ts', rest: 'missing' },
   'node:timers/promises': { by: 'timers', from: 'small-modules.ts', rest: 'missing' },
+  'node:net': { by: 'net', from: 'small-modules.ts', rest: 'stay' },
   'node:crypto': { by: 'crypto', from: 'small-modules.ts', rest: 'stay' },
 };
 const wholly: Readonly<Record<string, string>> = { chokidar: 'watch-events.ts', 'node:sqlite': 'database.ts' };
