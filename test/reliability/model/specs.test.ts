@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { plants } from '../simulation/plants.ts';
 import { judgedSpecs } from '../simulation/judge.ts';
@@ -18,3 +19,11 @@ test('every invariant has a planted bug that breaks it, and every planted bug an
 test('the judge of the simulation knows the invariants that are its own, and no others', () => {
   expect([...judgedSpecs].toSorted()).toEqual([...specsOf('simulation')].toSorted());
 });
+
+test.each(plants.flatMap(({ name, changes }) => changes.map((change) => ({ name, ...change }))))(
+  'the planted bug "$name" still has its place in $file',
+  ({ file, from }) => {
+    const source = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+    expect(source.split(from).length).toBe(2);
+  },
+);

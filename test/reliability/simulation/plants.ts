@@ -13,6 +13,8 @@ export interface Replacement {
 export interface Plant {
   readonly name: string;
   readonly breaks: SpecId;
+  /** Seeds that show it. */
+  readonly seen?: readonly number[];
   readonly changes: readonly Replacement[];
 }
 
@@ -88,9 +90,9 @@ export const plants: readonly Plant[] = [
     breaks: 'L2',
     changes: [
       {
-        file: 'src/pipeline/rounds/put-away.ts',
-        from: 'return hash.value === facts.sha256 ? null : notTheSame',
-        to: 'return hash.value !== "" ? null : notTheSame',
+        file: 'src/disk/put-away/sent-file.ts',
+        from: 'if (sha256 !== null && (await reader.hash(checks.signal)) !== sha256)',
+        to: 'if (sha256 === null)',
       },
     ],
   },
@@ -143,8 +145,30 @@ export const plants: readonly Plant[] = [
     changes: [
       {
         file: 'src/intake/intake.ts',
-        from: "if (stateOf(facts) !== 'vanished') return wasSent(facts)",
-        to: "if (stateOf(facts) !== 'queued') return wasSent(facts) || true",
+        from: "if (stateOf(facts) === 'vanished') return comeBack(facts, arrival, world);",
+        to: "if (stateOf(facts) === 'vanished') return 'known';",
+      },
+    ],
+  },
+  {
+    name: 'gives up by the wall clock',
+    breaks: 'T1',
+    changes: [
+      {
+        file: 'src/pipeline/rounds/sweep.ts',
+        from: 'const waitedMs = ages.of(facts);',
+        to: 'const waitedMs = clock.now() - (facts.processingSince ?? clock.now());',
+      },
+    ],
+  },
+  {
+    name: 'leaves the sidecar behind',
+    breaks: 'S1',
+    changes: [
+      {
+        file: 'src/disk/put-away/put-away.ts',
+        from: 'await putAwaySidecar(facts, action.value, { file: value ?? null, checks });',
+        to: '',
       },
     ],
   },
