@@ -245,7 +245,7 @@ class Turn {
     const deed = choose(['nothing', ...(setting.deeds ?? [])]);
     if (isDeed(deed)) act(this.#state, deed);
     await this.#look();
-    for (const { id } of [...this.#store.rows]) if (!this.isStopped) await this.#step(id);
+    for (const { id } of this.#store.rows.slice()) if (!this.isStopped) await this.#step(id);
     this.#state.now += turnMs;
     // With nothing under way, what is late comes in.
     if (this.#state.durable.every(isSettled)) for (const late of this.#state.late.splice(0)) this.#arrive(late);

@@ -43,5 +43,5 @@ test('the only copy is deleted, when the daemon does not look for the file befor
 
 test('an import whose answer is lost is never repeated automatically', async () => {
   const { ends } = await explore(new ExploredWorld({ isImport: true }), 1);
-  expect([...ends].map((end) => /(\w+):/.exec(end)?.[1]).toSorted()).toEqual(['done', 'held']);
+  expect(new Set([...ends].map((end) => /(\w+):/.exec(end)?.[1]))).toEqual(new Set(['done', 'held']));
 });

@@ -23,9 +23,9 @@ export function copyOfLedger(): () => void {
   const contents = made
     .filter(({ type }) => type === 'table')
     .map(({ name }) => ({ name: String(name), rows: storedRows(String(name)) }));
-  const numbers = ['application_id', 'user_version'].map((name) => [
+  const numbers = ['application_id', 'user_version'].map((name): [string, string] => [
     name,
-    Object.values(stored.prepare(`PRAGMA ${name}`).get() ?? {})[0],
+    String(Object.values(stored.prepare(`PRAGMA ${name}`).get() ?? {})[0]),
   ]);
   return () => {
     eraseLedger();
@@ -70,14 +70,12 @@ const settingValues: Readonly<Record<string, string | number>> = {
 const writes = /^\s*(?:insert|update|delete|commit|replace)\b/i;
 
 /** `DatabaseSync` of the machine: it outlives processes, and every write is a moment at which the process may die. */
-export class DatabaseSync {
+class LedgerDatabase {
   readonly #set = new Map<string, string | number>();
   readonly #path: string;
 
   constructor(path: string) {
     this.#path = path;
-    // A scratch database is what it is everywhere.
-    if (path === ':memory:') return new RealDatabase(path) as unknown as DatabaseSync;
     // The ledger of a machine is in memory; its file only has to be there.
     const file = theDisk().at(path);
     if (this.#isLedger && file.data.length === 0) theDisk().write(file, new Uint8Array(4096), 0, true);
@@ -128,8 +126,13 @@ function refused(message: string, errcode: number): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode, errstr: message });
 }
 
+/** A database in memory is what it is everywhere. */
+export const DatabaseSync = new Proxy(LedgerDatabase, {
+  construct: (Ledger, [path]: [string]) => (path === ':memory:' ? new RealDatabase(path) : new Ledger(path)),
+});
+
 /** Copies of the ledger are not simulated. */
-export async function backup(_from: DatabaseSync, path: string): Promise<number> {
+export async function backup(_from: unknown, path: string): Promise<number> {
   theDisk().write(theDisk().open(path, 0o101), new Uint8Array(4096), 0, true);
   return 1;
 }

@@ -59,8 +59,9 @@ export function loadIntoMachine(planted: readonly Replacement[] = []): void {
       if (url.startsWith('machine:')) return { format: 'module', source: sourceOf(url.slice(8)), shortCircuit: true };
       const changes = [...scaled, ...forgotten, ...planted].filter(({ file }) => url === new URL(file, root).href);
       if (changes.length === 0) return next(url, context);
-      const loaded = next(url, context);
-      return { ...loaded, source: changes.reduce(applied, String(loaded.source)) };
+      const { source = '', ...loaded } = next(url, context);
+      const text = typeof source === 'string' ? source : Buffer.from(source as Uint8Array).toString();
+      return { ...loaded, source: changes.reduce(applied, text) };
     },
   });
 }
