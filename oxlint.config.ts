@@ -8,6 +8,7 @@ import type { OxlintOverride } from 'oxlint';
 const arrows: Record<string, { uses: readonly string[]; types?: readonly string[] }> = {
   log: { uses: [] },
   routing: { uses: ['log'] },
+  http: { uses: [] },
   config: { uses: ['routing', 'log'] },
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
   watch: { uses: ['pipeline'], types: ['log'] },
@@ -15,8 +16,11 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   disk: { uses: ['pipeline', 'routing'], types: ['config'] },
   ledger: { uses: ['pipeline', 'disk', 'log'] },
   intake: { uses: ['config', 'routing', 'pipeline', 'watch', 'disk'], types: ['ledger', 'log'] },
-  status: { uses: [], types: ['pipeline', 'host', 'daemon', 'log'] },
-  daemon: { uses: ['config', 'routing', 'pipeline', 'watch', 'intake', 'host', 'disk', 'ledger'], types: ['log'] },
+  status: { uses: ['http'], types: ['pipeline', 'host', 'daemon', 'log'] },
+  daemon: {
+    uses: ['config', 'routing', 'pipeline', 'watch', 'intake', 'host', 'disk', 'ledger', 'http'],
+    types: ['log'],
+  },
   systemd: { uses: ['log'], types: ['config', 'daemon'] },
   cli: {
     uses: [
@@ -50,7 +54,7 @@ const homes: Record<string, readonly string[]> = {
   kysely: ['ledger'],
   commander: ['cli'],
   hono: ['daemon', 'status', 'packages/sandbox'],
-  '@hono/node-server': ['daemon', 'status', 'packages/sandbox'],
+  '@hono/node-server': ['http', 'packages/sandbox'],
   'log-update': ['cli'],
   'string-width': ['cli'],
   'cli-truncate': ['cli'],

@@ -29,8 +29,11 @@ export async function packageContents(
     ...files,
     { path: 'usr/bin/dropcast', content: LAUNCHER, mode: 0o755 },
     ...(await systemFiles(read)),
-    { path: 'etc/dropcast/dropcast.yaml', content: config, mode: 0o640 },
-    // For further accounts, when the one above is no longer as it came.
+    // postinst gives it its group.
+    { path: 'etc/dropcast/', content: '', mode: 0o750 },
+    // What postinst puts there. Not in etc: dpkg would ask about every change of the example.
+    { path: `${HOME}/dropcast.yaml`, content: config },
+    // For further accounts. Small images leave /usr/share/doc out.
     { path: 'usr/share/doc/dropcast/examples/dropcast.yaml', content: config },
     ...manualsAndCompletions(epochSeconds),
     ...(await documents(read, epochSeconds)),

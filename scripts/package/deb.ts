@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { MAINTAINER } from './maintainer.ts';
-import { directoriesOf, writeTree } from './packaged-file.ts';
+import { directoriesOf, isDirectory, writeTree } from './packaged-file.ts';
 import type { PackagedFile } from './packaged-file.ts';
 
 const run = promisify(execFile);
@@ -48,7 +48,7 @@ export async function writeDeb(deb: Deb, output: string, isFast: boolean): Promi
 
 /** What deb-control(5), deb-md5sums(5) and deb-conffiles(5) ask for. */
 export function controlFiles({ version, architecture, files, scripts }: Deb): readonly PackagedFile[] {
-  const sorted = files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const sorted = files.filter((file) => !isDirectory(file)).toSorted((one, other) => (one.path < other.path ? -1 : 1));
   const conffiles = sorted.filter(({ path }) => path.startsWith('etc/')).map(({ path }) => `/${path}\n`);
   const sums = sorted
     .filter(({ path }) => !path.startsWith('etc/'))

@@ -3,19 +3,16 @@ import { dirname, join } from 'node:path';
 
 /** A file of the package, as it will be on the machine of the user. */
 export interface PackagedFile {
-  /** From the root of the file system, without the first slash. */
+  /** From the root of the file system, without the first slash. With one at the end it is a directory. */
   readonly path: string;
   readonly content: string | Uint8Array;
-  /** Permission bits; 0644 when left out. */
+  /** Permission bits; 0644 when left out, 0755 for a directory. */
   readonly mode?: number;
 }
 
-/** Directories that not everybody may look into. dpkg takes the mode from here, postinst gives them their group. */
-const directoryModes: Readonly<Record<string, number>> = { 'etc/dropcast': 0o750 };
-
 /** Writes the tree with the given times and modes, whatever the umask is. */
 export async function writeTree(files: readonly PackagedFile[], root: string, epochSeconds: number): Promise<void> {
-  for (const { path, content, mode = 0o644 } of files) {
+  for (const { path, content, mode = 0o644 } of files.filter((file) => !isDirectory(file))) {
     const file = join(root, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, content);
@@ -24,7 +21,9 @@ export async function writeTree(files: readonly PackagedFile[], root: string, ep
   }
   // From the inside out: what is written into a directory changes its time.
   for (const directory of directoriesOf(files).toReversed()) {
-    await chmod(join(root, directory), directoryModes[directory] ?? 0o755);
+    const own = files.find(({ path }) => path === `${directory}/`);
+    await mkdir(join(root, directory), { recursive: true });
+    await chmod(join(root, directory), own?.mode ?? 0o755);
     await utimes(join(root, directory), epochSeconds, epochSeconds);
   }
 }
@@ -33,7 +32,17 @@ export async function writeTree(files: readonly PackagedFile[], root: string, ep
 export function directoriesOf(files: readonly PackagedFile[]): readonly string[] {
   const all = new Set<string>(['.']);
   for (const { path } of files) {
-    for (let directory = dirname(path); directory !== '.'; directory = dirname(directory)) all.add(directory);
+    for (
+      let directory = path.endsWith('/') ? path.slice(0, -1) : dirname(path);
+      directory !== '.';
+      directory = dirname(directory)
+    )
+      all.add(directory);
   }
   return [...all].toSorted();
+}
+
+/** An empty one, which dpkg keeps as long as the package is installed. */
+export function isDirectory({ path }: PackagedFile): boolean {
+  return path.endsWith('/');
 }

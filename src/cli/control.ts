@@ -1,5 +1,8 @@
 import type { Config } from '../config/config.ts';
-import { callDaemon, ControlError, NotRunningError } from '../daemon/control-client.ts';
+import { basename, join } from 'node:path';
+import { serviceOf } from '../config/installed-service.ts';
+import { readSocketPath } from '../config/paths.ts';
+import { callDaemon, ControlError, NotAllowedError, NotRunningError } from '../daemon/control-client.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
 import { isLedgerThere } from '../ledger/recovery.ts';
@@ -21,7 +24,7 @@ export async function queryDaemonOrLedger<T>(
   read: (ledger: Ledger | null) => Promise<T>,
 ): Promise<T> {
   try {
-    return await callDaemon<T>(config.status.socket, 'GET', path);
+    return await look<T>(config, path);
   } catch (error) {
     if (!(error instanceof NotRunningError)) throw explain(error);
   }
@@ -32,6 +35,43 @@ export async function queryDaemonOrLedger<T>(
   } catch (error) {
     throw explain(error);
   }
+}
+
+/** Queries the running daemon. @throws {CommandError} with exit code 3 when it is not running */
+export async function queryRunningDaemon<T>(config: Config, path: string): Promise<T> {
+  try {
+    return await look<T>(config, path);
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+/** Asks at the control socket, or where members of its group may ask. */
+async function look<T>(config: Config, path: string): Promise<T> {
+  let refusal: unknown;
+  for (const socket of socketsOf(config)) {
+    try {
+      return await callDaemon<T>(socket, 'GET', path);
+    } catch (error) {
+      const mayAskElsewhere =
+        error instanceof NotAllowedError || (refusal !== undefined && error instanceof NotRunningError);
+      if (!mayAskElsewhere) throw error;
+      // The first refusal counts: it names the socket of the configuration.
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+/** A member of the group may not look into the state directory, where the way to the socket of an installed service begins. */
+function socketsOf(config: Config): readonly string[] {
+  const { socket } = config.status;
+  const service = serviceOf(config.file);
+  return [
+    socket,
+    readSocketPath(socket),
+    ...(service === null ? [] : [readSocketPath(join(service.runtimeDir, basename(socket)))]),
+  ];
 }
 
 /** Loads the ledger only when there is one to read: kysely takes 80 ms of CPU. */

@@ -83,6 +83,8 @@ function routerOf(config: Config, absolute: string): FolderRouter {
 
 function whyIgnored(router: FolderRouter, path: string): string | null {
   if (isTemporaryName(path)) return 'its name is hidden, temporary or partial';
+  const template = router.movedBy(path);
+  if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
   const kind = router.accepts(path);
   if (kind === 'sidecar') return 'it is the sidecar of the video beside it';
   return kind === null ? 'include and exclude do not select it' : null;

@@ -3,19 +3,32 @@ import { serviceOf } from '../config/installed-service.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { Logger } from '../log/logger.ts';
-import { serveStatusPage } from '../status/page.ts';
+import { pageAddress, serveStatusPage } from '../status/page.ts';
+import type { StatusPage } from '../status/page.ts';
+import { createPageAccess } from '../status/page-access.ts';
+import { pageToken } from '../status/page-token.ts';
 
-/** Without its status page the daemon still uploads. */
-export async function openStatusPage(daemon: Daemon, logger: Logger, stack: AsyncDisposableStack): Promise<void> {
-  const { listen } = daemon.config().status;
-  if (listen === null) return;
+/** Without its status page the daemon still uploads. @returns null without a page */
+export async function openStatusPage(
+  daemon: Daemon,
+  logger: Logger,
+  stack: AsyncDisposableStack,
+): Promise<StatusPage | null> {
+  const { status: pageConfig, stateDir, file } = daemon.config();
+  const { listen } = pageConfig;
+  if (listen === null) return null;
   try {
-    const status = () => statusOf(daemon.ledger, daemon);
-    const page = stack.use(await serveStatusPage(listen, { status, receive: (webhook) => daemon.receive(webhook) }));
-    logger.info('Status page ready', { address: `http://${listen.host}:${page.port}/` });
+    const page = await serveStatusPage(listen, {
+      status: () => statusOf(daemon.ledger, daemon),
+      isWaiting: () => daemon.conductor.pause() !== null,
+      receive: (webhook) => daemon.receive(webhook),
+      access: createPageAccess(await pageToken(stateDir)),
+    });
+    logger.info('Status page ready', { address: pageAddress({ ...listen, port: page.port }) });
+    return stack.use(page);
   } catch (error) {
-    const fix = listenAdvice(error, daemon.config().file);
-    logger.error('No status page', { host: listen.host, port: listen.port, err: error, ...fix });
+    logger.error('No status page', { ...listen, err: error, ...listenAdvice(error, file) });
+    return null;
   }
 }
 

@@ -104,6 +104,9 @@ function addReadCommands({ shell, exit, command }: Registry): void {
   json(command('show <name>', 'show everything about one file, named by its id, video id, path or file name'))
     .summary('show everything about one file')
     .action(async (name: string, options: Shared) => (await import('./show.ts')).show(shell, name, options));
+  json(command('open', 'print a link that opens the status page of the daemon, once'))
+    .summary('print a link to the status page')
+    .action(async (options: Shared) => (await import('./open.ts')).open(shell, options));
 }
 
 function addControlCommands({ shell, exit, command }: Registry): void {
@@ -123,7 +126,7 @@ function addControlCommands({ shell, exit, command }: Registry): void {
     .action(async (names: string[], options: Shared & { all?: boolean; state?: string[] }) =>
       exit(await (await import('./retry.ts')).retry(shell, names, options)),
     );
-  json(command('add <paths...>', 'add files of a watched folder now, without settle time and filters'))
+  json(command('add <paths...>', 'add files of a watched folder now, without waiting until they settle'))
     .summary('add files of a watched folder now')
     .action(async (paths: string[], options: Shared) =>
       exit(await (await import('./add.ts')).add(shell, paths, options)),

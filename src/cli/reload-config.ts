@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
-import type { Reloaded } from '../daemon/control-server.ts';
+import type { Reloaded } from '../daemon/control-routes.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Logger } from '../log/logger.ts';
 import type { SecretValues } from '../log/redaction.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { Reloaded } from '../daemon/control-server.ts';
+import type { Reloaded } from '../daemon/control-routes.ts';
 import { isInstanceRunning } from '../daemon/instance-lock.ts';
 import { commandDaemon } from './control.ts';
 import { requireLoadable } from './read-config.ts';

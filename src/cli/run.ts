@@ -25,8 +25,9 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   const daemon = await startDaemonOrExplain(config, logger);
   stack.use(daemon);
   const reload = createReload(daemon, { shell, logger, secrets });
-  stack.use(await serveOrExplain(daemon, config.status.socket, reload));
-  await openStatusPage(daemon, logger, stack);
+  const page = await openStatusPage(daemon, logger, stack);
+  const ports = { reload, pageLink: () => page?.link() ?? null };
+  stack.use(await serveOrExplain(daemon, config.status.socket, ports));
   const onReload = (): void => {
     if (shell.stopping.aborted) return;
     reload().catch((error: unknown) => logger.error('Reload failed', { err: error }));

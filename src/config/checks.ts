@@ -1,7 +1,7 @@
-import { lintGlob, lintMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
+import { doubtMoveTemplate, lintGlob, lintMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
 import { isLoopback, parseListen } from './addresses.ts';
 import type { Environment } from './environment.ts';
-import { isWithin, socketPath, type ConfigPaths } from './paths.ts';
+import { isWithin, readSocketPath, socketPath, type ConfigPaths } from './paths.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { formatKeyPath, isMapping, listOf, parseKeyPath, property, textOf, type KeyPath } from './raw-tree.ts';
 
@@ -26,12 +26,17 @@ function checkFolder(folder: unknown, path: KeyPath): Finding[] {
   return [
     ...checkGlobs(property(folder, 'include'), [...path, 'include']),
     ...checkGlobs(property(folder, 'exclude'), [...path, 'exclude']),
-    ...(move === undefined ? [] : errorOrNothing([...path, 'after_ready', 'move'], lintMoveTemplate(move))),
+    ...(move === undefined ? [] : checkMove(move, [...path, 'after_ready', 'move'])),
     ...lintRules(looseRules(property(folder, 'rules'), [...path, 'rules'])).map(({ key, severity, message }) => ({
       ...error(parseKeyPath(key), message),
       severity,
     })),
   ];
+}
+
+function checkMove(template: string, path: KeyPath): Finding[] {
+  const doubt = doubtMoveTemplate(template);
+  return [...errorOrNothing(path, lintMoveTemplate(template)), ...(doubt === null ? [] : [warning(path, doubt)])];
 }
 
 function checkGlobs(globs: unknown, path: KeyPath): Finding[] {
@@ -117,15 +122,22 @@ const MAX_SOCKET_BYTES = 107;
 
 function checkSocket(path: string): Finding[] {
   const bytes = Buffer.byteLength(path);
-  if (bytes <= MAX_SOCKET_BYTES) return [];
-  const message = `${path} is ${bytes} bytes long, but a socket path may have ${MAX_SOCKET_BYTES}; set a shorter one`;
+  // The one beside it has a longer name.
+  const most = MAX_SOCKET_BYTES - (Buffer.byteLength(readSocketPath(path)) - bytes);
+  if (bytes <= most) return [];
+  const message = `${path} is ${bytes} bytes long, but a socket path may have ${most}; set a shorter one`;
   return [error(['status', 'socket'], message)];
 }
 
 function checkListen(listen: unknown): Finding[] {
   const parsed = typeof listen === 'string' ? parseListen(listen) : null;
   if (parsed?.ok !== true || parsed.value === null || isLoopback(parsed.value.host)) return [];
-  return [warning(['status', 'listen'], 'other machines can open the status page; write 127.0.0.1 to prevent that')];
+  return [
+    warning(
+      ['status', 'listen'],
+      'other machines can reach the status page, and its token crosses the network in plain text; write 127.0.0.1, and put a proxy with TLS in front for other machines',
+    ),
+  ];
 }
 
 /** Webhooks arrive at the address of the status page. */

@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument } from 'yaml';
+import { Lexer, LineCounter, parseDocument } from 'yaml';
 import type { Document, ScalarTag, YAMLError } from 'yaml';
 import { byPlace, type Finding, type Position } from './problem.ts';
 import { SECRET_TAGS, TaggedValue, type KeyPath, type SecretTag } from './raw-tree.ts';
@@ -6,8 +6,12 @@ import { YamlTree } from './yaml-tree.ts';
 
 /** The longest configuration that is read, in bytes and in characters. */
 export const MAX_CONFIG_SIZE = 1024 * 1024;
-/** The longest sidecar: the worst garbage of this size takes a quarter of a second, 1 MiB of it several seconds. */
 const MAX_SIDECAR_SIZE = 64 * 1024;
+/**
+ * The tokens of a sidecar: a hundred tags make about five hundred. The parser takes up to 40 µs for each on a small server without a
+ * JIT compiler, so that 64 KiB full of them would stop everything for a second or more; to count them takes a fraction of that.
+ */
+const MAX_SIDECAR_PARTS = 4000;
 const MAX_PROBLEMS = 20;
 
 const EXAMPLES = { env: '!env DROPCAST_API_KEY', file: '!file api_key', credential: '!credential api_key' } as const;
@@ -31,14 +35,15 @@ export interface ConfigDocument {
 
 /** Parses YAML 1.2 (core schema, no merge keys) and keeps the positions. The library's warnings are problems here. */
 export function parseConfigDocument(text: string): ConfigDocument {
-  return parse(text, { tags: secretTags, maxSize: MAX_CONFIG_SIZE });
+  return parse(text, { tags: secretTags, maxSize: MAX_CONFIG_SIZE, maxParts: Infinity });
 }
 
-/** For sidecar files: plain data, or the first problem. Knows no tags and reads at most 65,536 characters. JSON is YAML too. */
+/** For sidecar files: plain data, or the first problem. Knows no tags and reads at most 65,536 characters
+ * in 4,000 parts. JSON is YAML too. */
 export function parseYaml(
   text: string,
 ): { readonly ok: true; readonly value: unknown } | ({ readonly ok: false } & TextProblem) {
-  const document = parse(text, { tags: [], maxSize: MAX_SIDECAR_SIZE });
+  const document = parse(text, { tags: [], maxSize: MAX_SIDECAR_SIZE, maxParts: MAX_SIDECAR_PARTS });
   const [problem] = [
     ...document.problems,
     ...document.findings.map(({ path, at, place, message }) => ({ ...(place ?? document.locate(path, at)), message })),
@@ -51,10 +56,14 @@ export function unreadable(message: string, place: Position = { line: 1, column:
   return { value: undefined, problems: [{ ...place, message }], findings: [], locate: () => ({ line: 1, column: 1 }) };
 }
 
-function parse(text: string, limits: { tags: ScalarTag[]; maxSize: number }): ConfigDocument {
+function parse(text: string, limits: { tags: ScalarTag[]; maxSize: number; maxParts: number }): ConfigDocument {
   if (text.length > limits.maxSize) return unreadable(`longer than ${limits.maxSize / 1024} KiB, the maximum`);
   const forbidden = forbiddenCharacter(text);
   if (forbidden !== null) return unreadable(forbidden.message, forbidden);
+  if (hasMoreParts(text, limits.maxParts))
+    return unreadable(
+      `more than ${limits.maxParts.toLocaleString('en')} parts, the maximum; a sidecar needs a few lines`,
+    );
 
   const lineCounter = new LineCounter();
   const position = (offset: number): Position => {
@@ -77,6 +86,14 @@ function parse(text: string, limits: { tags: ScalarTag[]; maxSize: number }): Co
   const tree = new YamlTree(document.contents, position);
   const findings = [...tagFindings(document, tree, limits.tags), ...tree.findings];
   return { value: tree.value, problems: [], findings, locate: (path, at) => tree.locate(path, at) };
+}
+
+/** Whether a text has more tokens than this. Stops counting there. */
+function hasMoreParts(text: string, most: number): boolean {
+  if (most === Infinity) return false;
+  let parts = 0;
+  for (const _ of new Lexer().lex(text)) if ((parts += 1) > most) return true;
+  return false;
 }
 
 /** YAML 1.2.2, section 5.1, lists the characters that a YAML text may hold. The library accepts all others too. */

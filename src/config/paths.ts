@@ -60,6 +60,11 @@ export function socketPath(text: string, stateDir: string, configFile: string, e
   return join(systemdDirectory(environment, 'RUNTIME_DIRECTORY') ?? stateDir, 'dropcast.sock');
 }
 
+/** The socket beside the control socket that only answers questions, for members of its group. */
+export function readSocketPath(socket: string): string {
+  return `${socket.replace(/\.sock$/, '')}.read.sock`;
+}
+
 /** `failures.jsonl` in systemd's `LogsDirectory=`, else in the state directory. */
 export function failureLogPath(stateDir: string, environment: Environment): string {
   return join(systemdDirectory(environment, 'LOGS_DIRECTORY') ?? stateDir, 'failures.jsonl');

@@ -11,7 +11,12 @@ export class NotRunningError extends Error {
 
 /** Thrown when the daemon answers with an error, or not at all. */
 export class ControlError extends Error {
-  override readonly name = 'ControlError';
+  override readonly name: string = 'ControlError';
+}
+
+/** Thrown when this user may not connect to the socket. */
+export class NotAllowedError extends ControlError {
+  override readonly name = 'NotAllowedError';
 }
 
 /** Longest wait for an answer, in milliseconds. */
@@ -73,9 +78,12 @@ function translate(error: NodeJS.ErrnoException, socketPath: string): Error {
   if (error instanceof ControlError) return error;
   if (nobody.has(error.code ?? '')) return new NotRunningError('the daemon is not running', { cause: error });
   if (error.code === 'EACCES' || error.code === 'EPERM') {
-    return new ControlError(`permission denied for ${socketPath}: run this as the daemon's user or with sudo`, {
-      cause: error,
-    });
+    return new NotAllowedError(
+      `permission denied for ${socketPath}: only root and the daemon's user may give commands, and members of its group may look; run this with sudo`,
+      {
+        cause: error,
+      },
+    );
   }
   return new ControlError(`cannot connect to the daemon at ${socketPath}: ${error.code ?? error.message}`, {
     cause: error,

@@ -1,63 +1,55 @@
-import { chmod, lstat, realpath, symlink, unlink } from 'node:fs/promises';
+import { lstat, realpath, symlink, unlink } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { basename, dirname, join } from 'node:path';
-import { createAdaptorServer } from '@hono/node-server';
-import { Hono } from 'hono';
+import { readSocketPath } from '../config/paths.ts';
+import { serveHttp } from '../http/serve.ts';
+import type { HttpServer, Place } from '../http/serve.ts';
+import { controlRoutes, readRoutes } from './control-routes.ts';
+import type { ControlPorts } from './control-routes.ts';
 import type { Daemon } from './daemon.ts';
-import { retry } from './retry.ts';
-import type { Wanted } from './retry.ts';
-import { viewOf } from './file-view.ts';
-import { dismiss, suspectsOf } from './suspects.ts';
-import { filesOf, foundOf, statusOf } from './view.ts';
 
-/** Thrown when the control socket cannot be created where the configuration puts it. */
+/** Thrown when a control socket cannot be created where the configuration puts it. */
 export class ControlSocketError extends Error {
   override readonly name = 'ControlSocketError';
 }
 
-/** Result of a reload. */
-export interface Reloaded {
-  /** False: the new configuration has errors, and the old one stays in use. */
-  readonly ok: boolean;
-  /** Errors if it failed, else warnings; one line each. */
-  readonly problems: readonly string[];
-  /** The file that the daemon reads. */
-  readonly config: string;
+/**
+ * The control sockets: HTTP over unix sockets, whose modes decide who may connect. One is for the daemon's own user (0600) and takes every
+ * command; the one beside it is for its group too (0660) and only answers questions. Callers of one cannot use up the connections of the
+ * other.
+ *
+ * @throws {ControlSocketError} a socket cannot be created
+ */
+export async function serveControl(daemon: Daemon, socketPath: string, ports: ControlPorts): Promise<AsyncDisposable> {
+  await using making = new AsyncDisposableStack();
+  making.use(await open(controlRoutes(daemon, ports).fetch, { path: socketPath, mode: 0o600 }));
+  const readers = readSocketPath(socketPath);
+  making.use(await open(inTurn(readRoutes(daemon, ports).fetch), { path: readers, mode: 0o660 }));
+  making.defer(await linkFromStateDir(daemon.config().stateDir, socketPath));
+  return making.move();
 }
 
-/**
- * The control socket: HTTP over a unix socket that only the daemon's own user may open (mode 0600).
- *
- * @param reload reads, checks and applies the configuration
- * @throws {ControlSocketError} the socket cannot be created
- */
-export async function serveControl(
-  daemon: Daemon,
-  socketPath: string,
-  reload: () => Promise<Reloaded>,
-): Promise<AsyncDisposable> {
-  await removeStale(socketPath);
-  const server = createAdaptorServer({ fetch: createControl(daemon, reload).fetch });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new ControlSocketError(`${socketPath}: ${error.message}`, { cause: error })),
-    );
-    // The mode is set by umask at birth: between listen and chmod nobody else gets in.
-    const before = process.umask(0o177);
-    server.listen(socketPath, resolve);
-    process.umask(before);
-  });
-  await chmod(socketPath, 0o600);
-  const forgetLink = await linkFromStateDir(daemon.config().stateDir, socketPath);
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await forgetLink();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        if ('closeAllConnections' in server) server.closeAllConnections();
-      });
-    },
+type Fetch = Parameters<typeof serveHttp>[0];
+
+/** One question after the other: together, those of many members cost no more memory than the largest. */
+function inTurn(fetch: Fetch): Fetch {
+  let last: Promise<unknown> = Promise.resolve();
+  return (request) => {
+    const answer = last.then(() => fetch(request));
+    last = answer.catch(() => undefined);
+    return answer;
   };
+}
+
+async function open(fetch: Fetch, place: Place & { path: string }): Promise<HttpServer> {
+  await removeStale(place.path);
+  try {
+    return await serveHttp(fetch, place);
+  } catch (error) {
+    throw new ControlSocketError(`${place.path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 /**
@@ -75,37 +67,6 @@ async function linkFromStateDir(stateDir: string, socketPath: string): Promise<(
   await forget();
   await symlink(socketPath, link);
   return forget;
-}
-
-function createControl(daemon: Daemon, reload: () => Promise<Reloaded>): Hono {
-  const { ledger } = daemon;
-  const app = new Hono();
-  app.onError((error, context) => context.json({ error: { code: 'bug', message: error.message } }, 500));
-  app.get('/status', async (context) => context.json(await statusOf(ledger, daemon)));
-  app.get('/files', async (context) => {
-    const states = context.req.query('states')?.split(',').filter(Boolean) ?? [];
-    const limit = Number(context.req.query('limit') ?? 100);
-    return context.json(await filesOf(ledger, daemon, { states, limit }));
-  });
-  app.get('/file', async (context) => {
-    return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
-  });
-  app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
-  app.post('/suspects/dismiss', async (context) => {
-    return context.json(await dismiss(daemon, await context.req.json<{ names: string[] }>()));
-  });
-  app.post('/retry', async (context) => {
-    return context.json(await retry(daemon, await context.req.json<Wanted>()));
-  });
-  app.post('/add', async (context) => {
-    const { path } = await context.req.json<{ path: string }>();
-    const result = await daemon.folders.add(path);
-    if (!result.ok) return context.json({ v: 1, ok: false, why: result.why });
-    const [facts] = await ledger.find(path);
-    return context.json({ v: 1, ok: true, as: result.as, file: facts === undefined ? null : viewOf(daemon, facts) });
-  });
-  app.post('/reload', async (context) => context.json({ v: 1, ...(await reload()) }));
-  return app;
 }
 
 /** Removes the socket file that a killed daemon left. */

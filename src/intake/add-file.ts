@@ -1,33 +1,63 @@
 import { lstat } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { posix, relative, resolve } from 'node:path';
 import type { FolderConfig } from '../config/config.ts';
+import { errnoOf } from '../disk/errno.ts';
+import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { isTemporaryName } from '../watch/temporary-name.ts';
 import { folderOf } from './folder-router.ts';
 import type { Accepted } from './intake.ts';
 import type { WatchedFolder } from './watched-folder.ts';
 
-export type AddResult = { readonly ok: true; readonly as: Accepted } | { readonly ok: false; readonly why: string };
+export type AddResult = { readonly ok: true; readonly as: Accepted } | Refusal;
 
-/** Takes in a file as it is now, whatever the filters and the settle time say: a person asked for it. */
+interface Refusal {
+  readonly ok: false;
+  readonly why: string;
+}
+
+/** Takes in a file as it is now, without waiting until it settled, and whatever `include` and `exclude` say: a person asked for it. */
 export async function addFile(
-  absolutePath: string,
+  path: string,
   folders: readonly FolderConfig[],
   watched: ReadonlyMap<string, WatchedFolder>,
 ): Promise<AddResult> {
-  const stats = await lstat(absolutePath, { bigint: true }).catch(() => null);
-  if (stats === null) return refused('there is no such file');
-  if (!stats.isFile()) return refused('it is not a regular file');
+  // `in/../key` lies beside the folder, whatever it begins with.
+  const absolutePath = resolve(path);
   const config = folderOf(folders, absolutePath);
   const folder = config === null ? undefined : watched.get(config.path);
   if (folder === undefined) return refused('it is in no watched folder');
-  if (stats.size === 0n) return refused('it is empty');
-  const path = relative(folder.path, absolutePath);
+  return take(folder, relative(folder.path, absolutePath));
+}
+
+async function take(folder: WatchedFolder, path: string): Promise<AddResult> {
+  if (isTemporaryName(path)) return refused('its name is hidden or temporary: rename it');
+  const found = await look(folder.path, path);
+  if ('why' in found) return found;
+  if (found.size === 0) return refused('it is empty');
   const kind = folder.router.accepts(path) ?? 'media';
   if (kind === 'sidecar') return refused('it is a sidecar: add its video instead');
-  const as = await folder.intake.take({ folder: folder.path, path, kind, version: versionOf(stats), flaw: null });
+  const as = await folder.intake.take({ folder: folder.path, path, kind, version: found, flaw: null });
   return as === 'busy' ? refused('busy: a step is working on it') : { ok: true, as };
 }
 
-function refused(why: string): AddResult {
+/** Looks at it name by name, through no link: the name of a file elsewhere must not become a title. */
+async function look(folder: string, path: string): Promise<FileVersion | Refusal> {
+  try {
+    const directory = posix.dirname(path);
+    const stats = await inDirectory({ folder, directory }, (held) =>
+      lstat(held.at(posix.basename(path)), { bigint: true }),
+    );
+    return stats.isFile() ? versionOf(stats) : refused('it is not a regular file');
+  } catch (error) {
+    if (error instanceof NotInFolderError) return refused(`${error.message}; dropcast follows no links`);
+    const code = errnoOf(error);
+    if (code === 'ENOENT') return refused('there is no such file');
+    return refused(`it cannot be looked at (${code ?? String(error)})`);
+  }
+}
+
+function refused(why: string): Refusal {
   return { ok: false, why };
 }

@@ -6,6 +6,7 @@ import type { FileVersion } from '../pipeline/file/file-version.ts';
 import { isImportLink, parseImportLink } from '../routing/import-link.ts';
 import type { ImportLink } from '../routing/import-link.ts';
 import { compileFilter } from '../routing/match.ts';
+import { moveTarget } from '../routing/move-target.ts';
 import type { Route, SidecarFile } from '../routing/plan.ts';
 import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
@@ -23,6 +24,10 @@ export interface FolderRouter {
   readonly folder: FolderConfig;
   /** What a path is to us; null: nothing. */
   accepts(path: string): 'media' | 'link' | 'sidecar' | null;
+  /** Whether a directory holds nothing but what was put away there. */
+  leavesOut(directory: string): boolean;
+  /** The template by which a file may have been moved to where it is; null when none could. */
+  movedBy(path: string): string | null;
   sidecarOf(path: string): Promise<SidecarReading>;
   route(path: string, version: FileVersion): Promise<Route>;
   /** The address in a link file. */
@@ -31,8 +36,16 @@ export interface FolderRouter {
   isSidecarOf(path: string, sidecarPath: string): boolean;
 }
 
-export function createRouter(folder: FolderConfig): FolderRouter {
-  const accepts = createFilter(folder);
+/** @param earlier templates of `after_ready: move` that files of the folder were moved by */
+export function createRouter(folder: FolderConfig, earlier: readonly string[] = []): FolderRouter {
+  const { afterReady } = folder;
+  const targets = [...(afterReady.kind === 'move' ? [afterReady.to] : []), ...earlier].flatMap((template) => {
+    const target = moveTarget(template);
+    return target === null ? [] : [{ ...target, template }];
+  });
+  const movedBy = (path: string): string | null => targets.find(({ holdsFile }) => holdsFile(path))?.template ?? null;
+  const isSelected = createFilter(folder);
+  const accepts: FolderRouter['accepts'] = (path) => (movedBy(path) === null ? isSelected(path) : null);
   const sidecarOf = (path: string): Promise<SidecarReading> => {
     // A folder whose videos are named `.json` would be strange, but then they are videos.
     const names = sidecarNames(path).filter((name) => accepts(name) === 'sidecar');
@@ -41,6 +54,8 @@ export function createRouter(folder: FolderConfig): FolderRouter {
   return {
     folder,
     accepts,
+    movedBy,
+    leavesOut: (directory) => targets.some(({ holdsDirectory }) => holdsDirectory(directory)),
     sidecarOf,
     route: async (path, version) => {
       const reading = await sidecarOf(path);

@@ -1,4 +1,5 @@
 import type { Config, FolderConfig } from '../config/config.ts';
+import type { LedgerView } from '../ledger/view.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { SettlingFile } from '../watch/ports.ts';
@@ -7,7 +8,7 @@ import type { AddResult } from './add-file.ts';
 import { HeldFiles } from './held-files.ts';
 import type { Accepted } from './intake.ts';
 import { WatchedFolder } from './watched-folder.ts';
-import type { FolderStatus, FolderWorld } from './watched-folder.ts';
+import type { FolderPlace, FolderStatus, FolderWorld } from './watched-folder.ts';
 
 /** The watched folders of a configuration. */
 export interface Folders extends AsyncDisposable {
@@ -32,7 +33,7 @@ export interface Folders extends AsyncDisposable {
   givenUp(facts: Pick<Facts, 'folder' | 'path'>): void;
   /** Whether a sidecar still has a video or link that is there, known or about to be. */
   isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
-  /** Takes in a file as it is now, whatever the filters and the settle time say. */
+  /** Takes in a file as it is now, without waiting until it settled. Only what the watcher would take too. */
   add(absolutePath: string): Promise<AddResult>;
   /** Asks the rules again about a file of which nothing was sent: somebody may have fixed them. */
   reroute(facts: Facts): Promise<Accepted>;
@@ -42,7 +43,7 @@ export interface Folders extends AsyncDisposable {
 
 export interface FoldersOptions extends FolderWorld {
   readonly config: Pick<Config, 'folders'>;
-  readonly ledger: FolderWorld['ledger'] & Pick<IntakeStore, 'unrouted'>;
+  readonly ledger: FolderWorld['ledger'] & Pick<IntakeStore, 'unrouted'> & Pick<LedgerView, 'movedBy'>;
 }
 
 /** @param options.config must have passed the checks */
@@ -151,12 +152,21 @@ class FolderSet implements Folders {
   }
 
   async #open(folders: readonly FolderConfig[]): Promise<void> {
-    const opened = folders.map((folder) => new WatchedFolder(folder, nestedIn(folder, this.#folders), this.#world));
+    const places = await Promise.all(folders.map((folder) => this.#placeOf(folder)));
+    const opened = places.map((place) => new WatchedFolder(place, this.#world));
     for (const folder of opened) this.#watched.set(folder.path, folder);
     await this.#begin(opened);
     if (this.#isClosed) return;
     this.#runInBackground('Routing held files again', () => this.#held.rerouteAll());
     for (const folder of opened) this.#runInBackground('The first scan', () => folder.firstScan());
+  }
+
+  async #placeOf(folder: FolderConfig): Promise<FolderPlace> {
+    const { ledger, logger } = this.#world;
+    const movedBy = await ledger.movedBy(folder.path);
+    for (const move of movedBy)
+      logger.info('Files were moved by this template: they are left alone', { folder: folder.path, move });
+    return { folder, nested: nestedIn(folder, this.#folders), movedBy };
   }
 
   /** Keeps none of the folders if one cannot begin: kept, they would never be scanned, and the next reload would take them for watched. */

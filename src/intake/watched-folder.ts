@@ -4,7 +4,14 @@ import type { FolderConfig } from '../config/config.ts';
 import { isThere } from '../disk/local-files.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Events } from '../pipeline/events.ts';
-import type { FolderWatcher, RefusedPath, RootState, SettlingFile, WatchCounts } from '../watch/ports.ts';
+import type {
+  FolderWatcher,
+  RefusedPath,
+  RootState,
+  SettlingFile,
+  WatchCounts,
+  WatchSettings,
+} from '../watch/ports.ts';
 import type { FolderOwner } from '../watch/root-mark.ts';
 import { watchFolder } from '../watch/watcher.ts';
 import { FolderIntake } from './folder-intake.ts';
@@ -29,6 +36,14 @@ export interface FolderWorld extends FolderIntakeWorld {
   readonly owner: FolderOwner | null;
 }
 
+export interface FolderPlace {
+  readonly folder: FolderConfig;
+  /** Absolute paths of watched folders inside this one. */
+  readonly nested: readonly string[];
+  /** Templates of `after_ready: move` by which files of it were moved before. */
+  readonly movedBy: readonly string[];
+}
+
 /** One watched folder: its rules, its watcher, its state. */
 export class WatchedFolder implements AsyncDisposable {
   readonly router: FolderRouter;
@@ -38,14 +53,13 @@ export class WatchedFolder implements AsyncDisposable {
   #state: RootState | null = null;
   #isScanned = false;
 
-  /** @param nested absolute paths of watched folders inside this one */
-  constructor(folder: FolderConfig, nested: readonly string[], world: FolderWorld) {
+  constructor({ folder, nested, movedBy }: FolderPlace, world: FolderWorld) {
     const { path, settleMs, rescanMs, watch } = folder;
     this.#events = world.events;
-    this.router = createRouter(folder);
+    this.router = createRouter(folder, movedBy);
     this.intake = new FolderIntake(this.router, world);
     this.watcher = watchFolder({
-      folder: { path, settleMs, rescanMs, watch, accepts: (name) => this.router.accepts(name), nested },
+      folder: { path, settleMs, rescanMs, watch, nested, ...this.#selection() },
       sink: {
         complete: (file) => this.intake.complete(file),
         gone: (_, name) => this.intake.gone(name),
@@ -125,6 +139,11 @@ export class WatchedFolder implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.watcher[Symbol.asyncDispose]();
     await this.intake[Symbol.asyncDispose]();
+  }
+
+  #selection(): Pick<WatchSettings, 'accepts' | 'leavesOut'> {
+    const { router } = this;
+    return { accepts: (path) => router.accepts(path), leavesOut: (directory) => router.leavesOut(directory) };
   }
 
   #changed(state: RootState): void {

@@ -6,7 +6,9 @@ import { openRotatedLog } from './append-log.ts';
 /** `failures.jsonl`: one line per failure (design section 8). Closing waits for the lines on their way to disk. */
 export interface FailureLog extends AsyncDisposable {
   /**
-   * Never throws and does not wait: it may be called by a listener. Lines keep the order of the calls.
+   * Never throws and does not wait: it may be called by a listener. Lines keep the order of the calls. A line follows the row, as all
+   * news does (docs/decisions/0016): what kills the process in between costs the line, not the failure, which the row and its history
+   * have. The other way round, a slow or full disk of the log would stop every step, and a line could tell of what a row never said.
    * @param next what happens to the file now, in words
    */
   append(facts: Facts, failure: Failure, next: string): void;

@@ -41,6 +41,8 @@ export interface LedgerView {
   history(id: string): Promise<readonly HistoryLine[]>;
   /** Every path that a watcher need not report again, with its version. */
   known(folder: string): Promise<readonly KnownFile[]>;
+  /** Templates of `after_ready: move` by which files of a folder were moved. */
+  movedBy(folder: string): Promise<readonly string[]>;
 }
 
 export function createView(db: Kysely<LedgerTables>): LedgerView {
@@ -57,6 +59,17 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     history: (id) =>
       db.selectFrom('history').select(['at', 'state', 'note']).where('file_id', '=', id).orderBy('seq').execute(),
     known: (folder) => knownIn(db, folder),
+    movedBy: async (folder) => {
+      const rows = await db
+        .selectFrom('file')
+        .select('after_ready')
+        .distinct()
+        .where('folder', '=', folder)
+        .where('disposal', '=', 'moved')
+        .execute();
+      const actions = rows.map(({ after_ready: action }) => JSON.parse(action) as Facts['afterReady']);
+      return actions.flatMap((action) => (action.kind === 'move' ? [action.to] : []));
+    },
   };
 }
 

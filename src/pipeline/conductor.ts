@@ -3,6 +3,7 @@ import type { RetryPolicy } from './file/backoff.ts';
 import { failureOfMachine, failureOfThrown } from './file/failure.ts';
 import type { FileEvent, MachinePolicy } from './file/machine.ts';
 import type { Budget, Clock } from './file/ports.ts';
+import { isTakenOver } from './file/rows.ts';
 import { judgedService } from './judged-service.ts';
 import { createBreaker } from './pause.ts';
 import type { Breaker } from './pause.ts';
@@ -253,7 +254,8 @@ class Loop implements Conductor {
 
   probeNow(): void {
     this.#breaker.probeNow();
-    this.wake();
+    this.#uploadHosts.tryNow();
+    this.#release();
   }
 
   async putAwayAgain(id: string): Promise<boolean | null> {
@@ -274,7 +276,8 @@ class Loop implements Conductor {
 
   broke(work: string, error: unknown): void {
     const failure = failureOfMachine(error);
-    if (failure === null) this.#world.logger.error('A background task failed', { work, err: error });
+    if (isTakenOver(error)) this.#world.logger.warn('Another worker has the file now', { work, err: error });
+    else if (failure === null) this.#world.logger.error('A background task failed', { work, err: error });
     else this.#breaker.failed(failure);
   }
 

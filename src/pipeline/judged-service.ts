@@ -6,15 +6,15 @@ import type { UploadHosts } from './upload-hosts.ts';
  * The hosted service, with a verdict on every failure of a step or a round: is it this request's, or is a host away? Only the first
  * counts against a file (docs/decisions/0022).
  */
-export function judgedService<L extends Pick<VideoLibrary, 'publish'>>(
-  { host, library }: { readonly host: VideoHost; readonly library: L },
+export function judgedService(
+  { host, library }: { readonly host: VideoHost; readonly library: VideoLibrary },
   verdicts: {
     readonly breaker: Pick<Breaker, 'judge'>;
     readonly uploadHosts: Pick<UploadHosts, 'judge'>;
     /** Fires when the daemon is asked to stop: no verdict is waited for then. */
     readonly stopping: AbortSignal;
   },
-): { readonly host: VideoHost; readonly library: L } {
+): { readonly host: VideoHost; readonly library: VideoLibrary } {
   const { breaker, uploadHosts, stopping } = verdicts;
   const judged = async <T>(asked: Promise<Answer<T>>, signal: AbortSignal): Promise<Answer<T>> => {
     const answer = await asked;
@@ -32,6 +32,12 @@ export function judgedService<L extends Pick<VideoLibrary, 'publish'>>(
       remove: (videoId, signal, priority) => judged(host.remove(videoId, signal, priority), signal),
       amend: (videoId, amendment, signal) => judged(host.amend(videoId, amendment, signal), signal),
     },
-    library: { ...library, publish: (feed, signal) => judged(library.publish(feed, signal), signal) },
+    library: {
+      // The sweep and the probe find out by themselves whether the service is away.
+      list: (page, signal) => library.list(page, signal),
+      get: (videoId, signal) => library.get(videoId, signal),
+      probe: (signal) => library.probe(signal),
+      publish: (feed, signal) => judged(library.publish(feed, signal), signal),
+    },
   };
 }

@@ -15,6 +15,8 @@ export interface UploadHosts {
   judge<T>(upload: Upload, answer: Answer<T>): Answer<T>;
   /** Nobody works on the file any more. */
   ended(id: string): void;
+  /** The next try at each host that is away is due at once. */
+  tryNow(): void;
   /** Why uploads wait, or null. */
   pause(): Pause | null;
 }
@@ -114,6 +116,9 @@ export function createUploadHosts(world: {
     },
     ended: (id) => {
       for (const { outage } of hosts.values()) if (outage?.trying === id) outage.trying = null;
+    },
+    tryNow: () => {
+      for (const { outage } of hosts.values()) if (outage !== null) outage.nextTryAt = clock.elapsed();
     },
     pause: () => {
       const known = [...hosts.values()].flatMap(({ outage }) =>

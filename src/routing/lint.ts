@@ -1,6 +1,7 @@
 import { checkPattern, type CheckedPattern } from './check-pattern.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { compileProgram } from './glob-program.ts';
+import { isVague } from './move-target.ts';
 import { firstTakers, type CompiledRule } from './shadow.ts';
 
 import { parseTemplate, TEMPLATE_WORDS } from './template.ts';
@@ -126,6 +127,12 @@ export function lintMoveTemplate(template: string): string | null {
     return 'no directory in it may be hidden (start with ".")';
   const moves = segments.some((segment) => !['.', '{dir}', '{dirs}'].includes(segment));
   return moves ? null : 'it would leave every file where it is; name a directory, as in "done/{date}"';
+}
+
+/** What is doubtful about that directory, in words, or null. */
+export function doubtMoveTemplate(template: string): string | null {
+  if (lintMoveTemplate(template) !== null || !isVague(template)) return null;
+  return 'any directory could be meant, so without its ledger dropcast would upload again what it moved there; begin with a name, as in "done/{name}"';
 }
 
 interface LooseTemplate {

@@ -1,103 +1,114 @@
-import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import type { HonoRequest } from 'hono';
+import type { Context, HonoRequest } from 'hono';
+import { getCookie } from 'hono/cookie';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { StatusView } from '../daemon/view.ts';
-import { limitedBody } from './limited-body.ts';
-import { renderPage } from './render-page.ts';
-
-export interface StatusPage extends AsyncDisposable {
-  readonly port: number;
-}
+import { limitedBody } from '../http/limited-body.ts';
+import { serveHttp } from '../http/serve.ts';
+import type { HttpLimits, HttpServer } from '../http/serve.ts';
+import type { PageAccess } from './page-access.ts';
+import { renderEntrance, renderPage } from './render-page.ts';
 
 /** Where the page gets its content, and passes webhooks to. */
 export interface PageSource {
   status(): Promise<StatusView>;
+  /** Whether everything waits. */
+  isWaiting(): boolean;
   receive(webhook: Webhook): Admission;
+  readonly access: PageAccess;
 }
 
-const mostWebhookBytes = 1024 * 1024;
-
-/** Limits for visitors. The page is small, so nobody needs more. */
-export interface PageLimits {
-  /** Most connections at once, of all visitors. */
-  readonly connections: number;
-  /** For a whole request, head and body; also how often it is checked. */
-  readonly requestMs: number;
-  readonly headerBytes: number;
+export interface StatusPage extends HttpServer {
+  /** An address that opens the page once, within five minutes. */
+  link(): string;
 }
 
-const usualLimits: PageLimits = { connections: 100, requestMs: 10_000, headerBytes: 16 * 1024 };
+interface Listen {
+  readonly host: string;
+  readonly port: number;
+}
 
 /**
- * Serves the status for people (`/`), programs (`/status.json`) and health checks (`/healthz`), and accepts webhooks (`POST /webhooks`).
- * Read-only, and without secrets. It refuses requests under another host name and requests from other web pages: such a page could
- * read the status through the browser of somebody on this machine (DNS rebinding).
+ * Serves the status for people (`/`) and programs (`/status.json`) who prove that they may see it, says to everybody whether the daemon
+ * works (`/healthz`), and accepts webhooks (`POST /webhooks`). Read-only. It refuses requests under another host name and requests from
+ * other web pages: such a page could read the status through the browser of somebody on this machine (DNS rebinding).
  *
  * @param listen port 0 is any free port
  * @returns the port it listens on; disposal closes all connections
  * @throws the error of `listen`, such as EADDRINUSE
  */
 export async function serveStatusPage(
-  listen: { readonly host: string; readonly port: number },
+  listen: Listen,
   source: PageSource,
-  limits: PageLimits = usualLimits,
+  limits?: Partial<HttpLimits>,
 ): Promise<StatusPage> {
-  const server = createAdaptorServer({
-    fetch: createPage(listen.host, source).fetch,
-    serverOptions: {
-      headersTimeout: limits.requestMs,
-      requestTimeout: limits.requestMs,
-      connectionsCheckingInterval: limits.requestMs,
-      maxHeaderSize: limits.headerBytes,
-    },
-  });
-  server.maxConnections = limits.connections;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(listen.port, listen.host, resolve);
-  });
-  const address = server.address() as AddressInfo;
-  return {
-    port: address.port,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        if ('closeAllConnections' in server) server.closeAllConnections();
-      }),
-  };
+  const server = await serveHttp(createPage(listen, source).fetch, listen, limits);
+  const address = pageAddress({ ...listen, port: server.port });
+  return { ...server, link: () => `${address}open?code=${source.access.makeCode()}` };
 }
 
-function createPage(listenHost: string, { status, receive }: PageSource): Hono {
+/** Where a browser on this machine finds the page. */
+export function pageAddress({ host, port }: Listen): string {
+  const own = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${own.includes(':') ? `[${own}]` : own}:${port}/`;
+}
+
+function createPage(listen: Listen, source: PageSource): Hono {
   const app = new Hono();
   // Ahead of the host check: webhooks arrive through a proxy from another machine, and their signature proves the sender.
-  app.post('/webhooks', async ({ req, text, body: answer }) => {
-    const body = await limitedBody(req.raw, mostWebhookBytes);
-    if (body === null) return text('The body is larger than 1 MiB.\n', 413);
-    const admission = receive({ headers: req.raw.headers, body });
-    if (admission === 'not wanted') return text('Webhooks are off: service.webhook_secret is not set.\n', 404);
-    // A repeated one is a delivery whose first answer got lost, too: the service may stop repeating it.
-    return admission === 'taken' || admission === 'repeated'
-      ? answer(null, 204)
-      : text('The signature is missing, wrong or too old.\n', 401);
-  });
+  app.post('/webhooks', (context) => takeWebhook(context, source));
   app.use(async (context, next) => {
     for (const [name, value] of Object.entries(protections)) context.header(name, value);
-    if (!isOwnName(context.req.header('host') ?? '', listenHost))
+    if (!isOwnName(context.req.header('host') ?? '', listen.host))
       return context.text('Use the address of this page itself.\n', 421);
-    if (isForeign(context.req, listenHost)) return context.text('Other web pages may not read this one.\n', 403);
+    if (isForeign(context.req, listen.host)) return context.text('Other web pages may not read this one.\n', 403);
     if (!['GET', 'HEAD'].includes(context.req.method))
       return context.text('This page is read-only.\n', 405, { allow: 'GET, HEAD' });
     return next();
   });
-  app.get('/', async (context) => context.html(renderPage(await status())));
-  app.get('/status.json', async (context) => context.json(await status()));
-  app.get('/healthz', async (context) => {
-    const { waiting } = await status();
-    return waiting === null ? context.text('ok\n') : context.text(`waiting: ${waiting.why}\n`, 503);
+  // For everybody, so it says nothing else and costs nothing.
+  app.get('/healthz', (context) => (source.isWaiting() ? context.text('waiting\n', 503) : context.text('ok\n')));
+  app.get('/open', (context) => enter(context, source.access));
+  app.use(async (context, next) => {
+    const cookie = getCookie(context, cookieName(context.req)) ?? null;
+    if (source.access.isAllowed(context.req.header('authorization') ?? null, cookie)) return next();
+    const how = 'Run `dropcast open` on this machine and open the link that it prints.\n';
+    return context.text(how, 401, { 'www-authenticate': 'Bearer realm="dropcast"' });
   });
+  app.get('/', async (context) => context.html(renderPage(await source.status())));
+  app.get('/status.json', async (context) => context.json(await source.status()));
   return app;
+}
+
+async function takeWebhook(context: Context, { receive }: PageSource): Promise<Response> {
+  const body = await limitedBody(context.req.raw);
+  if (body === null) return context.text('The body is larger than 64 KiB.\n', 413, { connection: 'close' });
+  const admission = receive({ headers: context.req.raw.headers, body });
+  if (admission === 'not wanted') return context.text('Webhooks are off: service.webhook_secret is not set.\n', 404);
+  // A repeated one is a delivery whose first answer got lost, too: the service may stop repeating it.
+  return admission === 'taken' || admission === 'repeated'
+    ? context.body(null, 204)
+    : context.text('The signature is missing, wrong or too old.\n', 401);
+}
+
+/**
+ * Takes the code of a link, and leaves a cookie. Without a redirect: to the browser, a link from another site would make that a request of
+ * the other site, which SameSite=Strict cookies are not sent with.
+ */
+function enter(context: Context, access: PageAccess): Response | Promise<Response> {
+  const code = context.req.query('code') ?? '';
+  // Mail programs and chats look at links with HEAD.
+  const session = context.req.method === 'GET' ? access.redeem(code) : null;
+  if (session === null)
+    return context.text('This link was used, or is older than 5 minutes. Run `dropcast open` for another one.\n', 401);
+  context.header('set-cookie', `${cookieName(context.req)}=${session}; Path=/; HttpOnly; SameSite=Strict`);
+  return context.html(renderEntrance());
+}
+
+/** Cookies do not tell ports apart, and two daemons may share a machine. */
+function cookieName(request: HonoRequest): string {
+  const [, port = '80'] = /:(\d+)$/.exec(request.header('host') ?? '') ?? [];
+  return `dropcast-${port}`;
 }
 
 const protections = {

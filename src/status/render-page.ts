@@ -34,6 +34,21 @@ export function renderPage(view: StatusView): ReturnType<typeof html> {
     </html>`;
 }
 
+/** Leads on to the page: the browser has its cookie now. */
+export function renderEntrance(): ReturnType<typeof html> {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="refresh" content="0; url=/" />
+        <title>dropcast</title>
+      </head>
+      <body>
+        <p><a href="/">Status of dropcast</a></p>
+      </body>
+    </html>`;
+}
+
 function table(title: string, files: readonly FileView[]): ReturnType<typeof html> | '' {
   if (files.length === 0) return '';
   return html`<h2>${title}</h2>

@@ -65,9 +65,14 @@ export function needsOf(text: string): ReadonlySet<string> {
  * starting, whatever Restart= says, and unmounting it stops the service (seen on 252 and 257). WantsMountsFor= needs 256.
  */
 function mounts({ folders }: UnitNeeds): readonly string[] {
-  const units = unique(folders.flatMap(({ mountPoint }) => (mountPoint === null ? [] : mountUnit(mountPoint))));
+  const all = unique(folders.flatMap(({ mountPoint }) => (mountPoint === null ? [] : mountUnit(mountPoint))));
+  // systemd knows a mount with a longer name by another one; the daemon waits for its folder anyway.
+  const units = all.filter((unit) => unit.length <= LONGEST_UNIT);
   return ['[Unit]', ...units.flatMap((unit) => [`Wants=${unit}`, `After=${unit}`])];
 }
+
+/** UNIT_NAME_MAX of systemd, without the zero at its end. */
+const LONGEST_UNIT = 255;
 
 function service(needs: UnitNeeds): readonly string[] {
   return [

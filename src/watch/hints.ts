@@ -116,7 +116,8 @@ export class Hints implements AsyncDisposable {
 
   #leavesOut(absolutePath: string): boolean {
     const path = this.#pathOf(absolutePath);
-    return path !== '' && (isTemporaryName(path) || this.#nested.has(absolutePath));
+    if (path === '') return false;
+    return isTemporaryName(path) || this.#nested.has(absolutePath) || this.#options.folder.leavesOut(path);
   }
 
   #pathOf(absolutePath: string): string {

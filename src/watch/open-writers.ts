@@ -4,25 +4,28 @@ import { setImmediate } from 'node:timers/promises';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { MonotonicClock } from './clock.ts';
 import { monotonicClock } from './clock.ts';
+import { SharedMappings } from './shared-mappings.ts';
 
-/** A process of this machine that has a file open for writing. */
+/** A process of this machine that has a file open for writing, or mapped into its memory. */
 export interface Writer {
   readonly pid: number;
   readonly command: string;
 }
 
 /**
- * Which files of this machine are open for writing, from `/proc/<pid>/fdinfo`. Only a veto: it sees what the user may see
+ * Which files of this machine are open for writing, from `/proc/<pid>/fdinfo`, or mapped for it. Only a veto: it sees what the user may see
  * (`hidepid`, other users), and never a writer on the far side of a share.
  */
 export class OpenWriters {
   readonly #procPath: string;
   readonly #clock: MonotonicClock;
+  readonly #mappings: SharedMappings;
   #pass: { readonly startedAt: number; readonly descriptors: Promise<Descriptors> } | null = null;
 
   constructor(procPath = '/proc', clock: MonotonicClock = monotonicClock) {
     this.#procPath = procPath;
     this.#clock = clock;
+    this.#mappings = new SharedMappings(procPath, clock);
   }
 
   /**
@@ -30,7 +33,7 @@ export class OpenWriters {
    * may have opened it later. Whether a descriptor found is still open is checked again.
    *
    * @param unchangedForMs for how long the file has been unchanged
-   * @returns `null` when nobody has it open for writing, or when that cannot be known. Never throws.
+   * @returns `null` when nobody has it open or mapped for writing, or when that cannot be known. Never throws.
    */
   async of(version: FileVersion, unchangedForMs: number): Promise<Writer | null> {
     const descriptors = await this.#descriptors(Math.min(unchangedForMs, PASS_VALID_MS));
@@ -38,7 +41,8 @@ export class OpenWriters {
       if (readOpenFile(this.#procPath, pid, fd)?.inode !== inode) continue;
       if (await this.#isOnDevice(pid, fd, version)) return { pid, command: this.#commandOf(pid) };
     }
-    return null;
+    const pid = await this.#mappings.of(version, unchangedForMs);
+    return pid === null ? null : { pid, command: this.#commandOf(pid) };
   }
 
   #descriptors(notOlderThanMs: number): Promise<Descriptors> {

@@ -15,6 +15,8 @@ export interface WatchSettings {
   readonly watch: 'auto' | 'native' | 'polling';
   /** What a relative path is to us; include, exclude and sidecar names are up to the caller. `null`: not ours. */
   readonly accepts: (path: string) => FileKind | null;
+  /** Whether a directory, relative to the folder, has nothing of ours: it is never entered, and counts as one ignored path. */
+  readonly leavesOut: (directory: string) => boolean;
   /** Absolute paths of watched folders inside this one. They have their own watcher, so this one never enters them. */
   readonly nested: readonly string[];
 }

@@ -69,7 +69,10 @@ export class Reconciler {
       folder.path,
       {
         entered: () => root.thaw(),
-        entersDirectory: (path) => !this.#nested.has(path),
+        directory: (path) => {
+          if (this.#nested.has(`${folder.path}/${path}`)) return 'skip';
+          return folder.leavesOut(path) ? 'ignore' : 'enter';
+        },
         whyForeign: async (path) => (await claim?.foreign(path)) ?? null,
         file: (path) => {
           missing.delete(path);

@@ -52,9 +52,14 @@ export class Root {
     return `${this.#thaws} ${this.#check.device}`;
   }
 
-  /** The first look. @param devices of the known files */
-  async begin(devices: ReadonlySet<string>): Promise<void> {
-    const verdict = await this.#held(await this.#check.begin(devices, this.#options.inventory.taken));
+  /**
+   * The first look.
+   *
+   * @param devices of the known files
+   * @param known path → version key
+   */
+  async begin(devices: ReadonlySet<string>, known: ReadonlyMap<string, string>): Promise<void> {
+    const verdict = await this.#held(await this.#check.begin(devices, known));
     if (verdict.isSound) this.thaw();
     else this.freeze(verdict.why);
   }

@@ -11,8 +11,8 @@ import { isTemporaryName } from './temporary-name.ts';
 export interface ScanVisitor {
   /** The folder itself could be listed. */
   entered(): void;
-  /** Absolute path; false skips the directory without counting it. */
-  entersDirectory(absolutePath: string): boolean;
+  /** `skip`: others look after it. `ignore`: nothing in it is ours. */
+  directory(path: string): 'enter' | 'skip' | 'ignore';
   /** Why a directory with a mark is another dropcast's, or null. */
   whyForeign(absolutePath: string): Promise<string | null>;
   /** `look`: report its version. `skip`: its name is enough. `ignore`: not ours. */
@@ -38,7 +38,7 @@ export async function scanFolder(root: string, visitor: ScanVisitor, signal: Abo
     for (let start = 0; start < entries.length; start += ENTRIES_AT_ONCE) {
       signal.throwIfAborted();
       const batch = entries.slice(start, start + ENTRIES_AT_ONCE);
-      const looks = batch.flatMap((entry) => sortEntry(root, directory, entry, visitor, pending));
+      const looks = batch.flatMap((entry) => sortEntry(directory, entry, visitor, pending));
       await (looks.length > 0 ? Promise.all(looks.map((path) => look(root, path, visitor))) : breathe(start));
     }
   }
@@ -76,13 +76,7 @@ async function list(root: string, directory: string, visitor: ScanVisitor): Prom
 }
 
 /** Returns the path if its version is wanted. */
-function sortEntry(
-  root: string,
-  directory: string,
-  entry: Dirent<Buffer>,
-  visitor: ScanVisitor,
-  pending: string[],
-): string[] {
+function sortEntry(directory: string, entry: Dirent<Buffer>, visitor: ScanVisitor, pending: string[]): string[] {
   const prefix = directory === '' ? '' : `${directory}/`;
   if (!isUtf8(entry.name)) {
     visitor.refused(prefix + escapeName(entry.name), 'its name is not valid UTF-8');
@@ -93,7 +87,9 @@ function sortEntry(
   if (path === markName) return [];
   if (isTemporaryName(name)) visitor.ignored();
   else if (entry.isDirectory()) {
-    if (visitor.entersDirectory(`${root}/${path}`)) pending.push(path);
+    const next = visitor.directory(path);
+    if (next === 'enter') pending.push(path);
+    if (next === 'ignore') visitor.ignored();
   } else if (!entry.isFile()) visitor.refused(path, `it is ${kindOfSpecial(entry)}`);
   else {
     const next = visitor.file(path);

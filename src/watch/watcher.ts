@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { versionKey } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
@@ -215,15 +215,19 @@ class Watcher implements FolderWatcher {
   async #begin(): Promise<void> {
     const { folder, known, logger, inventory, root } = this.#parts;
     const devices = new Set<string>();
+    const files = new Map<string, string>();
     for (const { path, version } of await known.known(folder.path)) {
-      inventory.taken.set(path, versionKey(version));
+      const key = versionKey(version);
+      files.set(path, key);
       devices.add(version.dev);
+      // What was put away is not looked at again: it only helps to recognise the folder.
+      if (!folder.leavesOut(dirname(path))) inventory.taken.set(path, key);
     }
-    await root.begin(devices);
+    await root.begin(devices, files);
     if (!root.isDoubtful) return;
     logger.warn('the folder is on another device than before and has none of the known files: is it mounted?', {
       folder: folder.path,
-      known: inventory.taken.size,
+      known: files.size,
     });
   }
 }

@@ -231,7 +231,7 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       9: `status:
   socket: /run/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`,
     },
-    '10:11 status.socket ~ 108 ~ 107',
+    '10:11 status.socket ~ 108 ~ 97',
   ],
   ["somebody else's home", { 5: '  - path: ~other/inbox' }, '5:11 folders[0].path ~ own home'],
   [

@@ -130,6 +130,18 @@ describe('sidecars', () => {
 
   it('are refused beyond 64 KiB and at the first problem', () => {
     expect(parseYaml('x'.repeat(64 * 1024)).ok).toBe(true);
+    const fullest = {
+      title: 'x'.repeat(1000),
+      tags: Array.from({ length: 100 }, (_, n) => `tag ${n}`),
+      publish: ['a', 'b'],
+    };
+    const description = 'Words, commas: and - dashes; "quotes" [brackets].\n'.repeat(400);
+    const indented = description.replaceAll(/^(?=.)/gm, '  ');
+    for (const text of [
+      JSON.stringify({ ...fullest, description }, null, 2),
+      `description: |\n${indented}tags:\n${fullest.tags.map((tag) => `  - ${tag}\n`).join('')}`,
+    ])
+      expect(parseYaml(text)).toMatchObject({ ok: true, value: { description } });
     expect(parseYaml('x'.repeat(64 * 1024 + 1))).toEqual({
       ok: false,
       line: 1,
@@ -150,4 +162,25 @@ it('points at the nearest parent of what is not written', () => {
   expect(at('f')).toEqual({ line: 5, column: 4 });
   expect(at('f', 'e')).toEqual({ line: 4, column: 6 });
   expect(at('nowhere', 0, 'x')).toEqual({ line: 1, column: 1 });
+});
+
+// 64 KiB of these took up to a second of a small server without a JIT compiler.
+it.each([
+  '[',
+  '[a,',
+  '{a: ',
+  '- ',
+  '- a\n',
+  '? ',
+  ': ',
+  '[*a,',
+  '&a ',
+  '!a ',
+  '"',
+  'a: [b, {c: d}]\n',
+  'a:\n',
+  '- |\n',
+])('a sidecar full of %j is refused for its many parts, before they are parsed', (unit) => {
+  const message = 'more than 4,000 parts, the maximum; a sidecar needs a few lines';
+  expect(parseYaml(unit.repeat(64 * 1024).slice(0, 64 * 1024))).toEqual({ ok: false, line: 1, column: 1, message });
 });

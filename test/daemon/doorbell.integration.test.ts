@@ -7,6 +7,7 @@ import { statusOf } from '../../src/daemon/view.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
 import { serveStatusPage } from '../../src/status/page.ts';
+import { createPageAccess } from '../../src/status/page-access.ts';
 import { makeScratch } from '../e2e/dropcast-process.ts';
 import { until } from '../support/until.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
@@ -24,7 +25,9 @@ async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
       { host: '127.0.0.1', port: 0 },
       {
         status: async () => statusOf(required(daemon).ledger, required(daemon)),
+        isWaiting: () => required(daemon).conductor.pause() !== null,
         receive: (webhook) => required(daemon).receive(webhook),
+        access: createPageAccess('the-token'),
       },
     ),
   );

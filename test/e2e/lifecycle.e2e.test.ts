@@ -329,6 +329,21 @@ alongside('limits and surroundings', () => {
     expect(states()).toEqual(['awaiting upload', 'processing', 'awaiting publish', 'done']);
   });
 
+  test('`dropcast open` prints a link that opens the status page once', async () => {
+    await using station = await startStation({ isStarted: false });
+    const text = await readFile(station.scratch.config, 'utf8');
+    await writeFile(station.scratch.config, text.replace('listen: off', 'listen: "127.0.0.1:0"'));
+    await station.start();
+    const { code, stdout } = await dropcast(['open', '--config', station.scratch.config]);
+    expect(code).toBe(0);
+    const link = stdout.trim();
+    expect((await fetch(new URL('/', link))).status).toBe(401);
+    const [cookie = ''] = ((await fetch(link)).headers.get('set-cookie') ?? '').split(';');
+    const page = await fetch(new URL('/', link), { headers: { cookie } });
+    expect(await page.text()).toContain(station.scratch.file('inbox'));
+    expect((await fetch(link)).status).toBe(401);
+  });
+
   test('a status port that is taken is a pity, not the end', async () => {
     await using station = await startStation({ isStarted: false });
     const port = new URL(station.host.baseUrl).port;

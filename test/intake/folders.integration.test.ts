@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
 import { isThere } from '../../src/disk/local-files.ts';
@@ -83,6 +83,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
       atPath: (folder, path) => store.atPath(folder, path),
       pathsNamed: (folder, stem) => store.pathsNamed(folder, stem),
       unrouted: () => store.unrouted(),
+      movedBy: async () => [],
     },
     events,
     logger: { error: line, warn: line, info: line, debug: () => undefined },
@@ -139,12 +140,27 @@ describe('a complete file is recorded', () => {
     ['news', 'it is not a regular file'],
     ['empty.mp4', 'it is empty'],
     ['news/a.yaml', 'it is a sidecar: add its video instead'],
+    ['/../key.mp4', 'it is in no watched folder'],
+    ['/news/../../key.mp4', 'it is in no watched folder'],
+    ['news/a.mp4/../../../key.mp4', 'it is in no watched folder'],
+    ['linked/key.mp4', expect.stringMatching(/linked" is a link or not a directory; dropcast follows no links$/)],
+    ['news/linked.mp4', 'it is not a regular file'],
+    ['.hidden.mp4', 'its name is hidden or temporary: rename it'],
+    ['news/.hidden/a.mp4', 'its name is hidden or temporary: rename it'],
+    ['a.mp4.part', 'its name is hidden or temporary: rename it'],
   ])('not if it is added by hand and is %s', async (name, why) => {
-    await using there = await open(({ path }) => [folderConfig(path)]);
-    await writeFile(there.scratch.file('empty.mp4'), '');
-    await writeFile(there.scratch.file('news/a.yaml'), 'title: A');
+    await using there = await open(({ file }) => [folderConfig(file('in'))]);
+    const { scratch, store } = there;
+    await mkdir(scratch.file('in/news/.hidden'), { recursive: true });
+    await writeFile(scratch.file('in/empty.mp4'), '');
+    await writeFile(scratch.file('in/news/a.yaml'), 'title: A');
+    for (const path of ['key.mp4', 'in/.hidden.mp4', 'in/news/.hidden/a.mp4', 'in/a.mp4.part', 'in/a.txt'])
+      await writeFile(scratch.file(path), 'of others');
+    await symlink(scratch.path, scratch.file('in/linked'));
+    await symlink(scratch.file('key.mp4'), scratch.file('in/news/linked.mp4'));
     await there.folders.start();
-    expect(await there.folders.add(there.scratch.file(name))).toEqual({ ok: false, why });
+    expect(await there.folders.add(`${scratch.file('in')}/${name}`)).toEqual({ ok: false, why });
+    expect(store.rows).toEqual([]);
   });
 });
 

@@ -59,6 +59,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     events: recordingEvents(),
     logger: silentLogger,
     broke: unused,
+    owner: null,
     tookIn: () => undefined,
   };
   return { scratch, world, routed, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
@@ -113,7 +114,7 @@ test.each([
 test('a sidecar is used as long as a video of it is there, known or still settling', async () => {
   await using there = await open([{ path: 'clip.mp4' }, { path: 'clip.txt' }]);
   const { scratch, world } = there;
-  await using folder = new WatchedFolder(folderConfig(scratch.path), [], world);
+  await using folder = new WatchedFolder({ folder: folderConfig(scratch.path), nested: [], movedBy: [] }, world);
   for (const path of ['clip.mp4', 'clip.mov', 'clip.txt', 'clip.yaml']) writeFileSync(scratch.file(path), 'title: x');
   await folder.firstScan();
   for (const path of ['clip.mov', 'clip.mp4']) {

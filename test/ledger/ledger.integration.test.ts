@@ -8,7 +8,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
-import { created, failure, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
+import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { storeContract } from './store-contract.ts';
 
@@ -200,27 +200,6 @@ describe('the file on disk', () => {
     }
     await using store = await openLedger(scratch.path);
     expect(await store.load('f_1')).toEqual(someFacts(created));
-  });
-
-  // They named it in a sentence alone.
-  test('of schema 1 tells which file a duplicate was skipped for', async () => {
-    await using scratch = await scratchDirectory();
-    {
-      await using store = await openLedger(scratch.path);
-      await store.insert(named('f_a', { ...uploaded, remoteStatus: 'failed', end: 'failed' }));
-      const why = 'duplicate of f_a.mp4 (f_a, video vid_1)';
-      await store.insert(named('f_b', { end: 'skipped', why, lastFailure: failure('duplicate') }));
-      await store.insert(named('f_c', { end: 'skipped', why: 'no such file', lastFailure: failure('duplicate') }));
-      expect(await store.stranded(null)).toEqual([]);
-    }
-    const database = new DatabaseSync(join(scratch.path, 'ledger.db'));
-    database.exec('DROP INDEX file_twin; PRAGMA user_version = 1');
-    database.close();
-    await using store = await openLedger(scratch.path);
-    expect((await store.stranded(null)).map(({ id, lastFailure }) => [id, lastFailure?.twin])).toEqual([
-      ['f_b', 'f_a'],
-    ]);
-    expect((await store.load('f_c'))?.lastFailure?.twin ?? null).toBeNull();
   });
 
   test('takes no row of an unknown state and no text for a number', async () => {

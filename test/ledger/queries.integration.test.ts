@@ -6,6 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { createArrivals } from '../../src/ledger/arrivals.ts';
 import { createFiles } from '../../src/ledger/files.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
+import { createLeftovers } from '../../src/ledger/leftovers.ts';
 import { createRounds } from '../../src/ledger/rounds.ts';
 import type { LedgerTables } from '../../src/ledger/schema.ts';
 import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
@@ -23,7 +24,7 @@ async function openQueries() {
     log: ({ query }) => void queries.push(query),
   });
   stack.defer(() => db.destroy());
-  const ports = { ...createFiles(db), ...createArrivals(db), ...createRounds(db) };
+  const ports = { ...createFiles(db), ...createArrivals(db), ...createRounds(db), ...createLeftovers(db) };
   const parts = stack.move();
   return { database, queries, ports, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
@@ -50,6 +51,8 @@ test.each<[string, (ports: Ports) => Promise<unknown>, string]>([
   ['those that were skipped for a file', ({ stranded }) => stranded('f_1'), 'file_twin'],
   ['the file at a path', ({ atPath }) => atPath('/inbox', 'clip.mp4'), 'file_path'],
   ['the file with these bytes', ({ atLocation }) => atLocation(someFacts().version), 'file_location'],
+  ['records that nobody will fill', ({ abandoned }) => abandoned(['superseded', 'vanished'], 4), 'file_empty_record'],
+  ['the file of a video', ({ hasVideo }) => hasVideo('vid_1'), 'file_video'],
   ['rows that nothing routes', ({ unrouted }) => unrouted(), 'file_state'],
 ])('an index answers for %s', async (_name, ask, index) => {
   await using opened = await openQueries();
@@ -57,8 +60,9 @@ test.each<[string, (ports: Ports) => Promise<unknown>, string]>([
   const plans = opened.queries.map((query) => planOf(opened.database, query));
   expect(plans).toHaveLength(1);
   expect(plans[0]).toContain(index);
+  expect(plans[0]).not.toContain('SCAN other');
   // The whole of a partial index is little.
-  expect(plans[0]).not.toMatch(/SCAN file(?! USING INDEX file_(?:disposal|waiting|amendment|retrying))/);
+  expect(plans[0]).not.toMatch(/SCAN file(?! USING INDEX file_(?:disposal|waiting|amendment|retrying|empty_record))/);
 });
 
 test('a statement is prepared once, however often it runs', async () => {

@@ -32,12 +32,16 @@ describe.each(['preinst', 'postinst', 'prerm', 'postrm'])('%s', (name) => {
 });
 
 /** A machine where systemd runs, in a folder: what is there of the commands that change it says only what it was asked. */
-function someMachine(): (script: string, ...args: readonly string[]) => string {
+function someMachine(configuration?: string): (script: string, ...args: readonly string[]) => string {
   const root = mkdtempSync(join(tmpdir(), 'dropcast-machine-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   for (const directory of ['bin', 'etc', 'run/systemd/system']) mkdirSync(join(root, directory), { recursive: true });
   for (const command of ['systemctl', 'systemd-sysusers', 'install', 'chgrp'])
     writeFileSync(join(root, 'bin', command), `#!/bin/sh\necho ${command} "$@"\n`, { mode: 0o755 });
+  if (configuration !== undefined) {
+    mkdirSync(join(root, 'etc/dropcast'));
+    writeFileSync(join(root, 'etc/dropcast/dropcast.yaml'), configuration);
+  }
   return (script, ...args) => {
     const text = readFileSync(join(folder, script), 'utf8').replaceAll(/(?<![\w.])\/(run|etc)\//g, `${root}/$1/`);
     const env = { PATH: `${join(root, 'bin')}:/usr/bin:/bin` };
@@ -74,6 +78,23 @@ describe('what dpkg calls configuring after a version', () => {
   test('is an installation where there was none, whoever unpacked it', () => {
     const run = someMachine();
     expect(run('postinst', 'configure', '')).toMatch(steps);
+  });
+});
+
+describe('the example configuration', () => {
+  const installs = /^install .*\/usr\/lib\/dropcast\/dropcast\.yaml .*\/etc\/dropcast\/dropcast\.yaml$/m;
+
+  test.each([
+    ['is put in place by an installation', undefined, 'install', '', true],
+    ['is put in place by an installation after a removal that left none', undefined, 'install', '1.0', true],
+    ['replaces no configuration, as one that a removal left', 'mine', 'install', '1.0', false],
+    ['replaces no configuration, as one that was prepared', 'mine', 'install', '', false],
+    ['is left alone by an upgrade', 'mine', 'upgrade', '1.0', false],
+    ['does not come back with an upgrade once it was deleted', undefined, 'upgrade', '1.0', false],
+  ] as const)('%s', (_, configuration, step, before, isInstalled) => {
+    const run = someMachine(configuration);
+    run('preinst', step, before);
+    expect(installs.test(run('postinst', 'configure', before))).toBe(isInstalled);
   });
 });
 

@@ -7,6 +7,8 @@ import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { logEvents } from '../../src/daemon/log-events.ts';
 import type { Events } from '../../src/pipeline/events.ts';
 import { rowsOf } from './held-rows.ts';
+import { StaleRowError } from '../../src/pipeline/file/ports.ts';
+import { LostClaimError } from '../../src/pipeline/file/rows.ts';
 import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 import { FakeHost } from './fake-host.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -102,31 +104,17 @@ describe('files of the same content', () => {
   /** Its video fails in processing, or is deleted on the service, so many times. */
   function openFailing(rows: readonly Facts[], times: number, how: 'failed' | 'deleted') {
     const opened = open(rows, { local });
-    const { videos, library } = opened.service;
+    const { videos, host } = opened.service;
     let left = times;
-    // They all have the hash of the fake host's answer: the id of the file. Here they have one content.
-    const send = opened.service.host.send;
-    opened.service.host.send = async (facts, hooks) => {
+    const { send } = host;
+    host.send = async (facts, hooks) => {
       const answer = await send(facts, { ...hooks, beforeLastPart: () => hooks.beforeLastPart('same') });
-      return answer.ok ? { ok: true, value: { sha256: 'same' } } : answer;
-    };
-    const spoil = (): void => {
-      for (const [id, video] of videos) {
-        if (video.status !== 'processing' || left === 0) continue;
-        left -= 1;
-        if (how === 'failed') video.status = 'failed';
-        else videos.delete(id);
-      }
-    };
-    const list = library.list;
-    library.list = (page, signal) => {
-      spoil();
-      return list(page, signal);
-    };
-    const get = library.get;
-    library.get = (id, signal) => {
-      spoil();
-      return get(id, signal);
+      const video = videos.get(facts.videoId ?? '');
+      if (!answer.ok || video === undefined) return answer;
+      if (left > 0 && how === 'failed') video.status = 'failed';
+      if (left > 0 && how === 'deleted') videos.delete(facts.videoId ?? '');
+      left -= 1;
+      return { ok: true, value: { sha256: 'same' } };
     };
     return opened;
   }
@@ -602,6 +590,16 @@ describe('a ledger that refuses once', () => {
     for (let nth = 1; nth <= most; nth += 1) await live(call, nth);
   });
 });
+
+test.each([new StaleRowError('expected revision 1'), new LostClaimError('held by another worker')])(
+  'a row that went to another worker is no mistake of ours: $name',
+  (error) => {
+    const { conductor, logger } = open([]);
+    conductor.broke('intake', error);
+    expect(logger.lines).toMatchObject([{ level: 'warn', message: 'Another worker has the file now' }]);
+    expect(conductor.pause()).toBeNull();
+  },
+);
 
 describe('whether the loop turns', () => {
   const tenMinutes = 600_000;

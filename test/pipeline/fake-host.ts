@@ -10,6 +10,8 @@ export class FakeHost {
   readonly failing = new Map<string, Failure>();
   /** Uploads wait for it, when it is set. */
   uploadGate: Promise<void> | null = null;
+  /** Set by a test: what happens to the videos before somebody looks at them. */
+  beforeLook: () => void = () => undefined;
   sending = 0;
   mostSending = 0;
 
@@ -48,10 +50,14 @@ export class FakeHost {
   readonly library: VideoLibrary = {
     list: () =>
       this.#answer('list', () => {
+        this.beforeLook();
         const videos = [...this.videos].map(([id, video]) => this.#processed(id, video));
         return { videos, perPage: 100, total: videos.length };
       }),
-    get: (videoId) => this.#video('get', videoId, (video) => this.#processed(videoId, video)),
+    get: (videoId) => {
+      this.beforeLook();
+      return this.#video('get', videoId, (video) => this.#processed(videoId, video));
+    },
     publish: (feed) => this.#answer(`publish ${feed}`, () => null),
     probe: () => this.#answer('probe', () => null),
   };

@@ -65,6 +65,20 @@ describe('an outage of an hour', () => {
     expect(states.filter((state) => state === 'queued').length).toBeGreaterThan(0);
   });
 
+  test('of an upload host is looked at again at once when a person asks', async () => {
+    const { conductor, clock, service, store, until, pass } = open(files(1));
+    service.failing.set('send', deaths['resets'] ?? failure('bug'));
+    await pass(hour);
+    // Right after a try: the next one is a minute away.
+    const tries = service.count('send');
+    await until(() => service.count('send') > tries);
+    service.failing.clear();
+    const asked = clock.elapsed();
+    conductor.probeNow();
+    await until(() => store.row('f_0').uploadedAt !== null);
+    expect(clock.elapsed() - asked).toBeLessThan(5_000);
+  });
+
   test('is told once at its beginning and once at its end', async () => {
     const { conductor, service, told, until, pass } = open(files(20));
     service.failing.set('send', deaths['resets'] ?? failure('bug'));

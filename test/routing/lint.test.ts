@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lintGlob, lintMoveTemplate, lintRules } from '../../src/routing/lint.ts';
+import { doubtMoveTemplate, lintGlob, lintMoveTemplate, lintRules } from '../../src/routing/lint.ts';
 import { compileMatch } from '../../src/routing/match.ts';
 import { route } from '../../src/routing/route.ts';
 import { hostileText, ruleGlob, rulesOf, smallPath } from './generators.ts';
@@ -230,4 +230,12 @@ test('no text at all makes the checks throw', () => {
       lintMoveTemplate(text);
     }),
   );
+});
+
+test.each(['{name}', '{title}/{dir}'])('a directory to move to that may be any, as %s, is doubtful', (template) => {
+  expect(doubtMoveTemplate(template)).toContain('begin with a name');
+});
+
+test.each(['done/{date}', '{dir}/done', '{date}', '{unknown}'])('a directory to move to as %s is not', (template) => {
+  expect(doubtMoveTemplate(template)).toBeNull();
 });

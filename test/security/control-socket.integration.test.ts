@@ -2,8 +2,10 @@ import { link, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promise
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
+import { readSocketPath } from '../../src/config/paths.ts';
 import { ControlSocketError, serveControl } from '../../src/daemon/control-server.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
+import { flood } from '../support/flood.ts';
 import { scratchDirectory, type ScratchDirectory } from '../support/scratch-directory.ts';
 
 let directory: ScratchDirectory;
@@ -19,15 +21,19 @@ afterEach(() => directory[Symbol.asyncDispose]());
 /** All that the socket itself needs of a daemon. */
 function serve(): Promise<AsyncDisposable> {
   const daemon = { ledger: {}, config: () => ({ stateDir: directory.path }) } as unknown as Daemon;
-  return serveControl(daemon, path, () => Promise.reject(new Error('not asked for')));
+  return serveControl(daemon, path, {
+    reload: () => Promise.reject(new Error('not asked for')),
+    pageLink: () => null,
+  });
 }
 
-test('the control socket is for its user alone, whatever the umask', async () => {
+test('the control socket is for its user alone, the one beside it for its group too, whatever the umask', async () => {
   const before = process.umask(0);
   try {
     await using served = await serve();
     expect(served).toBeDefined();
     expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(readSocketPath(path))).mode & 0o777).toBe(0o660);
     expect(process.umask()).toBe(0);
   } finally {
     process.umask(before);
@@ -77,4 +83,18 @@ describe('what somebody else put in the place of the control socket', () => {
     await new Promise((resolve) => server.close(resolve));
     expect(heard).toEqual([]);
   });
+});
+
+describe('a caller of the control socket', () => {
+  test.each([true, false])(
+    'who sends a body without end is refused early (length announced: %s)',
+    async (announced) => {
+      await using served = await serve();
+      expect(served).toBeDefined();
+      const { status, sentBytes } = await flood({ socketPath: path, path: '/retry' }, announced);
+      expect(status).toBe(413);
+      // What was on its way by then lies in the buffers of the two sockets.
+      expect(sentBytes).toBeLessThan(8 * 1024 * 1024);
+    },
+  );
 });

@@ -5,9 +5,11 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 
+import { flood } from '../support/flood.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage } from '../../src/status/page.ts';
-import type { PageLimits } from '../../src/status/page.ts';
+import { createPageAccess } from '../../src/status/page-access.ts';
+import type { HttpLimits } from '../../src/http/serve.ts';
 
 const view: StatusView = {
   v: 1,
@@ -24,10 +26,16 @@ const view: StatusView = {
   creates_wait_until: null,
 };
 
-function serve(limits?: Partial<PageLimits>) {
-  const usual = { connections: 100, requestMs: 10_000, headerBytes: 16 * 1024 };
-  const source = { status: async () => view, receive: () => 'not wanted' as const };
-  return serveStatusPage({ host: '127.0.0.1', port: 0 }, source, { ...usual, ...limits });
+const token = 'the-token-of-this-daemon';
+
+function serve(limits?: Partial<HttpLimits>) {
+  const source = {
+    status: async () => view,
+    isWaiting: () => false,
+    receive: () => 'not wanted' as const,
+    access: createPageAccess(token),
+  };
+  return serveStatusPage({ host: '127.0.0.1', port: 0 }, source, limits);
 }
 
 interface Asked {
@@ -37,9 +45,12 @@ interface Asked {
 }
 
 function ask(port: number, { method = 'GET', path = '/', headers = {} }: Asked) {
-  return new Promise<{ status: number; headers: IncomingHttpHeaders }>((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (answer) => {
-      answer.resume().on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers }));
+  const withToken = { authorization: `Bearer ${token}`, ...headers };
+  return new Promise<{ status: number; headers: IncomingHttpHeaders; text: string }>((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, method, headers: withToken, agent: false }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part: string) => (text += part));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
     })
       .on('error', reject)
       .end();
@@ -115,15 +126,77 @@ describe('the status page', () => {
       { headers: foreign },
       { method: 'PUT' },
       { path: '/missing' },
+      { headers: { authorization: '' } },
     ];
     const answers = await Promise.all(asked.map((request) => ask(page.port, request)));
-    expect(answers.map(({ status }) => status)).toEqual([421, 403, 405, 404]);
+    expect(answers.map(({ status }) => status)).toEqual([421, 403, 405, 404, 401]);
     for (const { headers } of answers) {
       expect(headers).toMatchObject({
         'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',
       });
+    }
+  });
+
+  const none = { authorization: '' };
+
+  test.each(['/', '/status.json', '/missing', '/open', '/open?code=guessed'])(
+    'tells nobody without its token anything about files at %s',
+    async (path) => {
+      await using page = await serve();
+      for (const authorization of ['', 'Bearer', 'Bearer wrong', `Basic ${token}`, `Bearer ${token}x`, token]) {
+        const { status, text } = await ask(page.port, { path, headers: { authorization } });
+        expect({ authorization, status }).toEqual({ authorization, status: 401 });
+        expect(text).toContain('dropcast open');
+        expect(text).not.toContain('config');
+      }
+    },
+  );
+
+  test('says to everybody whether dropcast works, and nothing else', async () => {
+    await using page = await serve();
+    expect(await ask(page.port, { path: '/healthz', headers: none })).toMatchObject({ status: 200, text: 'ok\n' });
+  });
+
+  test('is opened by a link, once, with a cookie that no script and no other site can use', async () => {
+    await using page = await serve();
+    const link = new URL(page.link());
+    expect(link.origin).toBe(`http://127.0.0.1:${page.port}`);
+    const path = `${link.pathname}${link.search}`;
+    // Mail programs and chats look at links before people do.
+    expect(await ask(page.port, { path, method: 'HEAD', headers: none })).toMatchObject({ status: 401 });
+    const { status, headers } = await ask(page.port, { path, headers: none });
+    expect(status).toBe(200);
+    const [cookie = ''] = headers['set-cookie'] ?? [];
+    expect(cookie.split('; ').slice(1).toSorted()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Strict']);
+    expect(cookie).not.toContain(token);
+    const [value = ''] = cookie.split(';');
+    expect(await ask(page.port, { path: '/status.json', headers: { ...none, cookie: value } })).toMatchObject({
+      status: 200,
+    });
+    expect((await ask(page.port, { headers: { ...none, cookie: `${value}x` } })).status).toBe(401);
+    expect((await ask(page.port, { path, headers: none })).status).toBe(401);
+  });
+
+  test('under the name of another site, its token and its cookie open nothing', async () => {
+    await using page = await serve();
+    const { headers } = await ask(page.port, { path: page.link().replace(/^http:\/\/[^/]*/, ''), headers: none });
+    const cookie = (headers['set-cookie'] ?? [''])[0]?.split(';')[0] ?? '';
+    for (const path of ['/', '/status.json', '/open'])
+      expect((await ask(page.port, { path, headers: { cookie, host: 'evil.example' } })).status).toBe(421);
+  });
+
+  test.each([
+    ['/webhooks', 413],
+    ['/', 405],
+    ['/status.json', 405],
+  ])('reads no body without end at %s', async (path, status) => {
+    await using page = await serve();
+    for (const isAnnounced of [true, false]) {
+      const flooded = await flood({ host: '127.0.0.1', port: page.port, path }, isAnnounced);
+      expect(flooded.status).toBe(status);
+      expect(flooded.sentBytes).toBeLessThan(8 * 1024 * 1024);
     }
   });
 

@@ -9,6 +9,7 @@ import {
   readVideo,
   readVideoPage,
 } from '../../packages/client/src/wire/wire.ts';
+import { parseYaml } from '../../src/config/document.ts';
 import { SecretValues } from '../../src/log/redaction.ts';
 import { serialize } from '../../src/log/serialize.ts';
 import { escapeControls, quote } from '../../src/log/unsafe-characters.ts';
@@ -109,6 +110,11 @@ const cases: Readonly<Record<string, () => unknown>> = {
   'a path that almost matches': () => glob.match(fill('a/b/', 4000)),
   'a title from a long name': () =>
     renderTitle('{title}', { path: `${fill('._ ', 4000)}.mp4`, modifiedMs: 0, captures: {} }),
+  ...each(
+    ['[', '- a\n', '{a: ', '*a,', 'a: [b, {c: d}]\n', '"', '\n', 'a:\n', '#\n', 'x', '\\x41'],
+    'sidecars full of',
+    (unit) => [parseYaml(fill(unit, 65_536)), parseYaml(`a: "${fill(unit, 65_000)}"`)],
+  ),
   'a sidecar of unknown keys': () => checkSidecar('clip.yaml', answerOf('"a":1', ['{', '}'])),
   'a link file': () => units.map((unit) => parseImportLink('a.webloc', fill(unit, 65_536))),
 };

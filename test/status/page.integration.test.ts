@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { viewOf } from '../../src/daemon/file-view.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage, type PageSource } from '../../src/status/page.ts';
+import { createPageAccess } from '../../src/status/page-access.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
 const view: StatusView = {
@@ -33,6 +34,8 @@ const view: StatusView = {
   creates_wait_until: null,
 };
 
+const authorization = 'Bearer the-token';
+
 /** One GET, with a Host header of our choice: `fetch` does not let one set it. */
 function get(
   port: number,
@@ -40,7 +43,7 @@ function get(
   host = `127.0.0.1:${port}`,
 ): Promise<{ status: number; headers: object; text: string }> {
   return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, path, headers: { host }, agent: false }, (answer) => {
+    request({ host: '127.0.0.1', port, path, headers: { host, authorization }, agent: false }, (answer) => {
       let text = '';
       answer.setEncoding('utf8').on('data', (part: string) => (text += part));
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
@@ -51,7 +54,15 @@ function get(
 }
 
 const serve = (status: StatusView, receive: PageSource['receive'] = () => 'not wanted') =>
-  serveStatusPage({ host: '127.0.0.1', port: 0 }, { status: async () => status, receive });
+  serveStatusPage(
+    { host: '127.0.0.1', port: 0 },
+    {
+      status: async () => status,
+      isWaiting: () => status.waiting !== null,
+      receive,
+      access: createPageAccess('the-token'),
+    },
+  );
 
 test('shows what is under way, with hostile names escaped and no secret', async () => {
   await using page = await serve(view);
@@ -71,12 +82,12 @@ test('gives programs the same as JSON, without upload addresses', async () => {
   expect(text).not.toContain('sig=');
 });
 
-test('a health check fails while everything waits, and says why', async () => {
+test('a health check fails while everything waits, and tells strangers nothing else', async () => {
   await using well = await serve(view);
   expect(await get(well.port, '/healthz')).toMatchObject({ status: 200, text: 'ok\n' });
   const waiting = { kind: 'suspended', why: 'the key was refused', since: 0, next_probe_at: 1 };
   await using ill = await serve({ ...view, waiting });
-  expect(await get(ill.port, '/healthz')).toMatchObject({ status: 503, text: 'waiting: the key was refused\n' });
+  expect(await get(ill.port, '/healthz')).toMatchObject({ status: 503, text: 'waiting\n' });
 });
 
 test.each(['evil.example', 'evil.example:80', 'localhost.evil.example'])(
@@ -122,13 +133,13 @@ describe('POST /webhooks', () => {
     expect(status).toBe(204);
   });
 
-  test('more than 1 MiB is refused unread, whether it is announced or not', async () => {
+  test('more than 64 KiB is refused unread, whether it is announced or not', async () => {
     let isAsked = false;
     await using page = await serve(view, () => {
       isAsked = true;
       return 'taken';
     });
-    const tooMuch = Buffer.alloc(1024 * 1024 + 1);
+    const tooMuch = Buffer.alloc(64 * 1024 + 1);
     expect((await post(page.port, tooMuch)).status).toBe(413);
     const unannounced = new Blob([tooMuch]).stream();
     const streamed = { method: 'POST', body: unannounced, duplex: 'half' } as RequestInit;

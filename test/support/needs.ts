@@ -22,6 +22,7 @@ interface Source {
 /** What tests need beside Node. A name without `isThere` is a program on the PATH. */
 const sources = {
   bash: { package: 'bash' },
+  cc: { package: 'gcc libc6-dev' },
   chromium: { package: 'chromium', isThere: () => findChromium() !== undefined },
   curl: { package: 'curl' },
   'dpkg-deb': { package: 'dpkg' },
@@ -30,6 +31,7 @@ const sources = {
   man: { package: 'man-db' },
   mandoc: { package: 'mandoc' },
   openssl: { package: 'openssl' },
+  python3: { package: 'python3' },
   script: { package: 'bsdutils' },
   shellcheck: { package: 'shellcheck' },
   strip: { package: 'binutils' },

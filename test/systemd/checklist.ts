@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, onTestFailed } from 'vitest';
 import { startBox } from './box.ts';
 import type { Box } from './box.ts';
+import { checkAccess } from './checks/access.ts';
 import { checkConfinement } from './checks/confinement.ts';
 import { checkFolders } from './checks/folders.ts';
 import { checkGuide } from './checks/guide.ts';
@@ -16,6 +17,7 @@ import { checkRefusals } from './checks/refusals.ts';
 import { checkReload } from './checks/reload.ts';
 import { checkSecrets } from './checks/secrets.ts';
 import { checkStart } from './checks/start.ts';
+import { checkUpgrade } from './checks/upgrade.ts';
 import { tail } from './installed.ts';
 import type { Scene } from './installed.ts';
 import { prepare } from './prepare.ts';
@@ -44,9 +46,13 @@ function register(suite: Suite, ground: Ground): void {
       beforeAll(async () => {
         Object.assign(found, { service: await startVideoService(box()) });
       });
-      for (const check of [checkRefusals, checkStart, checkFolders, checkReload, checkConfinement]) check(scene);
+      for (const check of [checkRefusals, checkStart, checkFolders, checkAccess, checkReload, checkConfinement])
+        check(scene);
       for (const check of [checkLogs, checkMishaps, checkSecrets, checkInstances, checkLifeCycle]) check(scene);
     });
+  });
+  describe('upgrades that nobody watches', () => {
+    checkUpgrade(boxOf(ground), inside(ground));
   });
   describe('a drop-in for hostile names', () => {
     checkHostileNames(boxOf(ground));

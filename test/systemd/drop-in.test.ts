@@ -93,6 +93,14 @@ test('the needs are its own lines, without comments and what somebody else added
   ]);
 });
 
+test('a mount whose unit has a name that is too long for systemd is not named', () => {
+  const lines = linesFor([
+    folder('/mnt/x', { mountPoint: `/mnt/${'é'.repeat(30)}` }),
+    folder('/mnt/y', { mountPoint: `/mnt/${'é'.repeat(127)}` }),
+  ]);
+  expect(lines.filter((line) => line.startsWith('Wants='))).toHaveLength(1);
+});
+
 test('any port is any', () => {
   expect(linesFor([], { port: 0 })).toContain('SocketBindAllow=tcp');
 });

@@ -1,5 +1,6 @@
 import type { Events } from '../events.ts';
 import type { Facts } from './facts.ts';
+import { StaleRowError } from './ports.ts';
 import type { Claim, Claims, FileStore } from './ports.ts';
 
 /** A row that this worker holds: nobody else writes it meanwhile. */
@@ -38,6 +39,11 @@ export interface Rows {
 /** Thrown by `write` after the claim went to another worker. Nothing was written. */
 export class LostClaimError extends Error {
   override readonly name = 'LostClaimError';
+}
+
+/** Somebody else wrote the row, or may do so now. Nothing of ours was written, and nothing is wrong with the file. */
+export function isTakenOver(error: unknown): boolean {
+  return error instanceof StaleRowError || error instanceof LostClaimError;
 }
 
 /** A ledger with leases must grant longer than this many renewals take. */

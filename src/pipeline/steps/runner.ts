@@ -8,9 +8,8 @@ import { failureOfMachine, failureOfThrown, isMereWait } from '../file/failure.t
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import type { Outcome } from '../file/outcome.ts';
-import { StaleRowError } from '../file/ports.ts';
 import type { Clock, FileStore } from '../file/ports.ts';
-import { LostClaimError } from '../file/rows.ts';
+import { isTakenOver } from '../file/rows.ts';
 import type { Row, Rows } from '../file/rows.ts';
 import type { Logger } from '../../log/logger.ts';
 
@@ -111,11 +110,6 @@ export function createRunner(world: RunnerWorld): Runner {
       await rows.released();
     },
   };
-}
-
-/** Somebody else wrote the row, or may do so now. Nothing of ours was written, and nothing is wrong with the file. */
-function isTakenOver(error: unknown): boolean {
-  return error instanceof StaleRowError || error instanceof LostClaimError;
 }
 
 function busyIfTakenOver(error: unknown): Applied {

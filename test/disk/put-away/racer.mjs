@@ -10,7 +10,9 @@ for (let n = 0; n < Number(count); n += 1) {
   writeSync(1, `sees ${n}\n`);
   // Every third comes at some moment of its own, the others by what they see.
   const patience = n % 3 === 0 ? 200 + 97 * n : Infinity;
-  for (let looks = 0; looks < patience && existsSync(clip) && (n % 3 === 2 || !existsSync(moved)); looks += 1);
+  const mayGoOn = () => existsSync(clip) && (n % 3 === 2 || !existsSync(moved));
+  let looks = 0;
+  while (looks < patience && mayGoOn()) looks += 1;
   renameSync(`${folder}/.new-${n}`, clip);
   writeSync(1, `placed ${n}\n`);
 }

@@ -65,8 +65,6 @@ export interface LedgerRow {
   readonly videoId: string | null;
   readonly title: string | null;
   readonly why: string | null;
-  readonly suspects: number;
-  readonly intent: string | null;
 }
 
 export interface ListedRecord {

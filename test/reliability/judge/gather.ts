@@ -6,11 +6,11 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Evidence, FileOnDisk, LedgerRow, ListedRecord } from './evidence.ts';
 
 /** What the ledger says: read from a copy after the end of every process, so that reading cannot change it. */
-export async function readLedger(stateDir: string): Promise<Pick<Evidence, 'rows' | 'history' | 'listed'>> {
+export async function readLedger(stateDir: string): Promise<Pick<Evidence, 'rows' | 'history'>> {
   const copy = await mkdtemp(join(tmpdir(), 'dropcast-ledger-'));
   try {
     const names = await readdir(stateDir).catch(() => [] as string[]);
-    if (!names.includes('ledger.db')) return { rows: [], history: new Map(), listed: [] };
+    if (!names.includes('ledger.db')) return { rows: [], history: new Map() };
     for (const name of names.filter((one) => one.startsWith('ledger.db')))
       await copyFile(join(stateDir, name), join(copy, name));
     using database = new DatabaseSync(join(copy, 'ledger.db'));
@@ -20,14 +20,14 @@ export async function readLedger(stateDir: string): Promise<Pick<Evidence, 'rows
   }
 }
 
-function read(database: DatabaseSync): Pick<Evidence, 'rows' | 'history' | 'listed'> {
+function read(database: DatabaseSync): Pick<Evidence, 'rows' | 'history'> {
   const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
-  if (!tables.some(({ name }) => name === 'file')) return { rows: [], history: new Map(), listed: [] };
+  if (!tables.some(({ name }) => name === 'file')) return { rows: [], history: new Map() };
   const rows = database.prepare('SELECT * FROM file ORDER BY seq').all().map(rowOf);
   const history = new Map<string, string[]>();
   for (const { file_id: id, state } of database.prepare('SELECT file_id, state FROM history ORDER BY seq').all())
     history.set(String(id), [...(history.get(String(id)) ?? []), String(state)]);
-  return { rows, history, listed: rows.flatMap(suspectsOf) };
+  return { rows, history };
 }
 
 function rowOf(row: Record<string, unknown>): LedgerRow {
@@ -41,8 +41,6 @@ function rowOf(row: Record<string, unknown>): LedgerRow {
     videoId: textOf(row['video_id']),
     title: plan?.title ?? null,
     why: textOf(row['why']) ?? failure?.message ?? null,
-    suspects: (JSON.parse(String(row['suspects'])) as readonly string[]).length,
-    intent: textOf(row['intent']),
   };
 }
 
@@ -50,10 +48,13 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Create requests whose answer never came: dropcast counts them, and knows them by title. */
-function suspectsOf({ suspects, intent, title }: LedgerRow): ListedRecord[] {
-  const count = suspects + (intent === null ? 0 : 1);
-  return Array.from({ length: count }, () => ({ videoId: null, title: title ?? '' }));
+/** What `dropcast suspects --json` prints: the records that it says may be empty. */
+export function listedIn(output: string): readonly ListedRecord[] {
+  const line = output.split('\n').find((one) => one.startsWith('{"v":1')) ?? '{"suspects":[]}';
+  const { suspects } = JSON.parse(line) as {
+    readonly suspects: readonly { readonly video_id: string | null; readonly title: string }[];
+  };
+  return suspects.map(({ video_id: videoId, title }) => ({ videoId, title }));
 }
 
 /** Every regular file below a directory. */

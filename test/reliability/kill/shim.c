@@ -5,8 +5,9 @@
  *   SHIM_ROOTS  directories, separated by ':'
  *   SHIM_CALLS  names of calls that count, separated by ',' (see `NAMES`)
  *   SHIM_AT     number of the call, from 1; 0 only counts
- *   SHIM_DO     before | after | tear (half of the bytes, then the end) | NAME OF AN ERROR, like EIO
+ *   SHIM_DO     before | after | tear (half of the bytes, then the end) | NAME OF AN ERROR, like EIO | swap
  *   SHIM_REPEAT 1: an error comes back from every further call as well
+ *   SHIM_MATCH  of `swap`: counts only renames, links and unlinks of this path, and puts `SHIM_SWAP` there right before
  *   SHIM_TRACE  a file for what was seen: it is mapped, so a killed process has written everything
  */
 #define _GNU_SOURCE
@@ -40,7 +41,7 @@ struct trace {
 };
 
 static struct trace unmapped, *trace = &unmapped;
-static const char *roots, *calls, *action;
+static const char *roots, *calls, *action, *match, *swap;
 static uint32_t at;
 static int failure, is_repeated, is_on;
 
@@ -59,6 +60,8 @@ __attribute__((constructor)) static void begin(void) {
   roots = getenv("SHIM_ROOTS");
   calls = getenv("SHIM_CALLS");
   action = getenv("SHIM_DO");
+  match = getenv("SHIM_MATCH");
+  swap = getenv("SHIM_SWAP");
   if (roots == NULL || calls == NULL || action == NULL || number == NULL || file == NULL) return;
   at = (uint32_t)strtoul(number, NULL, 10);
   failure = errno_of(action);
@@ -107,7 +110,7 @@ static int name_fd(int fd, char *into, size_t size) {
 
 /* A path as it was given: from a directory, or through /proc/self/fd/N. */
 static int name_path(int directory, const char *path, char *into, size_t size) {
-  char start[4096];
+  char start[2048];
   int fd = -1, used = 0;
   if (path == NULL) return 0;
   if (sscanf(path, "/proc/self/fd/%d%n", &fd, &used) == 1 && used > 0) {
@@ -139,6 +142,11 @@ static enum verdict judge(const char *name, const char *what) {
   if (!is_this) return PASS;
   atomic_store(&trace->is_hit, 1);
   if (failure != 0) return FAIL;
+  if (strcmp(action, "swap") == 0) {
+    int (*real)(const char *, const char *) = (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+    if (real(swap, match) != 0) abort();
+    return PASS;
+  }
   if (strcmp(action, "after") == 0) return END_AFTER;
   if (strcmp(action, "tear") == 0) return TEAR;
   end();
@@ -147,7 +155,7 @@ static enum verdict judge(const char *name, const char *what) {
 
 static enum verdict judge_fd(const char *name, int fd) {
   char what[4096];
-  if (!is_on) return PASS;
+  if (!is_on || match != NULL) return PASS;
   int before = errno;
   int is_ours = name_fd(fd, what, sizeof what);
   /* Streams are written and read with the calls of files as well. */
@@ -158,10 +166,23 @@ static enum verdict judge_fd(const char *name, int fd) {
 }
 
 static enum verdict judge_path(const char *name, int directory, const char *path) {
-  char what[4096];
+  char what[8192];
   if (!is_on || !lists(calls, name)) return PASS;
   int before = errno;
-  enum verdict verdict = name_path(directory, path, what, sizeof what) ? judge(name, what) : PASS;
+  int is_meant = name_path(directory, path, what, sizeof what) && (match == NULL || strcmp(what, match) == 0);
+  enum verdict verdict = is_meant ? judge(name, what) : PASS;
+  errno = before;
+  return verdict;
+}
+
+/* A call that takes a file from one name to another. Its trace has the new one. */
+static enum verdict judge_names(const char *name, int a, const char *from, int b, const char *to) {
+  char what[8192];
+  if (match == NULL) return judge_path(name, b, to);
+  int before = errno;
+  int is_it = is_on && ((name_path(a, from, what, sizeof what) && strcmp(what, match) == 0) ||
+                        (name_path(b, to, what, sizeof what) && strcmp(what, match) == 0));
+  enum verdict verdict = is_it ? judge(name, what) : PASS;
   errno = before;
   return verdict;
 }
@@ -248,19 +269,23 @@ int unlinkat(int directory, const char *path, int flags) {
 }
 int rename(const char *from, const char *to) {
   REAL(int, "rename", const char *, const char *);
-  RUN(int, judge_path("rename", AT_FDCWD, to), real(from, to));
+  RUN(int, judge_names("rename", AT_FDCWD, from, AT_FDCWD, to), real(from, to));
 }
 int renameat(int a, const char *from, int b, const char *to) {
   REAL(int, "renameat", int, const char *, int, const char *);
-  RUN(int, judge_path("rename", b, to), real(a, from, b, to));
+  RUN(int, judge_names("rename", a, from, b, to), real(a, from, b, to));
+}
+int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
+  REAL(int, "renameat2", int, const char *, int, const char *, unsigned);
+  RUN(int, judge_names("rename", a, from, b, to), real(a, from, b, to, flags));
 }
 int link(const char *from, const char *to) {
   REAL(int, "link", const char *, const char *);
-  RUN(int, judge_path("link", AT_FDCWD, to), real(from, to));
+  RUN(int, judge_names("link", AT_FDCWD, from, AT_FDCWD, to), real(from, to));
 }
 int linkat(int a, const char *from, int b, const char *to, int flags) {
   REAL(int, "linkat", int, const char *, int, const char *, int);
-  RUN(int, judge_path("link", b, to), real(a, from, b, to, flags));
+  RUN(int, judge_names("link", a, from, b, to), real(a, from, b, to, flags));
 }
 
 /* Opening to create is an effect; any other is of interest for its errors only. */

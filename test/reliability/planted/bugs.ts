@@ -47,7 +47,10 @@ export const bugs = {
     caughtBy: 'no mixture of two versions is sent',
   },
   'a create request in doubt is repeated by the client library': {
-    edits: [{ anchor: 'if (!facts.isRepeatable && mayHaveHappened(error)) return null;', instead: '' }],
+    edits: [
+      { anchor: 'if (!facts.isRepeatable && mayHaveHappened(error)) return null;', instead: '' },
+      { anchor: 'return { priority, signal, maxRetries: 0 };', instead: 'return { priority, signal };' },
+    ],
     scenario: 'the answer to a create request is lost',
     caughtBy: 'every empty record is in use or listed',
   },
@@ -109,16 +112,79 @@ export const bugs = {
   'the hash is not compared before a file is deleted': {
     edits: [
       {
-        anchor: 'return hash.value === facts.sha256 ? null : notTheSame("its content is not what was sent");',
-        instead: 'return null;',
+        anchor: 'if (sha256 !== null && await reader.hash(checks.signal) !== sha256) throw',
+        instead: 'if (false) throw',
+      },
+      // Else the new time of change tells before the hash is needed.
+      {
+        anchor: 'return looksTheSame(one, other) && one.ctimeNs === other.ctimeNs;',
+        instead: 'return looksTheSame(one, other);',
       },
     ],
     scenario: 'a file is overwritten between ready and delete',
     caughtBy: 'no content is lost',
   },
   'a moved file overwrites what has its name': {
-    edits: [{ anchor: 'await link(from, to); await unlink(from);', instead: 'await rename(from, to);' }],
+    edits: [{ anchor: 'await link(file.path, to);', instead: 'await rename(file.path, to); return true;' }],
     scenario: 'another file has the name that a file is moved to',
     caughtBy: 'no content is lost',
   },
+  'a version that was given up counts as known': {
+    edits: [
+      { anchor: 'return facts !== null && stateOf(facts) === "superseded" ? null : facts;', instead: 'return facts;' },
+      {
+        anchor: 'return looksTheSame(one, other) && one.ctimeNs === other.ctimeNs;',
+        instead: 'return looksTheSame(one, other);',
+      },
+    ],
+    scenario: 'a file is overwritten while it is sent, and its time set back',
+    caughtBy: 'every file on disk is ready, or a person is told why',
+  },
+  'what was taken away to be deleted is not looked at again': {
+    edits: [
+      { anchor: 'requireSameFile(reader.stats, expected.version);', instead: '' },
+      {
+        anchor: 'if (sha256 !== null && await reader.hash(checks.signal) !== sha256) throw',
+        instead: 'if (false) throw',
+      },
+    ],
+    scenario: 'another file takes the name while a file is deleted',
+    caughtBy: 'no content is lost',
+  },
+  'a retry of everything takes what nothing can have cured': {
+    edits: [{ anchor: 'if (rule.takes === "any" || force) return null;', instead: 'return null;' }],
+    scenario: 'retry --all meets a file that is known to be cut off',
+    caughtBy: 'no file that is known to be incomplete is sent',
+  },
+  'a line of the receipts is trusted unseen': {
+    edits: [{ anchor: 'return isReceipt(value) ? value : "strange";', instead: 'return value;' }],
+    scenario: 'the receipts have a line that is not ours',
+    caughtBy: 'every process ends, in time and with an exit code that says how',
+  },
+  'a status word in other letters is another word': {
+    edits: [{ anchor: 'spelling.get(word.toLowerCase()) ?? word', instead: 'word' }],
+    scenario: 'the service writes its status words with capitals',
+    caughtBy: 'it gets there',
+  },
+  'once forgets the files that need a person since an earlier run': {
+    edits: [
+      {
+        anchor: '...await leftForYou(daemon.ledger, { folders, before: since }, isThere), ...files.toReversed()',
+        instead: '...files.toReversed()',
+      },
+    ],
+    scenario: 'once runs again while a file is held',
+    caughtBy: 'exit code 0 means that nobody is needed',
+  },
 } satisfies Record<string, PlantedBug>;
+
+/** Seen by nobody after a kill, because the kernel keeps what was written: the order of the system calls tells (kill/unsynced.ts). */
+export const durabilityBugs = {
+  'the ledger is written with synchronous=NORMAL': [
+    {
+      anchor: 'require(database, "synchronous", "FULL", 2);',
+      instead: 'require(database, "synchronous", "NORMAL", 1);',
+    },
+  ],
+  'receipts are written and not synced': [{ anchor: 'await file.datasync();', instead: '' }],
+} satisfies Record<string, readonly Edit[]>;

@@ -7,6 +7,8 @@ export interface Scenario {
   readonly world?: Omit<WorldOptions, 'program' | 'patienceMs'>;
   /** Waits of a minute are cut short in the copy of the program that plays it. */
   readonly isHurried?: boolean;
+  /** It works with compiled C. */
+  readonly needsCompiler?: boolean;
   play(world: World): Promise<void>;
 }
 

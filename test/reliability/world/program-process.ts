@@ -29,7 +29,7 @@ export function startProgram(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  let sent: string | null = null;
+  let sent: string | null = ['before', 'after', 'tear'].includes(env['SHIM_DO'] ?? '') ? 'SIGKILL' : null;
   child.stdout.on('data', (part) => (output += String(part)));
   child.stderr.on('data', (part) => (output += String(part)));
   const closed = new Promise<void>((resolve) => {

@@ -7,8 +7,8 @@ import type { HostOptions } from '../../e2e/video-host.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../support/scratch-directory.ts';
 import { until } from '../../support/until.ts';
-import type { Allowance, Evidence, Exit } from '../judge/evidence.ts';
-import { filesBelow, readLedger } from '../judge/gather.ts';
+import type { Allowance, Evidence, Exit, ListedRecord } from '../judge/evidence.ts';
+import { filesBelow, listedIn, readLedger } from '../judge/gather.ts';
 import { violationsOf } from '../judge/invariants.ts';
 import type { Violation } from '../judge/invariants.ts';
 import { startJudgedService } from './judged-service.ts';
@@ -113,16 +113,18 @@ export class World implements AsyncDisposable {
     await until(`${name} is ${states.join(' or ')}`, look, { withinMs: this.#options.patienceMs ?? 60_000 });
   }
 
+  /** After the end of every process. */
   async evidence(): Promise<Evidence> {
-    const { rows, history, listed } = await readLedger(this.scratch.file('state'));
+    const { rows, history } = await readLedger(this.scratch.file('state'));
+    const records = this.service.records();
     return {
       versions: this.people.all,
       disk: await filesBelow(this.scratch.file('inbox')),
-      records: this.service.records(),
+      records,
       journal: this.service.journal,
       rows,
       history,
-      listed,
+      listed: records.some(({ bodies }) => bodies.length === 0) ? await this.#listed() : [],
       exits: this.#exits,
       leaks: this.service.host.leaks,
       allows: this.#allows,
@@ -138,6 +140,11 @@ export class World implements AsyncDisposable {
     for (const process of this.#running) await this.stop(process, 'SIGKILL');
     await this.service[Symbol.asyncDispose]();
     await this.scratch[Symbol.asyncDispose]();
+  }
+
+  /** Only dropcast itself can say what it tells people: the ledger may hold more. */
+  async #listed(): Promise<readonly ListedRecord[]> {
+    return listedIn((await this.command(['suspects', '--json'])).stderr);
   }
 
   #config(state: string): string {

@@ -75,12 +75,12 @@ test('the package holds every part in its place, owned by root, with its mode', 
 
 const LAYOUT = [
   'etc/dropcast/',
-  'etc/dropcast/dropcast.yaml',
   'etc/logrotate.d/dropcast',
   'usr/bin/dropcast',
   'usr/lib/dropcast/dist/main.js',
   'usr/lib/dropcast/dist/media-info-thread.js',
   'usr/lib/dropcast/package.json',
+  'usr/lib/dropcast/dropcast.yaml',
   'usr/lib/dropcast/openapi.yaml',
   'usr/lib/dropcast/test/media/clip.mp4',
   'usr/lib/systemd/system/dropcast.service',
@@ -99,9 +99,17 @@ const LAYOUT = [
 ];
 const SPECIAL: Readonly<Record<string, string>> = {
   'etc/dropcast/': 'drwxr-x---',
-  'etc/dropcast/dropcast.yaml': '-rw-r-----',
   'usr/bin/dropcast': '-rwxr-xr-x',
 };
+
+// dpkg would ask which one to use whenever the example changes, and stop an upgrade that nobody watches.
+test('the example configuration is no file that dpkg manages', needs('dpkg-deb'), async () => {
+  const file = join(folder, 'dropcast.deb');
+  const files = await packageContents(root, node, AT);
+  await writeDeb({ version: '1.0.0', architecture: 'amd64', files, scripts: {}, epochSeconds: AT }, file, true);
+  const { stdout } = await run('dpkg-deb', ['--info', file, 'conffiles']);
+  expect(stdout).toBe('/etc/logrotate.d/dropcast\n');
+});
 
 test('the licence of everything that is bundled is passed on', async () => {
   const files = await packageContents(root, node, AT);

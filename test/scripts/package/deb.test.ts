@@ -9,6 +9,7 @@ const deb = {
   files: [
     { path: 'usr/bin/x', content: 'abc', mode: 0o755 },
     { path: 'etc/x/x.yaml', content: 'a: 1\n' },
+    { path: 'etc/empty/', content: '' },
   ],
   scripts: { postinst: '#!/bin/sh\n' },
   epochSeconds: 0,
@@ -36,7 +37,7 @@ test('scripts of the maintainer can be run', () => {
 });
 
 test('directories are listed from the outside to the inside', () => {
-  expect(directoriesOf(deb.files)).toEqual(['.', 'etc', 'etc/x', 'usr', 'usr/bin']);
+  expect(directoriesOf(deb.files)).toEqual(['.', 'etc', 'etc/empty', 'etc/x', 'usr', 'usr/bin']);
 });
 
 test('a machine that no package is made for is refused', () => {

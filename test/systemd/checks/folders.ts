@@ -128,6 +128,21 @@ export function checkFolders(scene: () => Scene): void {
     await expectOneVideo(scene(), '/home/alice/in/in_the_new_one.mp4', sha256);
   });
 
+  test('a link that a user made on the way to a folder gives the service nothing', async () => {
+    const { box } = scene();
+    await box.read(
+      `runuser -u alice -- sh -c 'mkdir -p "/home/alice/x:/usr/lib/dropcast/bin" && ln -s "x:/usr/lib/dropcast/bin" /home/alice/drop'`,
+    );
+    await configure(box, settings([...folders, '/home/alice/drop'], moving));
+    for (const command of ['dropcast systemd drop-in', 'dropcast systemd drop-in --install', 'dropcast check']) {
+      const { code, stdout, stderr } = await box.run(command);
+      expect({ command, code }).not.toMatchObject({ code: 0 });
+      expect(stdout + stderr).toContain('the symbolic link "/home/alice/drop", which others than root can change');
+    }
+    expect(await box.read('cat /etc/systemd/system/dropcast.service.d/folders.conf')).not.toContain('/home/alice/drop');
+    await configure(box, settings(folders, moving));
+  });
+
   test('a folder that is missing at the start is reported, and used once a disk is mounted there', async () => {
     const { box } = scene();
     expect(await box.read('dropcast status')).toMatch(/Folder \/srv\/disk: (?!watching)/);

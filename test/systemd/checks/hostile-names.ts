@@ -93,6 +93,18 @@ export function checkHostileNames(box: () => Box): void {
     expect(settings(after)).toEqual(settings(before));
   });
 
+  test('the service waits for the mount units that systemd would make, whatever their names', async () => {
+    const paths = [...homes, ...others];
+    const mounted = paths.map((path) => folder('/srv/plain', { mountPoint: path }));
+    const { properties, complaints } = await start(box(), textFor(mounted));
+    const escaped = await box().read(`systemd-escape --path --suffix=mount -- ${paths.map(quoted).join(' ')}`);
+    const short = escaped.split(' ').filter((unit) => Buffer.byteLength(unit) < 256);
+    expect(short.length).toBeGreaterThan(paths.length - 3);
+    for (const key of ['Wants', 'After'])
+      expect(unitsIn(properties.get(key) ?? '')).toEqual(expect.arrayContaining(short));
+    expect(complaints).toBe('');
+  });
+
   test.each(unbindable)('a folder of /home with the name %j is refused', (name) => {
     expect(() => textFor([folder(`/home/${name}`)])).toThrow(UnitError);
     expect(() => textFor([folder('/srv/link', { realPath: `/home/${name}` })])).toThrow(UnitError);
@@ -116,6 +128,11 @@ export function checkHostileNames(box: () => Box): void {
       .filter((gid) => gid !== 0);
     expect(joined?.toSorted()).toEqual(gids);
   });
+}
+
+/** Names of units as `systemctl show` prints them: quoted where they contain a backslash. */
+function unitsIn(list: string): readonly string[] {
+  return list.split(' ').map((name) => name.replaceAll('"', '').replaceAll('\\\\', '\\'));
 }
 
 function folder(path: string, more: Partial<FolderNeeds> = {}): FolderNeeds {

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { until } from '../../../support/until.ts';
 import type { World } from '../../world/world.ts';
 import type { Scenario } from '../scenario.ts';
+import { everythingWasSeen, isReady } from './seen.ts';
 
 /** More than the kernel's socket buffers hold: an upload of it can be stopped in its middle. */
 const beyondBuffers = 24 * 1024 * 1024;
@@ -107,17 +108,6 @@ async function changedMidway(world: World, { isTimeKept }: { readonly isTimeKept
 async function isForgotten(world: World): Promise<boolean> {
   await everythingWasSeen(world);
   return (await world.file('a.mpg'))?.state === 'superseded';
-}
-
-/** Whatever lay there before was looked at when a file that comes now is through. */
-async function everythingWasSeen(world: World): Promise<void> {
-  const name = `seen-${randomBytes(4).toString('hex')}.mpg`;
-  await world.drop(name);
-  await world.reaches(name, 'done');
-}
-
-function isReady(world: World, title: string): boolean {
-  return [...world.service.host.videos.values()].some((video) => video.title === title && video.status === 'ready');
 }
 
 /** Processing of the first video never ends by itself. */

@@ -1,0 +1,109 @@
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import { limitedBody, MOST_BODY_BYTES } from '../http/limited-body.ts';
+import type { Daemon } from './daemon.ts';
+import { viewOf } from './file-view.ts';
+import { retry } from './retry.ts';
+import type { Wanted } from './retry.ts';
+import { dismiss, suspectsOf } from './suspects.ts';
+import { filesOf, foundOf, statusOf } from './view.ts';
+
+/** Result of a reload. */
+export interface Reloaded {
+  /** False: the new configuration has errors, and the old one stays in use. */
+  readonly ok: boolean;
+  /** Errors if it failed, else warnings; one line each. */
+  readonly problems: readonly string[];
+  /** The file that the daemon reads. */
+  readonly config: string;
+}
+
+/** Of one list, for the daemon's user: as many as it may know (the range of `ls --limit`). */
+const MOST_FILES = 1_000_000;
+
+/** Some megabytes of memory for one list. */
+const MOST_FOR_MEMBERS = 1_000;
+
+/** What the sockets offer beyond the daemon itself. */
+export interface ControlPorts {
+  /** Reads, checks and applies the configuration. */
+  reload(): Promise<Reloaded>;
+  /** A link to the status page that works once; null without a page. */
+  pageLink(): string | null;
+}
+
+/**
+ * What members of the socket's group may do: look, and change nothing.
+ *
+ * @param mostFiles of one list
+ */
+export function readRoutes(
+  daemon: Daemon,
+  { pageLink }: Pick<ControlPorts, 'pageLink'>,
+  mostFiles = MOST_FOR_MEMBERS,
+): Hono {
+  const { ledger } = daemon;
+  const app = new Hono();
+  app.onError((error, context) => refuse(context, 500, error.message));
+  app.notFound((context) =>
+    context.req.method === 'GET'
+      ? refuse(context, 404, 'this daemon does not know the command: it is another version; restart it')
+      : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
+  );
+  app.get('/status', async (context) => context.json(await statusOf(ledger, daemon)));
+  app.get('/files', async (context) => {
+    const states = context.req.query('states')?.split(',').filter(Boolean) ?? [];
+    const limit = Number(context.req.query('limit') ?? 100);
+    if (!Number.isInteger(limit) || limit < 1 || limit > mostFiles)
+      return refuse(
+        context,
+        400,
+        `one list may have 1 to ${mostFiles} files; root and the user of the daemon get more`,
+      );
+    return context.json(await filesOf(ledger, daemon, { states, limit }));
+  });
+  app.get('/file', async (context) => {
+    return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
+  });
+  app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
+  app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
+  return app;
+}
+
+/** Everything, for root and the daemon's own user. */
+export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
+  const app = readRoutes(daemon, ports, MOST_FILES);
+  app.post('/suspects/dismiss', (context) =>
+    withBody(context, async (body) => context.json(await dismiss(daemon, body as { readonly names: string[] }))),
+  );
+  app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
+  app.post('/suspects/dismiss', (context) =>
+    withBody(context, async (body) =>
+      context.json(await dismiss(daemon, body as { readonly names: readonly string[] })),
+    ),
+  );
+  app.post('/add', (context) =>
+    withBody(context, async (body) => {
+      const { path } = body as { readonly path: string };
+      const result = await daemon.folders.add(path);
+      if (!result.ok) return context.json({ v: 1, ok: false, why: result.why });
+      const [facts] = await daemon.ledger.find(path);
+      return context.json({ v: 1, ok: true, as: result.as, file: facts === undefined ? null : viewOf(daemon, facts) });
+    }),
+  );
+  app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
+  return app;
+}
+
+/** The same program is on both ends, so what it sends has the right form. */
+async function withBody(context: Context, answer: (body: unknown) => Promise<Response>): Promise<Response> {
+  const body = await limitedBody(context.req.raw);
+  if (body === null)
+    return refuse(context, 413, `a command may have ${MOST_BODY_BYTES / 1024} KiB: name fewer files at once`);
+  return answer(JSON.parse(new TextDecoder().decode(body)));
+}
+
+function refuse(context: Context, status: 400 | 403 | 404 | 413 | 500, message: string): Response {
+  // The rest of a body that was not read is not waited for.
+  return context.json({ error: { message } }, status, status === 413 ? { connection: 'close' } : {});
+}

@@ -1,0 +1,99 @@
+import { parseTemplate } from './template.ts';
+import type { TemplatePart } from './template.ts';
+
+/** Where `after_ready: move` puts files. Both paths are relative to the folder, with `/`. */
+export interface MoveTarget {
+  /** Whether a file lies below a directory that the template may give. */
+  holdsFile(path: string): boolean;
+  /** Whether a directory is one that the template may give, or lies below one. */
+  holdsDirectory(path: string): boolean;
+}
+
+/**
+ * The directories that a template may give, so that nothing in them is taken for new: a file that was moved there is done, even if
+ * nobody remembers it. Everything below the fixed beginning of the template belongs to it; where it begins with a word, every
+ * directory does that some file could be moved to.
+ *
+ * @returns null for a template that any directory could come from, as `{name}`: then only the ledger tells. `isVague` finds these
+ */
+export function moveTarget(template: string): MoveTarget | null {
+  const segments = segmentsOf(template);
+  if (!segments.some(isTelling)) return null;
+  const firstWord = segments.findIndex((parts) => !isFixed(parts));
+  const beginning = firstWord > 0 ? segments.slice(0, firstWord) : segments;
+  const pattern = new RegExp(`^${beginning.map(patternOf).join('')}`, 'su');
+  return {
+    holdsFile: (path) => pattern.test(path),
+    holdsDirectory: (path) => pattern.test(`${path}/`),
+  };
+}
+
+/** Whether any directory could come from a template, so that what was moved there cannot be told from new files. */
+export function isVague(template: string): boolean {
+  return !segmentsOf(template).some(isTelling);
+}
+
+type Segment = readonly TemplatePart[];
+
+/** The template, split at its own slashes. Values may bring further ones. */
+function segmentsOf(template: string): readonly Segment[] {
+  const parsed = parseTemplate(template);
+  const segments: TemplatePart[][] = [[]];
+  for (const part of parsed.ok ? parsed.parts : []) {
+    if (part.kind === 'word') segments.at(-1)?.push(part);
+    else
+      for (const [n, text] of part.text.split('/').entries()) {
+        if (n > 0) segments.push([]);
+        if (text !== '') segments.at(-1)?.push({ kind: 'text', text });
+      }
+  }
+  return segments.filter((parts) => parts.length > 0 && !(isFixed(parts) && textOf(parts) === '.'));
+}
+
+function isFixed(parts: Segment): boolean {
+  return parts.every(({ kind }) => kind === 'text');
+}
+
+function textOf(parts: Segment): string {
+  return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+}
+
+/** Whether a segment tells a directory of ours from others: by a letter or digit, or by a date. */
+function isTelling(parts: Segment): boolean {
+  return /[\p{L}\p{N}]/u.test(textOf(parts)) || parts.some((part) => part.kind === 'word' && part.word === 'date');
+}
+
+/** What a segment may become, with the slash after it; see `renderDirectory` for what is replaced. */
+function patternOf(parts: Segment): string {
+  if (isFixed(parts)) return `${escaped(clean(textOf(parts)))}/`;
+  const pattern = parts
+    .map((part) => (part.kind === 'text' ? textPattern(part.text) : wordPattern(part.word)))
+    .join('');
+  // A word may be empty, and a segment without a character is left out.
+  return isTelling(parts) ? `${pattern}/` : `(?:${pattern}/)?`;
+}
+
+/** `undated`: see the template. Dates after the year 9999 have a sign and six digits. */
+const date = String.raw`(?:\d{4}-\d{2}-\d{2}|[+-]\d{6}-\d{2}-\d{2}|undated)`;
+
+function wordPattern(word: string): string {
+  if (word === 'date') return date;
+  return ['dir', 'dirs', 'path'].includes(word) ? '.*' : '[^/]*';
+}
+
+/** Dots become `_` where they come to stand at the beginning of a segment. */
+function textPattern(text: string): string {
+  return text
+    .replace(/\p{Cc}/gu, '_')
+    .split(/\.+/u)
+    .map(escaped)
+    .join('[._]+');
+}
+
+function clean(segment: string): string {
+  return segment.replace(/\p{Cc}/gu, '_').replace(/^\.+/u, '_');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/gu, (character) => `\\${character}`);
+}

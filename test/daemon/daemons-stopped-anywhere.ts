@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mkdir, writeFile } from 'node:fs/promises';
+
+import { loadConfig } from '../../src/config/load.ts';
+import { startDaemon } from '../../src/daemon/daemon.ts';
+import type { Daemon } from '../../src/daemon/daemon.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import { startServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+// A program of its own: it stops a daemon in each kind of wait, and has then nothing left to stay for.
+
+const json = (response: ServerResponse, status: number, value: unknown): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+};
+
+/** When a daemon is stopped, and how the service behaves until then. */
+const moments: Readonly<
+  Record<string, { serve(request: IncomingMessage, response: ServerResponse): void; isThere(daemon: Daemon): boolean }>
+> = {
+  'in an upload that nobody answers': {
+    serve: (request, response) => {
+      request.resume();
+      const uploadUrl = `http://${request.headers.host}/put`;
+      if (request.method === 'POST') json(response, 201, { id: 'vid_1', upload_url: uploadUrl, status: 'pending' });
+    },
+    isThere: (daemon) => daemon.conductor.uploads().some(({ sentBytes }) => sentBytes > 0),
+  },
+  'while the service is away': {
+    serve: (request) => void request.socket.destroy(),
+    isThere: (daemon) => daemon.conductor.pause() !== null,
+  },
+  'while it is rate limited': {
+    serve: (request, response) => {
+      request.resume();
+      response.setHeader('retry-after', '3600');
+      json(response, 429, { error: { code: 'rate_limited', message: 'later' } });
+    },
+    isThere: (daemon) => daemon.gate.snapshot().waiting > 0,
+  },
+};
+
+for (const [moment, { serve, isThere }] of Object.entries(moments)) {
+  await using service = await startServer(serve);
+  await using scratch = await scratchDirectory();
+  await mkdir(scratch.file('inbox'));
+  for (const name of ['a', 'b', 'c', 'd']) await scratch.write(`inbox/${name}.mpg`, `some bytes of ${name}`);
+  const text = `
+service: { base_url: "${service.origin}/v1", api_key: key_0123456789 }
+state_dir: ${scratch.file('state')}
+folders: [{ path: ${scratch.file('inbox')}, settle: 200ms, rules: [{ match: "**", channel: ch_main }] }]
+status: { listen: off }
+`;
+  await writeFile(scratch.file('dropcast.yaml'), text, { mode: 0o600 });
+  const given = { cwd: scratch.path, env: {}, home: scratch.path };
+  const { config } = await loadConfig(scratch.file('dropcast.yaml'), given);
+  if (config === null) throw new Error('the configuration is wrong');
+  const daemon = await startDaemon(config, silentLogger);
+  await until(moment, () => isThere(daemon));
+  await daemon.stop(AbortSignal.abort());
+  const timers = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  process.stdout.write(`stopped ${moment}: ${timers} timers left\n`);
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { bugs, durabilityBugs } from './planted/bugs.ts';
+import { scenarios } from './planted/scenarios.ts';
+
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/reliability.md'), 'utf8');
+
+describe('docs/reliability.md', () => {
+  test('lists every planted bug, and who catches it', () => {
+    const planted = Object.entries(bugs).map(([name, { scenario, caughtBy }]) => [name, scenario, caughtBy]);
+    const order = Object.keys(durabilityBugs).map((name) => [name, 'one file is uploaded', 'order of calls']);
+    expect(rowsBelow('## Planted bugs')).toEqual([...planted, ...order]);
+  });
+
+  test('names a test for every scenario', () => {
+    const named = rowsBelow('## Edges and their tests').map(([, place]) => place);
+    for (const name of Object.keys(scenarios)) expect(named).toContain(`planted.e2e.test.ts: ${name}`);
+  });
+
+  const edges = rowsBelow('## Edges and their tests');
+  test.for(edges)('the test of "%s" exists', ([, place = '']) => {
+    const [file = '', name = ''] = place.split(/: (.*)/);
+    const text = readFileSync(join(root, file.includes('/') ? file : `test/reliability/planted/${file}`), 'utf8');
+    const isScenario = file === 'planted.e2e.test.ts' && name in scenarios;
+    expect(isScenario || text.replaceAll(/\\(?=['"`])/g, '').includes(name), place).toBe(true);
+  });
+});
+
+/** The cells of the table below a heading. */
+function rowsBelow(heading: string): readonly (readonly string[])[] {
+  const [, section = ''] = page.split(`${heading}\n`);
+  const [text = ''] = section.split('\n## ');
+  const lines = text.split('\n').filter((line) => line.startsWith('|'));
+  return lines.slice(2).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { has, needs } from '../../support/needs.ts';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../../support/scratch-directory.ts';
+import { durabilityBugs } from '../planted/bugs.ts';
+import { plant } from '../planted/plant.ts';
+import { sizes } from '../sizes.ts';
+import { chainsOf, errorsOf } from './choice.ts';
+import { playRandomKills } from './random-kills.ts';
+import { playRun, traceOf, workloads } from './runs.ts';
+import type { Tools, Workload } from './runs.ts';
+import { compileShim } from './shim.ts';
+import type { Trace } from './shim.ts';
+import { sentUnsynced } from './unsynced.ts';
+
+const { chains, errors, stations, killsPerStation, seed } = sizes.quick;
+const names = Object.keys(workloads) as Workload[];
+
+/** Not survived yet: `test.fails` fails once it is. */
+const toBeMended: ReadonlySet<Workload> = new Set<Workload>(['changed']);
+const testOf = (workload: Workload) => (toBeMended.has(workload) ? test.fails : test);
+
+let scratch: ScratchDirectory;
+let tools: Tools;
+beforeAll(async () => {
+  scratch = await scratchDirectory();
+  const env = { NODE_COMPILE_CACHE: scratch.file('compiled') };
+  const shim = has('cc') ? await compileShim(scratch.path) : '';
+  tools = { program: inject('program'), shim, env };
+});
+afterAll(() => scratch[Symbol.asyncDispose]());
+
+describe.concurrent('killed at a system call, started again', needs('cc'), () => {
+  for (const workload of names)
+    testOf(workload)(`${workload}: nothing is lost, doubled or left behind`, async () => {
+      const trace = await traceOf({ workload, seed }, { action: 'before', at: 0 }, tools);
+      const runs = chainsOf(trace, { workload, seed, count: chains / names.length });
+      let kills = 0;
+      for (const run of runs) {
+        const { violations, name, hits } = await playRun(run, tools);
+        kills += hits.filter(Boolean).length;
+        expect(violations, `replay with: npm run test:reliability -- --replay '${name}'`).toEqual([]);
+      }
+      console.info(`${workload}: ${kills} kills in ${runs.length} chains, nothing lost, doubled or left behind`);
+    });
+});
+
+describe.concurrent('a system call fails once', needs('cc'), () => {
+  for (const workload of names)
+    testOf(workload)(`${workload}: nothing is lost, doubled or left behind`, async () => {
+      const trace = await traceOf({ workload, seed }, { action: 'EIO', at: 0 }, tools);
+      for (const run of errorsOf(trace, { workload, seed, count: Math.ceil(errors / names.length) })) {
+        const { violations, name } = await playRun(run, tools);
+        expect(violations, `replay with: npm run test:reliability -- --replay '${name}'`).toEqual([]);
+      }
+    });
+});
+
+describe.concurrent('killed at random moments', () => {
+  for (let n = 0; n < stations; n += 1)
+    test(`${killsPerStation} times, while files keep coming (${seed}-${n})`, async () => {
+      expect(await playRandomKills({ kills: killsPerStation, seed: `${seed}-${n}` }, tools)).toEqual([]);
+    });
+});
+
+describe.concurrent('no request leaves before what it stands for is on disk', needs('cc'), () => {
+  const traceOne = async (program: string): Promise<Trace> => {
+    const trace = await traceOf({ workload: 'single', seed }, { action: 'before', at: 0 }, { ...tools, program });
+    expect(trace.calls.filter((call) => call === 'send tcp').length).toBeGreaterThan(2);
+    return trace;
+  };
+
+  test('the ledger and the receipts are synced before each request', async () => {
+    expect(sentUnsynced(await traceOne(tools.program))).toEqual([]);
+  });
+
+  for (const [name, edits] of Object.entries(durabilityBugs))
+    test(`caught: ${name}`, async () => {
+      const program = await plant(tools.program, scratch.file(name.replaceAll(/\W/g, '-')), edits);
+      expect(sentUnsynced(await traceOne(program))).not.toEqual([]);
+    });
+});

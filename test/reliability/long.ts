@@ -1,0 +1,72 @@
+import type { Finding } from './planted/scenario.ts';
+import { errorPoints, killPoints, sample } from './kill/points.ts';
+import type { Point } from './kill/points.ts';
+import { playRandomKills } from './kill/random-kills.ts';
+import { nameOf, playRun, traceOf, workloads } from './kill/runs.ts';
+import type { Tools, Workload } from './kill/runs.ts';
+import type { Trace } from './kill/shim.ts';
+
+/** A part of the long run. */
+export interface LongPart {
+  readonly name: string;
+  cases(tools: Tools): Promise<readonly LongCase[]>;
+}
+
+interface LongCase {
+  readonly name: string;
+  play(tools: Tools): Promise<readonly Finding[]>;
+}
+
+/** Points beyond the traced run: another order of threads may make more calls. */
+const further = 20;
+
+const stations = 200;
+const killsPerStation = 50;
+
+/** @param share of all points and kills, from 0 to 1 */
+export function longParts(seed: string, share: number): readonly LongPart[] {
+  const of = <T>(all: readonly T[]): readonly T[] => sample(all, Math.ceil(all.length * share), seed);
+  const names = Object.keys(workloads) as Workload[];
+  return [
+    ...names.map((workload) => ({
+      name: `kill at every call, ${workload}`,
+      cases: async (tools: Tools) =>
+        of(runsAt(workload, seed, await pointsOf(workload, seed, tools, 'before', killPoints))),
+    })),
+    ...names.map((workload) => ({
+      name: `error of every call, ${workload}`,
+      cases: async (tools: Tools) =>
+        of(runsAt(workload, seed, await pointsOf(workload, seed, tools, 'EIO', errorPoints))),
+    })),
+    {
+      name: `kill at random moments, ${killsPerStation} each`,
+      cases: async () => of(Array.from({ length: stations }, (_, n) => randomKills(`${seed}-${n}`))),
+    },
+  ];
+}
+
+async function pointsOf(
+  workload: Workload,
+  seed: string,
+  tools: Tools,
+  action: 'before' | 'EIO',
+  every: (trace: Trace) => readonly Point[],
+): Promise<readonly Point[]> {
+  const trace = await traceOf({ workload, seed }, { action, at: 0 }, tools);
+  const calls = [...trace.calls, ...Array.from({ length: further }, () => trace.calls.at(-1) ?? '')];
+  return every({ ...trace, calls });
+}
+
+function runsAt(workload: Workload, seed: string, points: readonly Point[]): readonly LongCase[] {
+  return points.map((point) => {
+    const run = { workload, seed, points: [point] };
+    return { name: nameOf(run), play: async (tools) => (await playRun(run, tools)).violations };
+  });
+}
+
+function randomKills(seed: string): LongCase {
+  return {
+    name: `random kills, seed ${seed}`,
+    play: (tools) => playRandomKills({ kills: killsPerStation, seed }, tools),
+  };
+}

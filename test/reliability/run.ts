@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { programFiles } from '../../scripts/package/contents.ts';
+import { writeTree } from '../../scripts/package/packaged-file.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import type { Finding } from './planted/scenario.ts';
+import { longParts } from './long.ts';
+import type { LongPart } from './long.ts';
+import { parseRun, playRun } from './kill/runs.ts';
+import type { Tools } from './kill/runs.ts';
+import { compileShim } from './kill/shim.ts';
+
+// `npm run test:reliability`            the quick part, which `npm test` runs too
+// `npm run test:reliability -- --long`  every kill, every error, 10,000 random kills, 100,000 simulated seeds
+// `npm run test:reliability -- --replay 'moved:before/137@quick'`
+
+const root = join(import.meta.dirname, '../..');
+const node = join(root, 'node_modules/.bin/node');
+
+const { values: options } = parseArgs({
+  options: {
+    long: { type: 'boolean', default: false },
+    /** Of the long run: a name of a part. */
+    only: { type: 'string' },
+    replay: { type: 'string' },
+    seed: { type: 'string', default: 'long' },
+    /** Of the long run: so many of every 100 points and kills. */
+    percent: { type: 'string', default: '100' },
+  },
+});
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  if (options.replay === undefined && !options.long) return await vitest();
+  await using scratch = await scratchDirectory();
+  const tools = await prepare(scratch.path);
+  if (options.replay !== undefined)
+    return report(options.replay, (await playRun(parseRun(options.replay), tools)).violations);
+  let bad = options.only === undefined ? await vitest() : 0;
+  for (const part of longParts(options.seed, Number(options.percent) / 100))
+    if (options.only === undefined || part.name.includes(options.only)) bad += await runPart(part, tools);
+  const simulation = join(import.meta.dirname, 'simulation/run.ts');
+  if (existsSync(simulation) && (options.only ?? 'simulation') === 'simulation')
+    bad += await command([simulation, '--seeds', '100000', '--from', '1']);
+  return bad === 0 ? 0 : 1;
+}
+
+/** The program as the package has it. */
+async function prepare(folder: string): Promise<Tools> {
+  const { files } = await programFiles(root);
+  await writeTree(files, folder, 0);
+  const program = join(folder, 'usr/lib/dropcast/dist/main.js');
+  return { program, shim: await compileShim(folder), env: { NODE_COMPILE_CACHE: join(folder, 'compiled') } };
+}
+
+/** Several at a time: a run mostly waits. @returns how many went wrong */
+async function runPart({ name, cases }: LongPart, tools: Tools): Promise<number> {
+  const all = await cases(tools);
+  const queue = all.entries();
+  let [done, bad] = [0, 0];
+  const work = async (): Promise<void> => {
+    for (const [, one] of queue) {
+      bad += report(one.name, await one.play(tools));
+      done += 1;
+      if (done % 100 === 0) console.info(`${name}: ${done} of ${all.length}, ${bad} bad`);
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, work));
+  console.info(`${name}: ${done - bad} of ${all.length} (seed ${options.seed})`);
+  return bad;
+}
+
+function report(name: string, found: readonly Finding[]): number {
+  if (found.length === 0) return 0;
+  console.error(`\n${name}\n  npm run test:reliability -- --replay '${name}'`);
+  for (const { invariant, what, evidence } of found) console.error(`  ${invariant}: ${what}: ${evidence}`);
+  return 1;
+}
+
+function vitest(): Promise<number> {
+  return command([join(root, 'node_modules/vitest/vitest.mjs'), 'run', 'test/reliability']);
+}
+
+function command(args: readonly string[]): Promise<number> {
+  const child = spawn(node, [...args], { cwd: root, stdio: 'inherit' });
+  return new Promise((resolve) => {
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
