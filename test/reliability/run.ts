@@ -34,6 +34,8 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   if (options.replay === undefined && !options.long) return await vitest();
+  // The explorer's longer bounds.
+  if (options.long) process.env['DROPCAST_LONG'] = '1';
   await using scratch = await scratchDirectory();
   const tools = await prepare(scratch.path);
   if (options.replay !== undefined) return await replayOne(options.replay, tools);
