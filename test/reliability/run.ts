@@ -6,12 +6,10 @@ import { programFiles } from '../../scripts/package/contents.ts';
 import { writeTree } from '../../scripts/package/packaged-file.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { Finding } from './planted/scenario.ts';
-import { longParts } from './long.ts';
+import { longParts, replay } from './long.ts';
 import type { LongPart } from './long.ts';
-import { parseRun, playRun } from './kill/runs.ts';
 import type { Tools } from './kill/runs.ts';
 import { compileShim } from './kill/shim.ts';
-import { playNamed } from './matrix/matrix.ts';
 
 // `npm run test:reliability`            the quick part, which `npm test` runs too
 // `npm run test:reliability -- --long`  every kill, every error, 10,000 random kills, 100,000 simulated seeds
@@ -36,9 +34,11 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   if (options.replay === undefined && !options.long) return await vitest();
+  // The explorer's longer bounds.
+  if (options.long) process.env['DROPCAST_LONG'] = '1';
   await using scratch = await scratchDirectory();
   const tools = await prepare(scratch.path);
-  if (options.replay !== undefined) return report(options.replay, await replay(options.replay, tools));
+  if (options.replay !== undefined) return await replayOne(options.replay, tools);
   let bad = options.only === undefined ? await vitest() : 0;
   for (const part of longParts(options.seed, Number(options.percent) / 100))
     if (options.only === undefined || part.name.includes(options.only)) bad += await runPart(part, tools);
@@ -48,9 +48,10 @@ async function main(): Promise<number> {
   return bad === 0 ? 0 : 1;
 }
 
-async function replay(name: string, tools: Tools): Promise<readonly Finding[]> {
-  const play = playNamed(name);
-  return play === null ? (await playRun(parseRun(name), tools)).violations : play.play(tools);
+async function replayOne(name: string, tools: Tools): Promise<number> {
+  const found = await replay(name, tools);
+  if (found.length === 0) console.info(`${name}: nothing lost, doubled or left behind`);
+  return report(name, found);
 }
 
 /** The program as the package has it. */
