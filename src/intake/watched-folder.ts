@@ -127,7 +127,8 @@ export class WatchedFolder implements AsyncDisposable {
   /** The videos and links that settle or are compared; a sidecar counts with its video. */
   settling(): readonly SettlingFile[] {
     const settling = this.watcher.settling().filter(({ path }) => this.router.accepts(path) !== 'sidecar');
-    const unread = this.intake.unread().filter(({ path }) => !settling.some((file) => file.path === path));
+    const settlingPaths = new Set(settling.map(({ path }) => path));
+    const unread = this.intake.unread().filter(({ path }) => !settlingPaths.has(path));
     return [
       ...settling,
       ...unread.map(({ folder, path, version: { size } }) => ({ folder, path, size, why: isCompared })),
