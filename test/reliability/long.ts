@@ -1,8 +1,8 @@
 import type { Finding } from './planted/scenario.ts';
 import { errorPoints, killPoints, sample } from './kill/points.ts';
 import type { Point } from './kill/points.ts';
-import { playRandomKills } from './kill/random-kills.ts';
-import { nameOf, playRun, traceOf, workloads } from './kill/runs.ts';
+import { nameOfRandom, playRandomKills } from './kill/random-kills.ts';
+import { nameOf, parseRun, playRun, traceOf, workloads } from './kill/runs.ts';
 import type { Tools, Workload } from './kill/runs.ts';
 import type { Trace } from './kill/shim.ts';
 
@@ -65,8 +65,13 @@ function runsAt(workload: Workload, seed: string, points: readonly Point[]): rea
 }
 
 function randomKills(seed: string): LongCase {
-  return {
-    name: `random kills, seed ${seed}`,
-    play: (tools) => playRandomKills({ kills: killsPerStation, seed }, tools),
-  };
+  const run = { kills: killsPerStation, seed };
+  return { name: nameOfRandom(run), play: (tools) => playRandomKills(run, tools) };
+}
+
+/** Plays a run again by its name. */
+export async function replay(name: string, tools: Tools): Promise<readonly Finding[]> {
+  const [, kills, seed = ''] = /^random:(\d+)@(.*)$/.exec(name) ?? [];
+  if (kills !== undefined) return playRandomKills({ kills: Number(kills), seed }, tools);
+  return (await playRun(parseRun(name), tools)).violations;
 }

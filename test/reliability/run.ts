@@ -6,9 +6,8 @@ import { programFiles } from '../../scripts/package/contents.ts';
 import { writeTree } from '../../scripts/package/packaged-file.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { Finding } from './planted/scenario.ts';
-import { longParts } from './long.ts';
+import { longParts, replay } from './long.ts';
 import type { LongPart } from './long.ts';
-import { parseRun, playRun } from './kill/runs.ts';
 import type { Tools } from './kill/runs.ts';
 import { compileShim } from './kill/shim.ts';
 
@@ -35,10 +34,11 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   if (options.replay === undefined && !options.long) return await vitest();
+  // The explorer's longer bounds.
+  if (options.long) process.env['DROPCAST_LONG'] = '1';
   await using scratch = await scratchDirectory();
   const tools = await prepare(scratch.path);
-  if (options.replay !== undefined)
-    return report(options.replay, (await playRun(parseRun(options.replay), tools)).violations);
+  if (options.replay !== undefined) return await replayOne(options.replay, tools);
   let bad = options.only === undefined ? await vitest() : 0;
   for (const part of longParts(options.seed, Number(options.percent) / 100))
     if (options.only === undefined || part.name.includes(options.only)) bad += await runPart(part, tools);
@@ -46,6 +46,12 @@ async function main(): Promise<number> {
   if (existsSync(simulation) && (options.only ?? 'simulation') === 'simulation')
     bad += await command([simulation, '--seeds', '100000', '--from', '1']);
   return bad === 0 ? 0 : 1;
+}
+
+async function replayOne(name: string, tools: Tools): Promise<number> {
+  const found = await replay(name, tools);
+  if (found.length === 0) console.info(`${name}: nothing lost, doubled or left behind`);
+  return report(name, found);
 }
 
 /** The program as the package has it. */
