@@ -84,7 +84,13 @@ describe('a missing ledger', () => {
 
 test('what the file system refuses keeps its own reason when the ledger is opened', async () => {
   const refused = (code: string): Error => Object.assign(new Error(`${code}: no`), { code, syscall: 'open' });
-  for (const [code, reason] of Object.entries({ EDQUOT: 'quota', EROFS: 'read-only', ENOSPC: 'full' })) {
+  for (const [code, reason] of Object.entries({
+    EDQUOT: 'quota',
+    EROFS: 'read-only',
+    ENOSPC: 'full',
+    EIO: 'fails to read or write',
+    EMFILE: 'too many files open',
+  })) {
     const { message } = await explainOpening(refused(code), '/state/ledger.db');
     expect(message).toContain('/state/ledger.db');
     expect(message).toContain(reason);
