@@ -72,7 +72,9 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   const repaired = (what: string): void => logger.warn('Found damage in the state directory', { what });
   const state = await openState(config, stack, {
     repaired,
-    failureLogBroke: (error) => parts.conductor.broke('failure log', error),
+    // No reason to stop work: the rows and their history have each failure.
+    failureLogBroke: (err) =>
+      logger.error('Failures are not written to the failure log', { path: config.failureLog, err }),
   });
   const { ledger } = state;
   ledger.repairs.forEach(repaired);
