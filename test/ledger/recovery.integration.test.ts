@@ -96,6 +96,9 @@ test('what the file system refuses keeps its own reason when the ledger is opene
     expect(message).toContain(reason);
     expect(message).toContain(code);
   }
+  // As Node says it.
+  const quota = Object.assign(refused('Unknown system error -122'), { errno: -122 });
+  expect((await explainOpening(quota, '/state/ledger.db')).message).toContain('quota is used up (EDQUOT)');
   const bug = new TypeError('x is not a function');
   await expect(explainOpening(bug, '/state/ledger.db')).rejects.toBe(bug);
 });
