@@ -1,7 +1,6 @@
 import type { Events, Pause } from './events.ts';
 import { offlineProbeMs, suspensionProbeMs } from './file/backoff.ts';
-import { isOfHost } from './file/failure.ts';
-import type { Failure } from './file/failure.ts';
+import type { Failure, FailureKind } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
 import { isLedgerFailure } from './file/store-errors.ts';
 
@@ -47,7 +46,7 @@ export function createBreaker(world: {
 
   /** A request may fail for its own sake, or because the service is away: then it answers nothing else either. */
   const verdict = async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
-    if (!isOfHost(failure)) return failure;
+    if (!mayBeOfService.has(failure.kind)) return failure;
     if (state.pause === null && failure.kind !== 'offline') {
       const answer = await library.probe(signal);
       // Cut, it proves nothing, and a stop costs no attempt.
@@ -91,6 +90,9 @@ export function createBreaker(world: {
     },
   };
 }
+
+/** A proxy may answer 404 or 400 to everything while the service behind it is replaced: no video is gone then, and no file refused. */
+const mayBeOfService: ReadonlySet<FailureKind> = new Set(['offline', 'transient', 'gone', 'permanent']);
 
 /** A pause is kept by the monotonic clock, which nobody sets, and told by that of the wall. */
 function onTheWall(pause: Pause, clock: Clock): Pause {
