@@ -126,8 +126,6 @@ test.for(calls)('$call that is answered 503 is not repeated', async ({ of, metho
   expect(counting.taken).toEqual(taken);
 });
 
-  expect(counting.taken).toEqual(['poll']);
-});
 
 test.for([undefined, 'low', 'Finish'])('the priority %j is the least urgent', async (priority) => {
   const { gate, taken } = countingGate();
