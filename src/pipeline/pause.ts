@@ -154,7 +154,7 @@ const leastPauseMs = 10_000;
 function opened({ probes }: BreakerState, kind: Pause['kind'], failure: Failure, now: number): BreakerState {
   const { message: why, code } = failure;
   const nextProbeAt = now + probeDelayMs(kind, probes);
-  return { ...closed, pause: { kind, why, code, since: now, probes, nextProbeAt } };
+  return { ...closed, pause: { kind, holds: 'everything', why, code, since: now, probes, nextProbeAt } };
 }
 
 function probeDelayMs(kind: Pause['kind'], probes: number): number {
