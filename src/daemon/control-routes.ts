@@ -73,9 +73,6 @@ export function readRoutes(
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, MOST_FILES);
-  app.post('/suspects/dismiss', (context) =>
-    withBody(context, async (body) => context.json(await dismiss(daemon, body as { readonly names: string[] }))),
-  );
   app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>

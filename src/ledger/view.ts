@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
@@ -34,8 +35,8 @@ export interface LedgerView {
   counts(): Promise<Readonly<Record<string, number>>>;
   list(filter: FileFilter): Promise<readonly Facts[]>;
   /**
-   * By id, by video id, by absolute path (the newest row there), by file name (the newest at each path), or by the beginning of
-   * an id (at least 4 characters): the first of these that finds anything.
+   * By id, by video id, by absolute path (the newest row there), by the absolute path that files of its name were moved from, by
+   * file name (the newest at each path), or by the beginning of an id (at least 4 characters): the first of these that finds anything.
    */
   find(name: string): Promise<readonly Facts[]>;
   history(id: string): Promise<readonly HistoryLine[]>;
@@ -98,6 +99,7 @@ async function find(db: Kysely<LedgerTables>, name: string): Promise<readonly Fa
       .where(sql<boolean>`folder || '/' || path = ${name}`)
       .orderBy('seq', 'desc')
       .limit(1),
+    files.where(wasMovedFrom(name)).orderBy('seq', 'desc').limit(mostNamed),
     files
       .where(sql<boolean>`substr('/' || path, -1 - length(${name})) = '/' || ${name}`)
       .where(sql<boolean>`not exists (
@@ -112,6 +114,15 @@ async function find(db: Kysely<LedgerTables>, name: string): Promise<readonly Fa
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/** A row of a moved file has its new path only. What `after_ready` moved stays in its folder, and keeps its name or gets a number. */
+function wasMovedFrom(path: string) {
+  const { name, ext } = posix.parse(path);
+  // The characters that mean something to GLOB, as themselves.
+  const [stem, ending] = [name, ext].map((text) => text.replaceAll(/[*?[]/g, '[$&]'));
+  return sql<boolean>`disposal = 'moved' and substr(${path}, 1, length(folder) + 1) = folder || '/'
+    and ('/' || path glob ${`*/${stem}${ending}`} or '/' || path glob ${`*/${stem} ([1-9]*)${ending}`})`;
 }
 
 async function knownIn(db: Kysely<LedgerTables>, folder: string): Promise<readonly KnownFile[]> {
