@@ -41,7 +41,7 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
-  readonly rows: Pick<Rows, 'isHeld' | 'hold'>;
+  readonly rows: Pick<Rows, 'isHeld' | 'held' | 'hold'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
   config(): Config;
