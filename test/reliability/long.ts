@@ -5,6 +5,7 @@ import { nameOfRandom, playRandomKills } from './kill/random-kills.ts';
 import { nameOf, parseRun, playRun, traceOf, workloads } from './kill/runs.ts';
 import type { Tools, Workload } from './kill/runs.ts';
 import type { Trace } from './kill/shim.ts';
+import { matrix, matrixParts } from './matrix/matrix.ts';
 
 /** A part of the long run. */
 export interface LongPart {
@@ -14,6 +15,8 @@ export interface LongPart {
 
 interface LongCase {
   readonly name: string;
+  /** Of a matrix: how many it plays at once. One by default. */
+  readonly cells?: number;
   play(tools: Tools): Promise<readonly Finding[]>;
 }
 
@@ -42,6 +45,7 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
       name: `kill at random moments, ${killsPerStation} each`,
       cases: async () => of(Array.from({ length: stations }, (_, n) => randomKills(`${seed}-${n}`))),
     },
+    ...matrixParts.map((part) => ({ name: `matrix of ${part}`, cases: async () => of(matrix[part].all(seed)) })),
   ];
 }
 
