@@ -28,7 +28,7 @@ const calls = [
 type Call = (typeof calls)[number];
 
 /** Once the faults have begun a body can only be cut, refused or slow. */
-const midBody: ReadonlySet<Call> = new Set<Call>(['PUT at 0 %', 'PUT at 50 %', 'PUT at 99 %']);
+const midBody: ReadonlySet<Call> = new Set(['PUT at 0 %', 'PUT at 50 %', 'PUT at 99 %']);
 
 interface NetworkCell {
   readonly fault: FaultName;
