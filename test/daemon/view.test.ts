@@ -4,7 +4,7 @@ import { viewOf } from '../../src/daemon/file-view.ts';
 import { filesOf } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { created, someFacts } from '../pipeline/some-facts.ts';
+import { created, ready, someFacts } from '../pipeline/some-facts.ts';
 
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
 const waiting = [5, 4, 3, 2, 1].map((n) => someFacts({ ...created, id: `f_${n}` }));
@@ -59,4 +59,14 @@ test.for([
 ])('a queued file says: $why', ({ gate, why }) => {
   const limited = { ...daemon, gate: { snapshot: () => gate } } as unknown as Daemon;
   expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toMatch(why);
+});
+
+// Out of reach in a hidden directory, a large file seems to be lost for minutes.
+test.for([
+  [{ kind: 'delete' }, 'f_1', 'its local file is out of reach while it is read once more; then it is deleted'],
+  [{ kind: 'move', to: 'done' }, 'f_1', 'its local file is out of reach while it is read once more; then it is moved'],
+  [{ kind: 'move', to: 'done' }, 'f_2', null],
+] as const)('a finished file says where its local file is: %j %s', ([afterReady, id, why]) => {
+  const facts = someFacts({ ...ready, id, end: 'done', disposal: 'pending', afterReady });
+  expect(viewOf(daemon, facts).why).toBe(why);
 });
