@@ -59,8 +59,11 @@ export interface FilesView {
 
 const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
 
-/** States that only the running daemon can tell from one another. */
-const liveStates = new Set(['queued', 'creating', 'awaiting upload', 'uploading']);
+/** States of files that a step works on at present; in the ledger they wait for it. */
+const stepStates: ReadonlyMap<string, string> = new Map([
+  ['creating', 'queued'],
+  ['uploading', 'awaiting upload'],
+]);
 const mostRows = 1_000_000;
 
 type StatusLedger = LedgerView & SuspectLedger & Pick<PutAwayStore, 'waitingForDisk'>;
@@ -107,20 +110,21 @@ export async function filesOf(
   daemon: Daemon | null,
   filter: { readonly states: readonly string[]; readonly since?: number; readonly limit: number },
 ): Promise<FilesView> {
-  const wanted = filter.states.length === 0 ? null : filter.states.map(storedState);
-  const isSettlingWanted = wanted === null || filter.states.includes('settling');
+  const { states } = filter;
+  const isAny = states.length === 0;
+  const isSettlingWanted = isAny || states.includes('settling');
   const settling = isSettlingWanted ? (daemon?.folders.settling() ?? []).slice(0, filter.limit) : [];
   const limit = filter.limit - settling.length;
-  // The ledger does not know which rows a step works on: for such states read all rows, then take the first.
-  const isLive = filter.states.some((state) => liveStates.has(state));
+  // The ledger does not know which rows a step works on: it is asked for so many more.
+  const held = daemon?.rows.held() ?? [];
   const rows = await ledger.list({
-    ...(wanted !== null && { states: wanted }),
+    ...(!isAny && { states, also: { ids: held, states: states.flatMap((state) => stepStates.get(state) ?? []) } }),
     ...(filter.since !== undefined && { since: filter.since }),
-    limit: isLive ? mostRows : limit,
+    limit: isAny ? limit : limit + held.length,
     newestFirst: true,
   });
   const files = rows.map((facts) => viewOf(daemon, facts));
-  const isWanted = ({ state }: FileView): boolean => wanted === null || filter.states.includes(state);
+  const isWanted = ({ state }: FileView): boolean => isAny || states.includes(state);
   return {
     v: 1,
     files: files.filter(isWanted).slice(0, limit),
@@ -153,12 +157,6 @@ export async function leftForYou(
   for (const facts of rows.filter(isEarlier)) if (await isThere(facts.folder, facts.path)) left.push(facts);
   const waiting = (await ledger.waitingForDisk(mostRows)).filter(isEarlier).toReversed();
   return [...left, ...waiting].map((facts) => viewOf(null, facts));
-}
-
-/** `creating` and `uploading` exist only while a step runs; in the ledger such a file waits for it. */
-function storedState(state: string): string {
-  if (state === 'creating') return 'queued';
-  return state === 'uploading' ? 'awaiting upload' : state;
 }
 
 export const knownStates: readonly string[] = ['settling', 'creating', 'uploading', ...workStates, ...endStates];

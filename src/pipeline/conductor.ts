@@ -192,6 +192,7 @@ class Loop implements Conductor {
       return;
     }
     await this.#lanes.pump();
+    this.#uploadHosts.tidy();
     this.#rounds.startRemote(signal);
   }
 
