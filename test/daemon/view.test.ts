@@ -75,6 +75,16 @@ test.for([
   expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toMatch(why);
 });
 
+// Out of reach in a hidden directory, a large file seems to be lost for minutes.
+test.for([
+  [{ kind: 'delete' }, 'f_1', 'its local file is out of reach while it is read once more; then it is deleted'],
+  [{ kind: 'move', to: 'done' }, 'f_1', 'its local file is out of reach while it is read once more; then it is moved'],
+  [{ kind: 'move', to: 'done' }, 'f_2', null],
+] as const)('a finished file says where its local file is: %j %s', ([afterReady, id, why]) => {
+  const facts = someFacts({ ...ready, id, end: 'done', disposal: 'pending', afterReady });
+  expect(viewOf(daemon, facts).why).toBe(why);
+});
+
 test('only files that have yet to be sent wait for an upload host', () => {
   const pause = { kind: 'offline', holds: 'uploads', why: 'uploads wait: no answer', code: 'no_answer' };
   const held = { ...daemon, conductor: { ...daemon.conductor, pause: () => pause } } as unknown as Daemon;
