@@ -143,3 +143,15 @@ test('a folder of another dropcast inside ours is left alone, by scans and by ev
   await outer.folders.rescan();
   expect(bodies(host)).toEqual(['a', 'b']);
 });
+
+test('who may not read which ledger is ours is told nothing wrong about the folders', async () => {
+  await using host = await startVideoHost();
+  await using scratch = await makeFolders('inbox');
+  const config = await configOf(scratch, host, 'one', ['inbox']);
+  await using daemon = await startDaemon(config, silentLogger);
+  await until('it is marked', async () => state(daemon, scratch.file('inbox'))?.state === 'watching');
+  // Another error than 'not there', for root too.
+  await rm(scratch.file('one/ledger.id'));
+  await mkdir(scratch.file('one/ledger.id'));
+  expect(await inspectFolders(config)).toEqual([]);
+});
