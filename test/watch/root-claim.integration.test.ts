@@ -71,6 +71,17 @@ describe('a folder that another dropcast has marked', () => {
     expect(await runOnce(inbox, one)).toContain(two.stateDir);
   });
 
+  test('is taken over by the command that it gives, whatever the folder is called', async () => {
+    await using scratch = await place();
+    const inbox = scratch.file("it's in");
+    await mkdir(inbox);
+    expect(await runOnce(inbox, await owner(scratch, 'one'))).toBe('ours');
+    const why = await runOnce(inbox, await owner(scratch, 'two'));
+    const [, command = ''] = /`(rm .*)`/.exec(why) ?? [];
+    expect(spawnSync('sh', ['-c', command]).status).toBe(0);
+    expect(await readdir(inbox)).toEqual([]);
+  });
+
   type Change = (scratch: ScratchDirectory, one: FolderOwner) => Promise<unknown>;
   const changes: readonly (readonly [string, Change, Partial<FolderOwner>, RegExp])[] = [
     ['its state directory was removed', (_, one) => rm(one.stateDir, { recursive: true }), {}, /^ours$/],
