@@ -2,6 +2,7 @@ import type { Finding } from './planted/scenario.ts';
 import { errorPoints, killPoints, sample } from './kill/points.ts';
 import type { Point } from './kill/points.ts';
 import { nameOfRandom, playRandomKills } from './kill/random-kills.ts';
+import { playRefusal, refusalRuns } from './kill/refusals.ts';
 import { nameOf, parseRun, playRun, traceOf, workloads } from './kill/runs.ts';
 import type { Tools, Workload } from './kill/runs.ts';
 import type { Trace } from './kill/shim.ts';
@@ -39,6 +40,10 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
         of(runsAt(workload, seed, await pointsOf(workload, seed, tools, 'EIO', errorPoints))),
     })),
     {
+      name: 'the state directory refuses',
+      cases: async () => of(refusalRuns.map((name) => ({ name, play: (tools: Tools) => playRefusal(name, tools) }))),
+    },
+    {
       name: `kill at random moments, ${killsPerStation} each`,
       cases: async () => of(Array.from({ length: stations }, (_, n) => randomKills(`${seed}-${n}`))),
     },
@@ -71,6 +76,7 @@ function randomKills(seed: string): LongCase {
 
 /** Plays a run again by its name. */
 export async function replay(name: string, tools: Tools): Promise<readonly Finding[]> {
+  if (name.startsWith('refused:')) return playRefusal(name, tools);
   const [, kills, seed = ''] = /^random:(\d+)@(.*)$/.exec(name) ?? [];
   if (kills !== undefined) return playRandomKills({ kills: Number(kills), seed }, tools);
   return (await playRun(parseRun(name), tools)).violations;
