@@ -8,6 +8,7 @@ import type { Gate } from '../host/gate.ts';
 import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
 import { createIntake } from '../intake/intake.ts';
+import { createLeftBehind } from '../intake/left-behind.ts';
 import { openFailureLog } from '../ledger/failure-log.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -40,7 +41,7 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
-  readonly rows: Pick<Rows, 'isHeld' | 'hold'>;
+  readonly rows: Pick<Rows, 'isHeld' | 'held' | 'hold'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
   config(): Config;
@@ -175,6 +176,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     events,
     logger,
     owner: world.owner,
+    leftBehind: createLeftBehind({ store: ledger, rows, logger }),
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });

@@ -4,12 +4,19 @@ import { viewOf } from '../../src/daemon/file-view.ts';
 import { filesOf } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { created, someFacts } from '../pipeline/some-facts.ts';
+import { created, ready, someFacts } from '../pipeline/some-facts.ts';
 
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
 const waiting = [5, 4, 3, 2, 1].map((n) => someFacts({ ...created, id: `f_${n}` }));
+let mostAsked = 0;
 const ledger = {
-  list: ({ limit }: FileFilter): Promise<readonly Facts[]> => Promise.resolve(waiting.slice(0, limit)),
+  list: ({ states, also, limit }: FileFilter): Promise<readonly Facts[]> => {
+    mostAsked = Math.max(mostAsked, limit);
+    const isMeant = (): boolean => states?.includes('awaiting upload') ?? true;
+    const isToo = ({ id }: Facts): boolean =>
+      also?.ids.includes(id) === true && also.states.includes('awaiting upload');
+    return Promise.resolve(waiting.filter((facts) => isMeant() || isToo(facts)).slice(0, limit));
+  },
 } as LedgerView;
 const daemon = {
   conductor: {
@@ -17,7 +24,7 @@ const daemon = {
     createsWaitUntil: () => null,
     uploads: () => [{ id: 'f_1', sentBytes: 7 }],
   },
-  rows: { isHeld: (id: string) => id === 'f_1' },
+  rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },
   gate: { snapshot: () => ({ waiting: 0 }) },
   folders: { settling: () => [] },
 } as unknown as Daemon;
@@ -30,6 +37,13 @@ test.for([
 ])('a limit of $limit counts files that are $states, not rows of the ledger', async ({ states, limit, ids }) => {
   const { files } = await filesOf(ledger, daemon, { states, limit });
   expect(files.map(({ id }) => id)).toEqual(ids);
+});
+
+test('a short list of one state reads few rows, however many files wait', async () => {
+  mostAsked = 0;
+  for (const state of ['queued', 'creating', 'awaiting upload', 'uploading'])
+    await filesOf(ledger, daemon, { states: [state], limit: 3 });
+  expect(mostAsked).toBe(4);
 });
 
 test('a limit counts what settles too', async () => {
@@ -59,4 +73,20 @@ test.for([
 ])('a queued file says: $why', ({ gate, why }) => {
   const limited = { ...daemon, gate: { snapshot: () => gate } } as unknown as Daemon;
   expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toMatch(why);
+});
+
+test('only files that have yet to be sent wait for an upload host', () => {
+  const pause = { kind: 'offline', holds: 'uploads', why: 'uploads wait: no answer', code: 'no_answer' };
+  const held = { ...daemon, conductor: { ...daemon.conductor, pause: () => pause } } as unknown as Daemon;
+  const away = {
+    ...daemon,
+    conductor: { ...daemon.conductor, pollTrouble: () => null, pause: () => ({ ...pause, holds: 'everything' }) },
+  } as unknown as Daemon;
+  const of = (one: Daemon, stage: Partial<Facts>) => viewOf(one, someFacts({ ...stage, id: 'f_9' })).why;
+  expect([of(held, {}), of(held, created)]).toEqual([
+    'paused: uploads wait: no answer',
+    'paused: uploads wait: no answer',
+  ]);
+  expect(of(held, ready)).toBe('waiting a few seconds to publish several at once');
+  expect(of(away, ready)).toBe('paused: uploads wait: no answer');
 });
