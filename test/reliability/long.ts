@@ -3,6 +3,7 @@ import { chainsOf } from './kill/choice.ts';
 import { errorPoints, killPoints, sample } from './kill/points.ts';
 import type { Point } from './kill/points.ts';
 import { nameOfRandom, playRandomKills } from './kill/random-kills.ts';
+import { playRefusal, refusalRuns } from './kill/refusals.ts';
 import { nameOf, parseRun, playRun, traceOf, workloads } from './kill/runs.ts';
 import type { KillRun, Tools, Workload } from './kill/runs.ts';
 import type { Trace } from './kill/shim.ts';
@@ -50,6 +51,10 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
       cases: async (tools: Tools) => of(await powerCuts(workload, seed, tools)),
     })),
     {
+      name: 'the state directory refuses',
+      cases: async () => of(refusalRuns.map((name) => ({ name, play: (tools: Tools) => playRefusal(name, tools) }))),
+    },
+    {
       name: `kill at random moments, ${killsPerStation} each`,
       cases: async () => of(Array.from({ length: stations }, (_, n) => randomKills(`${seed}-${n}`))),
     },
@@ -89,6 +94,7 @@ function randomKills(seed: string): LongCase {
 
 /** Plays a run again by its name. */
 export async function replay(name: string, tools: Tools): Promise<readonly Finding[]> {
+  if (name.startsWith('refused:')) return playRefusal(name, tools);
   const [, kills, seed = ''] = /^random:(\d+)@(.*)$/.exec(name) ?? [];
   if (kills !== undefined) return playRandomKills({ kills: Number(kills), seed }, tools);
   const world = playNamed(name);
