@@ -65,6 +65,9 @@ export function readRoutes(
   app.get('/file', async (context) => {
     return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
   });
+  app.get('/moves', async (context) => {
+    return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
+  });
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
   return app;
@@ -73,9 +76,6 @@ export function readRoutes(
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, MOST_FILES);
-  app.post('/suspects/dismiss', (context) =>
-    withBody(context, async (body) => context.json(await dismiss(daemon, body as { readonly names: string[] }))),
-  );
   app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>

@@ -59,8 +59,11 @@ export interface FilesView {
 
 const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
 
-/** States that only the running daemon can tell from one another. */
-const liveStates = new Set(['queued', 'creating', 'awaiting upload', 'uploading']);
+/** States of files that a step works on at present; in the ledger they wait for it. */
+const stepStates: ReadonlyMap<string, string> = new Map([
+  ['creating', 'queued'],
+  ['uploading', 'awaiting upload'],
+]);
 const mostRows = 1_000_000;
 
 type StatusLedger = LedgerView & SuspectLedger & Pick<PutAwayStore, 'waitingForDisk'>;
@@ -107,20 +110,21 @@ export async function filesOf(
   daemon: Daemon | null,
   filter: { readonly states: readonly string[]; readonly since?: number; readonly limit: number },
 ): Promise<FilesView> {
-  const wanted = filter.states.length === 0 ? null : filter.states.map(storedState);
-  const isSettlingWanted = wanted === null || filter.states.includes('settling');
+  const { states } = filter;
+  const isAny = states.length === 0;
+  const isSettlingWanted = isAny || states.includes('settling');
   const settling = isSettlingWanted ? (daemon?.folders.settling() ?? []).slice(0, filter.limit) : [];
   const limit = filter.limit - settling.length;
-  // The ledger does not know which rows a step works on: for such states read all rows, then take the first.
-  const isLive = filter.states.some((state) => liveStates.has(state));
+  // The ledger does not know which rows a step works on: it is asked for so many more.
+  const held = daemon?.rows.held() ?? [];
   const rows = await ledger.list({
-    ...(wanted !== null && { states: wanted }),
+    ...(!isAny && { states, also: { ids: held, states: states.flatMap((state) => stepStates.get(state) ?? []) } }),
     ...(filter.since !== undefined && { since: filter.since }),
-    limit: isLive ? mostRows : limit,
+    limit: isAny ? limit : limit + held.length,
     newestFirst: true,
   });
   const files = rows.map((facts) => viewOf(daemon, facts));
-  const isWanted = ({ state }: FileView): boolean => wanted === null || filter.states.includes(state);
+  const isWanted = ({ state }: FileView): boolean => isAny || states.includes(state);
   return {
     v: 1,
     files: files.filter(isWanted).slice(0, limit),
@@ -128,31 +132,31 @@ export async function filesOf(
   };
 }
 
+/** Whether only a person can settle a file: it failed, is held, or is done but cannot be deleted or moved. */
+export function needsPerson({ state, local }: Pick<FileView, 'state' | 'local'>): boolean {
+  return state === 'failed' || state === 'held' || local === 'waiting';
+}
+
 /**
- * What earlier runs left in the folders and only a person can settle: files that failed or are held, oldest first.
+ * What earlier runs left in the folders and only a person can settle: files that failed or are held, oldest first, then those that
+ * cannot be deleted or moved.
  *
  * @param still.folders those that are watched
  * @param still.before epoch milliseconds: what ended later belongs to this run
  * @param isThere whether something still lies at that path of a folder
  */
 export async function leftForYou(
-  ledger: Pick<LedgerView, 'list'>,
+  ledger: Pick<LedgerView, 'list'> & Pick<PutAwayStore, 'waitingForDisk'>,
   still: { readonly folders: readonly string[]; readonly before: number },
   isThere: (folder: string, path: string) => Promise<boolean>,
 ): Promise<readonly FileView[]> {
+  const isEarlier = ({ endedAt, folder }: Facts): boolean =>
+    (endedAt ?? 0) < still.before && still.folders.includes(folder);
   const rows = await ledger.list({ states: ['failed', 'held'], limit: mostRows });
   const left: Facts[] = [];
-  for (const facts of rows) {
-    const isEarlier = (facts.endedAt ?? 0) < still.before && still.folders.includes(facts.folder);
-    if (isEarlier && (await isThere(facts.folder, facts.path))) left.push(facts);
-  }
-  return left.map((facts) => viewOf(null, facts));
-}
-
-/** `creating` and `uploading` exist only while a step runs; in the ledger such a file waits for it. */
-function storedState(state: string): string {
-  if (state === 'creating') return 'queued';
-  return state === 'uploading' ? 'awaiting upload' : state;
+  for (const facts of rows.filter(isEarlier)) if (await isThere(facts.folder, facts.path)) left.push(facts);
+  const waiting = (await ledger.waitingForDisk(mostRows)).filter(isEarlier).toReversed();
+  return [...left, ...waiting].map((facts) => viewOf(null, facts));
 }
 
 export const knownStates: readonly string[] = ['settling', 'creating', 'uploading', ...workStates, ...endStates];

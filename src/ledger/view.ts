@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
@@ -18,6 +19,8 @@ export interface FileFilter {
   readonly states?: readonly string[];
   /** Only files that arrived or ended at or after this time (epoch milliseconds), or have not ended yet. */
   readonly since?: number;
+  /** Also these rows, by id, when they are in one of these states. */
+  readonly also?: { readonly ids: readonly string[]; readonly states: readonly string[] };
   readonly limit: number;
   readonly newestFirst?: boolean;
 }
@@ -34,8 +37,8 @@ export interface LedgerView {
   counts(): Promise<Readonly<Record<string, number>>>;
   list(filter: FileFilter): Promise<readonly Facts[]>;
   /**
-   * By id, by video id, by absolute path (the newest row there), by file name (the newest at each path), or by the beginning of
-   * an id (at least 4 characters): the first of these that finds anything.
+   * By id, by video id, by absolute path (the newest row there), by the absolute path that files of its name were moved from, by
+   * file name (the newest at each path), or by the beginning of an id (at least 4 characters): the first of these that finds anything.
    */
   find(name: string): Promise<readonly Facts[]>;
   history(id: string): Promise<readonly HistoryLine[]>;
@@ -73,8 +76,19 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
   };
 }
 
-function list(db: Kysely<LedgerTables>, { states, since, limit, newestFirst }: FileFilter): Promise<readonly Facts[]> {
-  const inStates = states === undefined ? filesIn(db) : filesIn(db).where('state', 'in', [...states]);
+function list(db: Kysely<LedgerTables>, filter: FileFilter): Promise<readonly Facts[]> {
+  const { states, also, since, limit, newestFirst } = filter;
+  const inStates =
+    states === undefined
+      ? filesIn(db)
+      : filesIn(db).where((eb) =>
+          eb.or([
+            eb('state', 'in', [...states]),
+            ...(also === undefined
+              ? []
+              : [eb.and([eb('id', 'in', [...also.ids]), eb('state', 'in', [...also.states])])]),
+          ]),
+        );
   const query =
     since === undefined
       ? inStates
@@ -90,28 +104,51 @@ const mostNamed = 20;
 /** Shorter beginnings of an id match too much. */
 const leastOfId = 4;
 
+/** PATH_MAX of Linux. */
+const longestName = 4_096;
+
 async function find(db: Kysely<LedgerTables>, name: string): Promise<readonly Facts[]> {
+  if (name.length > longestName) return [];
   const files = filesIn(db);
   const ways = [
     files.where((eb) => eb.or([eb('id', '=', name), eb('video_id', '=', name)])),
-    files
-      .where(sql<boolean>`folder || '/' || path = ${name}`)
-      .orderBy('seq', 'desc')
-      .limit(1),
-    files
-      .where(sql<boolean>`substr('/' || path, -1 - length(${name})) = '/' || ${name}`)
-      .where(sql<boolean>`not exists (
-        select 1 from file newer where newer.folder = file.folder and newer.path = file.path and newer.seq > file.seq)`)
-      .limit(mostNamed),
-    ...(name.length < leastOfId
-      ? []
-      : [files.where(sql<boolean>`substr(id, 1, ${name.length}) = ${name}`).limit(mostNamed)]),
+    ...(name.startsWith('/') ? byPath(db, name) : byName(db, name)),
   ];
   for (const query of ways) {
     const found = await allFacts(query);
     if (found.length > 0) return found;
   }
   return [];
+}
+
+/** Each `/` may be where the watched folder ends: so an index answers. */
+function byPath(db: Kysely<LedgerTables>, path: string) {
+  const ends = [...path.matchAll(/\//g)].map(({ index }) => index);
+  const places = JSON.stringify(ends.map((end) => [path.slice(0, end), path.slice(end + 1)]));
+  const files = filesIn(db).orderBy('seq', 'desc');
+  return [
+    files.where(sql<boolean>`(folder, path) in (select value ->> 0, value ->> 1 from json_each(${places}))`).limit(1),
+    files.where(wasMovedFrom(path)).limit(mostNamed),
+  ];
+}
+
+/** A row of a moved file has its new path only. What `after_ready` moved stays in its folder, and keeps its name or gets a number. */
+function wasMovedFrom(path: string) {
+  const { name, ext } = posix.parse(path);
+  // The characters that mean something to GLOB, as themselves.
+  const [stem, ending] = [name, ext].map((text) => text.replaceAll(/[*?[]/g, '[$&]'));
+  return sql<boolean>`disposal = 'moved' and substr(${path}, 1, length(folder) + 1) = folder || '/'
+    and ('/' || path glob ${`*/${stem}${ending}`} or '/' || path glob ${`*/${stem} ([1-9]*)${ending}`})`;
+}
+
+function byName(db: Kysely<LedgerTables>, name: string) {
+  const files = filesIn(db).limit(mostNamed);
+  return [
+    files.where(sql<boolean>`substr('/' || path, -1 - length(${name})) = '/' || ${name}`)
+      .where(sql<boolean>`not exists (
+        select 1 from file newer where newer.folder = file.folder and newer.path = file.path and newer.seq > file.seq)`),
+    ...(name.length < leastOfId ? [] : [files.where('id', '>=', name).where('id', '<', `${name}\u{10FFFF}`)]),
+  ];
 }
 
 async function knownIn(db: Kysely<LedgerTables>, folder: string): Promise<readonly KnownFile[]> {

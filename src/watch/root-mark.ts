@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
 import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { errnoOf } from './path-entry.ts';
+import { readSmallFile } from './small-file.ts';
 
 /** The name of the mark in the root of a watched folder. Hidden, so no watcher takes it for a video. */
 export const markName = '.dropcast';
@@ -24,26 +24,19 @@ export type FoundMark =
   | { readonly is: 'mark'; readonly owner: FolderOwner; readonly text: string }
   | { readonly is: 'unclear'; readonly why: string };
 
-/** Reads the mark of a folder. A mark is a small regular file: whatever else is there is not followed and not waited for. */
+/** Reads the mark of a folder. A mark is a small regular file. */
 export async function readMark(folder: string): Promise<FoundMark> {
   try {
-    await using file = await open(
-      join(folder, markName),
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-    );
-    if (!(await file.stat()).isFile()) return notAMark;
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes) });
-    const text = buffer.toString('utf8', 0, bytesRead);
-    const owner = ownerOf(text);
-    return owner === null ? notAMark : { is: 'mark', owner, text };
+    const text = await readSmallFile(join(folder, markName));
+    const owner = text === null ? null : ownerOf(text);
+    return text === null || owner === null ? notAMark : { is: 'mark', owner, text };
   } catch (error) {
     const code = errnoOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { is: 'none' };
-    return code === 'ELOOP' || code === 'ENXIO' ? notAMark : { is: 'unclear', why: `it cannot be read (${code})` };
+    return { is: 'unclear', why: `it cannot be read (${code})` };
   }
 }
 
-const mostBytes = 16_384;
 const notAMark: FoundMark = { is: 'unclear', why: 'it is not a mark of dropcast' };
 
 /**
@@ -76,14 +69,9 @@ export async function placeMark(folder: string, owner: FolderOwner): Promise<'pl
 export async function removeMark(folder: string, text: string): Promise<void> {
   const aside = `${markName}.${randomBytes(6).toString('hex')}`;
   await rename(join(folder, markName), join(folder, aside));
-  const { bytes } = await readAside(join(folder, aside));
-  if (bytes !== text) await link(join(folder, aside), join(folder, markName)).catch(() => undefined);
+  if ((await readSmallFile(join(folder, aside))) !== text)
+    await link(join(folder, aside), join(folder, markName)).catch(() => undefined);
   await rm(join(folder, aside), { force: true });
-}
-
-async function readAside(path: string): Promise<{ readonly bytes: string }> {
-  await using file = await open(path, 'r');
-  return { bytes: await file.readFile('utf8') };
 }
 
 function ownerOf(text: string): FolderOwner | null {

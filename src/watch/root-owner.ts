@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { errnoOf } from './path-entry.ts';
 import { markName, readMark } from './root-mark.ts';
 import type { FolderOwner, FoundMark } from './root-mark.ts';
+import { readSmallFile } from './small-file.ts';
 
 /** Where a state directory says which ledger is in it: a ledger that is open cannot be asked. */
 const ledgerIdName = 'ledger.id';
@@ -70,10 +71,13 @@ function foreign(why: string, folder: string): MarkVerdict {
   };
 }
 
-/** Its state directory is not there any more, or has another ledger or none. One that cannot be read may be there. */
+/**
+ * Its state directory is not there any more, or has another ledger or none. One that cannot be read may be there. Whoever may write in
+ * the folder may have written the mark, and chosen what lies there.
+ */
 async function isGone({ stateDir, ledger }: FolderOwner): Promise<boolean> {
   try {
-    return (await readFile(join(stateDir, ledgerIdName), 'utf8')).trim() !== ledger;
+    return (await readSmallFile(join(stateDir, ledgerIdName)))?.trim() !== ledger;
   } catch (error) {
     const code = errnoOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR';

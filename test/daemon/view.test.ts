@@ -8,8 +8,15 @@ import { created, ready, someFacts, someVersion } from '../pipeline/some-facts.t
 
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
 const waiting = [5, 4, 3, 2, 1].map((n) => someFacts({ ...created, id: `f_${n}` }));
+let mostAsked = 0;
 const ledger = {
-  list: ({ limit }: FileFilter): Promise<readonly Facts[]> => Promise.resolve(waiting.slice(0, limit)),
+  list: ({ states, also, limit }: FileFilter): Promise<readonly Facts[]> => {
+    mostAsked = Math.max(mostAsked, limit);
+    const isMeant = (): boolean => states?.includes('awaiting upload') ?? true;
+    const isToo = ({ id }: Facts): boolean =>
+      also?.ids.includes(id) === true && also.states.includes('awaiting upload');
+    return Promise.resolve(waiting.filter((facts) => isMeant() || isToo(facts)).slice(0, limit));
+  },
 } as LedgerView;
 const daemon = {
   conductor: {
@@ -17,7 +24,7 @@ const daemon = {
     createsWaitUntil: () => null,
     uploads: () => [{ id: 'f_1', sentBytes: 7 }],
   },
-  rows: { isHeld: (id: string) => id === 'f_1' },
+  rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },
   gate: { snapshot: () => ({ waiting: 0 }) },
   folders: { settling: () => [] },
 } as unknown as Daemon;
@@ -30,6 +37,13 @@ test.for([
 ])('a limit of $limit counts files that are $states, not rows of the ledger', async ({ states, limit, ids }) => {
   const { files } = await filesOf(ledger, daemon, { states, limit });
   expect(files.map(({ id }) => id)).toEqual(ids);
+});
+
+test('a short list of one state reads few rows, however many files wait', async () => {
+  mostAsked = 0;
+  for (const state of ['queued', 'creating', 'awaiting upload', 'uploading'])
+    await filesOf(ledger, daemon, { states: [state], limit: 3 });
+  expect(mostAsked).toBe(4);
 });
 
 test('a limit counts what settles too', async () => {

@@ -87,6 +87,33 @@ describe('what people ask for', () => {
     expect(await find('f_%%')).toEqual([]);
   });
 
+  test('a file that was moved is found by the path where it lay, too', async () => {
+    await using opened = await openScratch();
+    const { store } = opened;
+    const moved = (id: string, path: string): Facts => named(id, { path, disposal: 'moved' });
+    const find = async (name: string): Promise<string[]> => (await store.find(name)).map(({ id }) => id);
+    await store.insert(moved('f_one', 'done/clip [1].mp4'));
+    await store.insert(named('f_else', { path: 'other/clip [1].mp4' }));
+    expect(await find('/inbox/clip [1].mp4')).toEqual(['f_one']);
+    await store.insert(moved('f_two', 'done/clip [1] (2).mp4'));
+    expect(await find('/inbox/clip [1].mp4')).toEqual(['f_two', 'f_one']);
+    await store.insert(named('f_new', { path: 'clip [1].mp4' }));
+    expect(await find('/inbox/clip [1].mp4')).toEqual(['f_new']);
+    for (const name of ['/elsewhere/clip [1].mp4', '/inbox/lip [1].mp4', '/inbox/clip 1.mp4', '/inbox/*', '/inbox/'])
+      expect(await find(name)).toEqual([]);
+  });
+
+  test('a list of some states can have a few rows more, by id and state', async () => {
+    await using opened = await openScratch();
+    const { store } = opened;
+    for (const facts of [named('a'), named('b'), named('c', uploaded), named('d', uploaded)]) await store.insert(facts);
+    const list = async (states: readonly string[], ids: readonly string[]): Promise<string[]> =>
+      (await store.list({ states, also: { ids, states: ['queued'] }, limit: 9 })).map(({ id }) => id);
+    expect(await list(['processing'], ['b', 'c'])).toEqual(['b', 'c', 'd']);
+    expect(await list([], ['a', 'd', 'x'])).toEqual(['a']);
+    expect(await list([], [])).toEqual([]);
+  });
+
   test('counts, lists and suspects', async () => {
     await using opened = await openScratch();
     const { store } = opened;

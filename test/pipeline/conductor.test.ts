@@ -104,18 +104,23 @@ describe('files of the same content', () => {
   /** Its video fails in processing, or is deleted on the service, so many times. */
   function openFailing(rows: readonly Facts[], times: number, how: 'failed' | 'deleted') {
     const opened = open(rows, { local });
-    const { videos, host } = opened.service;
+    const { videos } = opened.service;
     let left = times;
-    const { send } = host;
-    host.send = async (facts, hooks) => {
+    // They all have the hash of the fake host's answer: the id of the file. Here they have one content.
+    const send = opened.service.host.send;
+    opened.service.host.send = async (facts, hooks) => {
       const answer = await send(facts, { ...hooks, beforeLastPart: () => hooks.beforeLastPart('same') });
-      const video = videos.get(facts.videoId ?? '');
-      if (!answer.ok || video === undefined) return answer;
-      if (left > 0 && how === 'failed') video.status = 'failed';
-      if (left > 0 && how === 'deleted') videos.delete(facts.videoId ?? '');
-      left -= 1;
-      return { ok: true, value: { sha256: 'same' } };
+      return answer.ok ? { ok: true, value: { sha256: 'same' } } : answer;
     };
+    const spoil = (): void => {
+      for (const [id, video] of videos) {
+        if (video.status !== 'processing' || left === 0) continue;
+        left -= 1;
+        if (how === 'failed') video.status = 'failed';
+        else videos.delete(id);
+      }
+    };
+    opened.service.beforeLook = spoil;
     return opened;
   }
 

@@ -1,10 +1,11 @@
 import type { Finding } from './planted/scenario.ts';
 import { errorPoints, killPoints, sample } from './kill/points.ts';
 import type { Point } from './kill/points.ts';
-import { playRandomKills } from './kill/random-kills.ts';
-import { nameOf, playRun, traceOf, workloads } from './kill/runs.ts';
+import { nameOfRandom, playRandomKills } from './kill/random-kills.ts';
+import { nameOf, parseRun, playRun, traceOf, workloads } from './kill/runs.ts';
 import type { Tools, Workload } from './kill/runs.ts';
 import type { Trace } from './kill/shim.ts';
+import { matrix, matrixParts } from './matrix/matrix.ts';
 
 /** A part of the long run. */
 export interface LongPart {
@@ -14,6 +15,8 @@ export interface LongPart {
 
 interface LongCase {
   readonly name: string;
+  /** Of a matrix: how many it plays at once. One by default. */
+  readonly cells?: number;
   play(tools: Tools): Promise<readonly Finding[]>;
 }
 
@@ -42,6 +45,7 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
       name: `kill at random moments, ${killsPerStation} each`,
       cases: async () => of(Array.from({ length: stations }, (_, n) => randomKills(`${seed}-${n}`))),
     },
+    ...matrixParts.map((part) => ({ name: `matrix of ${part}`, cases: async () => of(matrix[part].all(seed)) })),
   ];
 }
 
@@ -65,8 +69,13 @@ function runsAt(workload: Workload, seed: string, points: readonly Point[]): rea
 }
 
 function randomKills(seed: string): LongCase {
-  return {
-    name: `random kills, seed ${seed}`,
-    play: (tools) => playRandomKills({ kills: killsPerStation, seed }, tools),
-  };
+  const run = { kills: killsPerStation, seed };
+  return { name: nameOfRandom(run), play: (tools) => playRandomKills(run, tools) };
+}
+
+/** Plays a run again by its name. */
+export async function replay(name: string, tools: Tools): Promise<readonly Finding[]> {
+  const [, kills, seed = ''] = /^random:(\d+)@(.*)$/.exec(name) ?? [];
+  if (kills !== undefined) return playRandomKills({ kills: Number(kills), seed }, tools);
+  return (await playRun(parseRun(name), tools)).violations;
 }

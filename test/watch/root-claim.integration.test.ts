@@ -1,4 +1,4 @@
-import { chmod, chown, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { RootClaim } from '../../src/watch/root-claim.ts';
@@ -69,6 +69,20 @@ describe('a folder that another dropcast has marked', () => {
     await rm(`${inbox}/.dropcast`);
     expect(await runOnce(inbox, two)).toBe('ours');
     expect(await runOnce(inbox, one)).toContain(two.stateDir);
+  });
+
+  test.each([
+    ['a named pipe', (path: string) => Promise.resolve(spawnSync('mkfifo', [path]))],
+    ['a link to a device without an end', (path: string) => symlink('/dev/zero', path)],
+    ['a link to a terminal', (path: string) => symlink('/dev/ptmx', path)],
+    ['a huge file', (path: string) => open(path, 'w').then((file) => file.truncate(2 ** 40).then(() => file.close()))],
+  ])('is not waited for when the mark leads to a ledger that is %s', async (_, make) => {
+    await using scratch = await place();
+    const [one, two] = [await owner(scratch, 'one'), await owner(scratch, 'two')];
+    expect(await runOnce(scratch.file('inbox'), one)).toBe('ours');
+    await rm(`${one.stateDir}/ledger.id`);
+    await make(`${one.stateDir}/ledger.id`);
+    expect(await runOnce(scratch.file('inbox'), two)).toBe('ours');
   });
 
   type Change = (scratch: ScratchDirectory, one: FolderOwner) => Promise<unknown>;

@@ -30,6 +30,8 @@ export interface Rows {
   hold<T>(id: string, work: (row: Row) => Promise<T>): Promise<T | null>;
   /** Whether this process holds it. */
   isHeld(id: string): boolean;
+  /** Ids of those that it holds. */
+  held(): readonly string[];
   /** Adds the row of a file that came in. */
   insert(facts: Facts): Promise<void>;
   /** Resolves when every row that is held now was given back. */
@@ -86,6 +88,7 @@ export function createRows(world: {
       return done;
     },
     isHeld: (id) => held.has(id),
+    held: () => [...held.keys()],
     insert: async (facts) => {
       await store.insert(facts);
       events.emit({ type: 'file', before: null, facts, note: facts.why });

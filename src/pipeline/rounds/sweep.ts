@@ -65,7 +65,7 @@ export function createSweep(world: SweepWorld): Sweep {
     else if (video !== undefined && (video.status !== facts.remoteStatus || isFinal(video.status))) {
       const { status, message } = video;
       if (status === 'ready') {
-        usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
+        if (ages.isMeasured(facts)) usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
         await receipts.append('ready', facts);
       }
       await runner.apply(facts.id, { type: 'REMOTE_STATUS', status, ...(message !== undefined && { message }) });

@@ -77,7 +77,11 @@ export const invariants = {
       }),
 
   'every empty record is in use or listed': ({ records, rows, listed }) => {
-    const free = [...listed];
+    // Those whose id is known first: a token alone may stand for any record of its title.
+    const free = [
+      ...listed.filter(({ videoId }) => videoId !== null),
+      ...listed.filter(({ videoId }) => videoId === null),
+    ];
     const take = (record: RecordOnService): boolean => {
       const isIt = ({ videoId, title }: (typeof free)[number]): boolean =>
         videoId === null ? title === record.title : videoId === record.id;
