@@ -126,7 +126,6 @@ test.for(calls)('$call that is answered 503 is not repeated', async ({ of, metho
   expect(counting.taken).toEqual(taken);
 });
 
-
 test.for([undefined, 'low', 'Finish'])('the priority %j is the least urgent', async (priority) => {
   const { gate, taken } = countingGate();
   const request = { operation: 'o', method: 'GET', path: '/', attempt: 1, signal };
