@@ -9,11 +9,10 @@ import type { Finding } from './planted/scenario.ts';
 import { longParts, replay } from './long.ts';
 import type { LongPart } from './long.ts';
 import type { Tools } from './kill/runs.ts';
-import { compileShim } from './kill/shim.ts';
-import { playNamed } from './matrix/matrix.ts';
+import { compileLibrary, compileShim } from './kill/shim.ts';
 
 // `npm run test:reliability`            the quick part, which `npm test` runs too
-// `npm run test:reliability -- --long`  every kill, every error, 10,000 random kills, 100,000 simulated seeds
+// `npm run test:reliability -- --long`  every kill, every error, 1,000 power cuts, 10,000 random kills, 100,000 simulated seeds
 // `npm run test:reliability -- --replay 'moved:before/137@quick'`
 
 const root = join(import.meta.dirname, '../..');
@@ -50,7 +49,7 @@ async function main(): Promise<number> {
 }
 
 async function replayOne(name: string, tools: Tools): Promise<number> {
-  const found = await (playNamed(name)?.play(tools) ?? replay(name, tools));
+  const found = await replay(name, tools);
   if (found.length === 0) console.info(`${name}: nothing lost, doubled or left behind`);
   return report(name, found);
 }
@@ -60,7 +59,8 @@ async function prepare(folder: string): Promise<Tools> {
   const { files } = await programFiles(root);
   await writeTree(files, folder, 0);
   const program = join(folder, 'usr/lib/dropcast/dist/main.js');
-  return { program, shim: await compileShim(folder), env: { NODE_COMPILE_CACHE: join(folder, 'compiled') } };
+  const [shim, forgetful] = await Promise.all([compileShim(folder), compileLibrary('forgetful', folder)]);
+  return { program, shim, forgetful, env: { NODE_COMPILE_CACHE: join(folder, 'compiled') } };
 }
 
 /** Several at a time: a run mostly waits. @returns how many went wrong */

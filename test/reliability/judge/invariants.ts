@@ -77,15 +77,10 @@ export const invariants = {
       }),
 
   'every empty record is in use or listed': ({ records, rows, listed }) => {
-    // Those whose id is known first: a token alone may stand for any record of its title.
-    const free = [
-      ...listed.filter(({ videoId }) => videoId !== null),
-      ...listed.filter(({ videoId }) => videoId === null),
-    ];
-    const take = (record: RecordOnService): boolean => {
-      const isIt = ({ videoId, title }: (typeof free)[number]): boolean =>
-        videoId === null ? title === record.title : videoId === record.id;
-      const at = free.findIndex(isIt);
+    const free = [...listed];
+    const take = ({ id, title }: RecordOnService): boolean => {
+      const byId = free.findIndex(({ videoId }) => videoId === id);
+      const at = byId >= 0 ? byId : free.findIndex((one) => one.videoId === null && one.title === title);
       if (at >= 0) free.splice(at, 1);
       return at >= 0;
     };

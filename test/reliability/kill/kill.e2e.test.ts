@@ -6,14 +6,15 @@ import { durabilityBugs } from '../planted/bugs.ts';
 import { plant } from '../planted/plant.ts';
 import { sizes } from '../sizes.ts';
 import { chainsOf, errorsOf } from './choice.ts';
+import { powerBugs } from './power-bugs.ts';
 import { nameOfRandom, playRandomKills } from './random-kills.ts';
 import { playRun, traceOf, workloads } from './runs.ts';
 import type { Tools, Workload } from './runs.ts';
-import { compileShim } from './shim.ts';
+import { compileLibrary, compileShim } from './shim.ts';
 import type { Trace } from './shim.ts';
 import { sentUnsynced } from './unsynced.ts';
 
-const { chains, errors, stations, killsPerStation, seed } = sizes.quick;
+const { chains, errors, powerCuts, stations, killsPerStation, seed } = sizes.quick;
 const names = Object.keys(workloads) as Workload[];
 
 let scratch: ScratchDirectory;
@@ -21,16 +22,24 @@ let tools: Tools;
 beforeAll(async () => {
   scratch = await scratchDirectory();
   const env = { NODE_COMPILE_CACHE: scratch.file('compiled') };
-  const shim = has('cc') ? await compileShim(scratch.path) : '';
-  tools = { program: inject('program'), shim, env };
+  const [shim, forgetful] = has('cc')
+    ? await Promise.all([compileShim(scratch.path), compileLibrary('forgetful', scratch.path)])
+    : ['', ''];
+  tools = { program: inject('program'), shim, forgetful, env };
 });
 afterAll(() => scratch[Symbol.asyncDispose]());
+
+const traces: Partial<Record<Workload, Promise<Trace>>> = {};
+
+/** One undisturbed run of a workload, made once. */
+function undisturbed(workload: Workload): Promise<Trace> {
+  return (traces[workload] ??= traceOf({ workload, seed }, { action: 'before', at: 0 }, tools));
+}
 
 describe.concurrent('killed at a system call, started again', needs('cc'), () => {
   for (const workload of names)
     test(`${workload}: nothing is lost, doubled or left behind`, async () => {
-      const trace = await traceOf({ workload, seed }, { action: 'before', at: 0 }, tools);
-      const runs = chainsOf(trace, { workload, seed, count: chains / names.length });
+      const runs = chainsOf(await undisturbed(workload), { workload, seed, count: chains / names.length });
       let kills = 0;
       for (const run of runs) {
         const { violations, name, hits } = await playRun(run, tools);
@@ -38,6 +47,32 @@ describe.concurrent('killed at a system call, started again', needs('cc'), () =>
         expect(violations, `replay with: npm run test:reliability -- --replay '${name}'`).toEqual([]);
       }
       console.info(`${workload}: ${kills} kills in ${runs.length} chains, nothing lost, doubled or left behind`);
+    });
+});
+
+describe.concurrent('the power fails at a system call', needs('cc'), () => {
+  for (const workload of names)
+    test(`${workload}: what was not synced is forgotten, and nothing is lost, doubled or left behind`, async () => {
+      const count = Math.ceil(powerCuts / names.length);
+      let cuts = 0;
+      for (const run of chainsOf(await undisturbed(workload), { workload, seed, count, isPowerCut: true })) {
+        const { violations, name, hits } = await playRun(run, tools);
+        cuts += hits.filter(Boolean).length;
+        expect(violations, `replay with: npm run test:reliability -- --replay '${name}'`).toEqual([]);
+      }
+      console.info(`${workload}: ${cuts} power cuts, nothing lost, doubled or left behind`);
+    });
+
+  for (const [name, { edits, at, caughtBy }] of Object.entries(powerBugs))
+    test(`caught: ${name}`, async () => {
+      const program = await plant(tools.program, scratch.file(name.replaceAll(/\W/g, '-')), edits);
+      const cutAt = (trace: Trace) => ({ workload: 'single', seed, points: [at(trace)], isPowerCut: true }) as const;
+      const planted = { ...tools, program };
+      const run = cutAt(await traceOf({ workload: 'single', seed }, { action: 'before', at: 0 }, planted));
+      const { violations, hits } = await playRun(run, planted, () => 1);
+      expect(hits).toEqual([true]);
+      expect(violations.map(({ invariant }) => invariant)).toContain(caughtBy);
+      expect((await playRun(cutAt(await undisturbed('single')), tools, () => 1)).violations).toEqual([]);
     });
 });
 

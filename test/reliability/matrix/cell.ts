@@ -47,7 +47,11 @@ export function onlyCells<Cell>(
   { row, column, kind }: { readonly row: string; readonly column: string; readonly kind: string },
 ): Play['play'] {
   const cells = table.cells.filter((cell) => table.row(cell) === row && table.column(cell) === column);
-  return (tools) => table.play(cells.filter((cell) => table.kind(cell) === kind), tools);
+  return (tools) =>
+    table.play(
+      cells.filter((cell) => table.kind(cell) === kind),
+      tools,
+    );
 }
 
 function covering<Cell>(table: Table<Cell>, seed: string): readonly Cell[] {

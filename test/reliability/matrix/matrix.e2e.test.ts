@@ -21,16 +21,20 @@ beforeAll(async () => {
 afterAll(() => scratch[Symbol.asyncDispose]());
 
 for (const part of matrixParts)
-  describe.concurrent(`a sample of the matrix of ${part}: each row and each column`, part === 'clocks' ? needs('cc') : {}, () => {
-    let [good, all] = [0, 0];
-    afterAll(() => console.info(`matrix of ${part}: ${good} of ${all} cells (seed ${seed})`));
-    for (const { name, cells, play } of matrix[part].quick(seed))
-      test(`${name}: nothing is lost, doubled or left behind`, async () => {
-        all += cells;
-        expect(await play(tools), `replay with: npm run test:reliability -- --replay '${name}'`).toEqual([]);
-        good += cells;
-      });
-  });
+  describe.concurrent(
+    `a sample of the matrix of ${part}: each row and each column`,
+    part === 'clocks' ? needs('cc') : {},
+    () => {
+      let [good, all] = [0, 0];
+      afterAll(() => console.info(`matrix of ${part}: ${good} of ${all} cells (seed ${seed})`));
+      for (const { name, cells, play } of matrix[part].quick(seed))
+        test(`${name}: nothing is lost, doubled or left behind`, async () => {
+          all += cells;
+          expect(await play(tools), `replay with: npm run test:reliability -- --replay '${name}'`).toEqual([]);
+          good += cells;
+        });
+    },
+  );
 
 test('a planted bug is caught by its cell of the matrix', async () => {
   const { edits, caughtBy } = bugs['the last part leaves without a second look at the file'];

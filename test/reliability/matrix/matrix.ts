@@ -6,7 +6,9 @@ import { networkTable } from './network-table.ts';
 import { outageTable } from './outage-table.ts';
 
 /** The parts of the matrix, by name. The wall clock is set by a compiled library. */
-export const matrix: Readonly<Record<MatrixPart, { all(seed: string): readonly Play[]; quick(seed: string): readonly Play[] }>> = {
+export const matrix: Readonly<
+  Record<MatrixPart, { all(seed: string): readonly Play[]; quick(seed: string): readonly Play[] }>
+> = {
   changes: { all: (seed) => allPlays(changeTable, seed), quick: (seed) => quickPlays(changeTable, seed) },
   network: { all: (seed) => allPlays(networkTable, seed), quick: (seed) => quickPlays(networkTable, seed) },
   outages: { all: (seed) => allPlays(outageTable, seed), quick: (seed) => quickPlays(outageTable, seed) },
