@@ -96,8 +96,9 @@ export function viewOf(daemon: Daemon | null, facts: Facts): FileView {
   if (isLive && state === 'done' && facts.disposal === 'pending') return fileView(facts, { why: whileRead(facts) });
   if (isLive && state === 'queued') return fileView(facts, { state: 'creating', sent: 0 });
   if (!isLive || state !== 'awaiting upload') return fileView(facts, { why: waitsFor(daemon, state) });
-  const upload = conductor.uploads().find(({ id }) => id === facts.id);
-  return fileView(facts, { state: 'uploading', sent: upload?.sentBytes ?? 0 });
+  const sent = conductor.uploads().find(({ id }) => id === facts.id)?.sentBytes ?? 0;
+  const why = sent > 0 && sent === facts.version.size ? 'sent; waiting for the answer of the upload host' : null;
+  return fileView(facts, { state: 'uploading', sent, why });
 }
 
 function whileRead({ afterReady }: Facts): string {
