@@ -51,9 +51,9 @@ async function inspectFolder(folder: Folder): Promise<Inspected> {
 
 async function lookAt(folder: Folder, key: KeyPath): Promise<Inspected> {
   try {
+    const real = await realpath(folder.path);
     const link = await linkOfOthers(folder.path);
     if (link !== null) return away(key, `cannot use ${folder.path}: ${whyRefusedLink(link)}`);
-    const real = await realpath(folder.path);
     if (!(await stat(real)).isDirectory()) return away(key, `${folder.path} is not a directory`);
     const findings = [...linkFinding(key, folder.path, real), ...(await permissionFindings(folder, key))];
     return { place: { key, path: real }, findings };
