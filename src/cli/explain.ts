@@ -8,6 +8,7 @@ import { explainRoute } from '../routing/explain.ts';
 import type { Explanation } from '../routing/explain.ts';
 import { isTemporaryName } from '../watch/temporary-name.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
+import { queryDaemonOrLedger } from './control.ts';
 import { whyOf } from './file-table.ts';
 import { formatBytes } from './output/format.ts';
 import { printJson } from './output/json.ts';
@@ -44,7 +45,7 @@ export async function explain(
 }
 
 async function reportOn(shell: Shell, config: Config, absolute: string): Promise<PathReport> {
-  const router = routerOf(config, absolute);
+  const router = await routerOf(config, absolute);
   const path = absolute.slice(router.folder.path.length + 1);
   const stats = await lstat(absolute, { bigint: true }).catch(() => null);
   const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
@@ -71,14 +72,26 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
   };
 }
 
-function routerOf(config: Config, absolute: string): FolderRouter {
+/** As the daemon has it: with the directories that earlier configurations moved files to. */
+async function routerOf(config: Config, absolute: string): Promise<FolderRouter> {
   const folder = folderOf(config.folders, absolute);
-  if (folder !== null) return createRouter(folder);
+  if (folder !== null) return createRouter(folder, await movedBy(config, folder.path));
   const folders = config.folders.map(({ path }) => path).join(', ');
   throw new CommandError(
     `${escapeControls(absolute)} is not in a watched folder; the watched folders are: ${folders}`,
     exitCodes.failed,
   );
+}
+
+async function movedBy(config: Config, folder: string): Promise<readonly string[]> {
+  const path = `/moves?folder=${encodeURIComponent(folder)}`;
+  const { templates } = await queryDaemonOrLedger<{ readonly templates: readonly string[] }>(
+    null,
+    config,
+    path,
+    async (ledger) => ({ templates: ledger === null ? [] : await ledger.movedBy(folder) }),
+  );
+  return templates;
 }
 
 function whyIgnored(router: FolderRouter, path: string): string | null {

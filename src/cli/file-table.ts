@@ -71,7 +71,7 @@ export function shortPath(path: string, shell: Shell): string {
 
 /** Why the file is where it is, and when dropcast tries again; empty when there is nothing to say. */
 export function whyOf(file: FileView): string {
-  if (file.state === 'done') return file.local === 'refused' ? (file.why ?? '') : '';
+  if (file.state === 'done') return file.local === 'refused' || file.local === 'waiting' ? (file.why ?? '') : '';
   const next = file.not_before === null ? '' : ` (next attempt ${formatRelative(file.not_before, Date.now())})`;
   return `${file.why ?? ''}${next}`;
 }

@@ -1,4 +1,4 @@
-import { filesOf, leftForYou } from '../daemon/view.ts';
+import { filesOf, leftForYou, needsPerson } from '../daemon/view.ts';
 import { isThere } from '../disk/local-files.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
@@ -45,5 +45,5 @@ export async function once(
       `${escapeControls(end.why)}\nFix this and run it again: it continues from here.`,
       exitCodes.failed,
     );
-  return ours.some(({ state }) => state === 'failed' || state === 'held') ? exitCodes.failed : exitCodes.fine;
+  return ours.some(needsPerson) ? exitCodes.failed : exitCodes.fine;
 }

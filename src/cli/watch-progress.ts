@@ -62,12 +62,14 @@ export function waitOf(
   { uploading, processing, awaitingPublish }: Pick<Summary, 'uploading' | 'processing' | 'awaitingPublish'>,
   offlineMs: number,
 ): { readonly why: string; readonly isStuck: boolean } | null {
+  const isAllElseDone = uploading + processing + awaitingPublish === 0;
   const pause = conductor.pause();
-  if (pause !== null)
-    return { why: pause.why, isStuck: pause.kind === 'suspended' || Date.now() - pause.since > offlineMs };
+  if (pause !== null) {
+    const isTooLong = Date.now() - pause.since > offlineMs && (pause.holds === 'everything' || isAllElseDone);
+    return { why: pause.why, isStuck: pause.kind === 'suspended' || isTooLong };
+  }
   const until = conductor.createsWaitUntil();
   if (until === null) return null;
-  const isAllElseDone = uploading + processing + awaitingPublish === 0;
   return { why: createsWait(until), isStuck: isAllElseDone && until - Date.now() > offlineMs };
 }
 

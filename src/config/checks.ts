@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import { doubtMoveTemplate, lintGlob, lintMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
+import { renderDirectory } from '../routing/template.ts';
 import { isLoopback, parseListen } from './addresses.ts';
 import type { Environment } from './environment.ts';
 import { isWithin, readSocketPath, socketPath, type ConfigPaths } from './paths.ts';
@@ -15,6 +17,7 @@ export function checkTree(tree: unknown, paths: ConfigPaths, environment: Enviro
   return [
     ...listOf(property(tree, 'folders')).flatMap((folder, index) => checkFolder(folder, ['folders', index])),
     ...checkLayout(placesOf(paths)),
+    ...checkMoves(paths.folders),
     ...checkSocket(socket),
     ...checkListen(property(status, 'listen')),
     ...checkWebhook(property(property(tree, 'service'), 'webhook_secret'), property(status, 'listen')),
@@ -95,6 +98,22 @@ export function checkLayout({ folders, stateDir }: Layout): readonly Finding[] {
     ...folders.flatMap((folder, index) => checkPlace(folder, folders.slice(0, index), folders)),
     ...(stateDir === null ? [] : checkStateDir(stateDir, folders)),
   ];
+}
+
+/** Finished files must not be moved to where another watched folder begins: what is there is new. */
+export function checkMoves(folders: ConfigPaths['folders']): readonly Finding[] {
+  return folders.flatMap(({ key, path, afterReady }) => {
+    if (afterReady.kind !== 'move') return [];
+    const target = resolve(path, renderDirectory(afterReady.to, { path: 'video.mp4', modifiedMs: 0 }));
+    const into = folders.find(
+      (other) => other.path !== path && isWithin(other.path, path) && isWithin(target, other.path),
+    );
+    if (into === undefined) return [];
+    const message =
+      `${JSON.stringify(afterReady.to)} leads into the watched folder ${into.path}, where finished files would be ` +
+      'taken for new ones; choose a directory outside of it';
+    return [error([...parseKeyPath(key), 'after_ready', 'move'], message)];
+  });
 }
 
 function checkPlace({ key, path }: Place, earlier: readonly Place[], all: readonly Place[]): Finding[] {

@@ -1,3 +1,5 @@
+import { hasCode, nameOfCode } from '../errno-names.ts';
+
 const SENTENCES: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   EACCES: 'permission denied',
@@ -16,8 +18,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 /** `ENOENT`, or `null` for an error that does not come from the system. */
 export function errnoOf(cause: unknown): string | null {
-  const code: unknown = cause instanceof Error && 'code' in cause ? cause.code : null;
-  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : null;
+  const code = hasCode(cause) ? nameOfCode(cause) : null;
+  return code !== null && /^E[A-Z0-9]+$/.test(code) ? code : null;
 }
 
 /**

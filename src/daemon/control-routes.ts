@@ -65,6 +65,9 @@ export function readRoutes(
   app.get('/file', async (context) => {
     return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
   });
+  app.get('/moves', async (context) => {
+    return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
+  });
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
   return app;

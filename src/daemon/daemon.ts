@@ -8,6 +8,7 @@ import type { Gate } from '../host/gate.ts';
 import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
 import { createIntake } from '../intake/intake.ts';
+import { createLeftBehind } from '../intake/left-behind.ts';
 import { openFailureLog } from '../ledger/failure-log.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -69,9 +70,15 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   await using stack = new AsyncDisposableStack();
   const events = createEventStream(logger);
   events.listen(logEvents(logger));
-  const state = await openState(config, stack, (error) => parts.conductor.broke('failure log', error));
+  const repaired = (what: string): void => logger.warn('Found damage in the state directory', { what });
+  const state = await openState(config, stack, {
+    repaired,
+    // No reason to stop work: the rows and their history have each failure.
+    failureLogBroke: (err) =>
+      logger.error('Failures are not written to the failure log', { path: config.failureLog, err }),
+  });
   const { ledger } = state;
-  for (const what of ledger.repairs) logger.warn('Found damage in the state directory', { what });
+  ledger.repairs.forEach(repaired);
   const service = stack.use(connectToService(config, { budget: ledger.budget, clock, logger }));
   const owner = await folderOwner(config.stateDir, ledger.id);
   const parts = assemble(config, { ...state, owner, service, events, clock, logger });
@@ -97,14 +104,14 @@ interface State {
 async function openState(
   { stateDir, file, failureLog }: Config,
   stack: AsyncDisposableStack,
-  onFailureLogError: (error: unknown) => void,
+  on: { readonly repaired: (what: string) => void; readonly failureLogBroke: (error: unknown) => void },
 ): Promise<State> {
   await requireOwnState({ stateDir, file });
   stack.use(await lockInstance(stateDir));
   return {
-    ledger: stack.use(await openLedger(stateDir)),
+    ledger: stack.use(await openLedger(stateDir, on.repaired)),
     receipts: stack.use(await openReceipts(stateDir)),
-    failures: stack.use(await openFailureLog(failureLog, onFailureLogError)),
+    failures: stack.use(await openFailureLog(failureLog, on.failureLogBroke)),
   };
 }
 
@@ -169,6 +176,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     events,
     logger,
     owner: world.owner,
+    leftBehind: createLeftBehind({ store: ledger, rows, logger }),
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
   });

@@ -102,7 +102,7 @@ export function viewOf(daemon: Daemon | null, facts: Facts): FileView {
 function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null {
   if (!workStates.includes(state)) return null;
   const pause = conductor.pause();
-  if (pause !== null) return `paused: ${pause.why}`;
+  if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
   if (state === 'queued') {
     const until = conductor.createsWaitUntil();
     if (until !== null) return createsWait(until);
@@ -115,6 +115,11 @@ function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null 
   if (state === 'awaiting upload') return 'waiting for an upload slot';
   if (state === 'processing') return conductor.pollTrouble();
   return state === 'awaiting publish' ? 'waiting a few seconds to publish several at once' : null;
+}
+
+/** Records are created only a little ahead of the uploads. */
+function isBeforeUpload(state: FileState): boolean {
+  return state === 'queued' || state === 'awaiting upload';
 }
 
 /** Why files get no record before a time (epoch milliseconds). */

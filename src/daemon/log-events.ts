@@ -29,6 +29,7 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
           kind: event.pause.kind,
           why: event.pause.why,
           code: event.pause.code,
+          next: new Date(event.pause.nextProbeAt).toISOString(),
         });
       case 'resumed':
         return logger.info('Resumed', { after: event.pause.why });

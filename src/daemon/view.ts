@@ -132,25 +132,31 @@ export async function filesOf(
   };
 }
 
+/** Whether only a person can settle a file: it failed, is held, or is done but cannot be deleted or moved. */
+export function needsPerson({ state, local }: Pick<FileView, 'state' | 'local'>): boolean {
+  return state === 'failed' || state === 'held' || local === 'waiting';
+}
+
 /**
- * What earlier runs left in the folders and only a person can settle: files that failed or are held, oldest first.
+ * What earlier runs left in the folders and only a person can settle: files that failed or are held, oldest first, then those that
+ * cannot be deleted or moved.
  *
  * @param still.folders those that are watched
  * @param still.before epoch milliseconds: what ended later belongs to this run
  * @param isThere whether something still lies at that path of a folder
  */
 export async function leftForYou(
-  ledger: Pick<LedgerView, 'list'>,
+  ledger: Pick<LedgerView, 'list'> & Pick<PutAwayStore, 'waitingForDisk'>,
   still: { readonly folders: readonly string[]; readonly before: number },
   isThere: (folder: string, path: string) => Promise<boolean>,
 ): Promise<readonly FileView[]> {
+  const isEarlier = ({ endedAt, folder }: Facts): boolean =>
+    (endedAt ?? 0) < still.before && still.folders.includes(folder);
   const rows = await ledger.list({ states: ['failed', 'held'], limit: mostRows });
   const left: Facts[] = [];
-  for (const facts of rows) {
-    const isEarlier = (facts.endedAt ?? 0) < still.before && still.folders.includes(facts.folder);
-    if (isEarlier && (await isThere(facts.folder, facts.path))) left.push(facts);
-  }
-  return left.map((facts) => viewOf(null, facts));
+  for (const facts of rows.filter(isEarlier)) if (await isThere(facts.folder, facts.path)) left.push(facts);
+  const waiting = (await ledger.waitingForDisk(mostRows)).filter(isEarlier).toReversed();
+  return [...left, ...waiting].map((facts) => viewOf(null, facts));
 }
 
 export const knownStates: readonly string[] = ['settling', 'creating', 'uploading', ...workStates, ...endStates];

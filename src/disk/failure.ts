@@ -2,6 +2,7 @@ import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError 
 import type { InstalledService } from '../config/installed-service.ts';
 import { failureOfMachine, stopped } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
+import { nameOfCode } from '../errno-names.ts';
 import { errnoOf } from './errno.ts';
 import { NotInFolderError } from './held-directory.ts';
 import { NoFreeNameError } from './put-away/move-file.ts';
@@ -19,7 +20,7 @@ export function toDiskFailure(error: unknown, service: InstalledService | null):
   const ofFile = failureOfFile(error) ?? failureOfPutAway(error);
   if (ofFile !== null) return ofFile;
   if (!isSystemError(error)) return failureOfMachine(error) ?? bug(error);
-  const { code } = error;
+  const code = nameOfCode(error);
   if (code === 'EROFS') return { kind: 'suspended', code, message: readOnly(service) };
   if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'vanished', code, message: 'the file is gone' };
   return unreadable(error);
@@ -56,7 +57,8 @@ function bug(error: unknown): Failure {
 
 /** A bad spot of a disk is one file's problem, and the others continue; a share that went stale comes back. */
 function unreadable(error: Error & { readonly code: string }): Failure {
-  const { code, message } = error;
+  const { message } = error;
+  const code = nameOfCode(error);
   if (code === 'outside_folder') return { kind: 'permanent', code, message };
   const ofMachine = code === 'EIO' ? null : failureOfMachine(error);
   return ofMachine ?? { kind: 'transient', code, message };

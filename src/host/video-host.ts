@@ -45,9 +45,7 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
         createRecord(client(), facts, { ...asks('create', signal), idempotencyKey: token }),
       );
       if (created.ok || created.failure.kind !== 'gone') return created;
-      const list = client().videos.list({ perPage: 1 }, asks('poll', signal));
-      const listed = await answer(() => list.page(1));
-      return { ok: false, failure: createNotFound(created.failure, listed, facts) };
+      return { ok: false, failure: createNotFound(created.failure, facts) };
     },
     status: (videoId, signal, priority = 'finish') =>
       answer(async () => (await client().videos.get(videoId, asks(priority, signal))).status),
@@ -85,7 +83,9 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
       const list = client().videos.list({ perPage: 1 }, asks('finish', signal));
       const listed = await answer(() => list.page(1));
       if (listed.ok || !mayBeOfList.has(listed.failure.kind)) return withoutValue(listed);
-      return withoutValue(await answer(() => client().channels.list(asks('finish', signal))));
+      const other = await answer(() => client().channels.list(asks('finish', signal)));
+      const isNowhere = !other.ok && other.failure.kind === 'gone' && listed.failure.kind === 'gone';
+      return isNowhere ? { ok: false, failure: wrongAddress } : withoutValue(other);
     },
   };
 }
@@ -119,7 +119,7 @@ async function createRecord(
   return { videoId: created.id, uploadUrl: created.uploadUrl, status: created.status };
 }
 
-/** A create request and a list request both got 404: that is not about the file. */
+/** Nothing that every service has is found. */
 const wrongAddress: Failure = {
   kind: 'suspended',
   code: 'no_service',
@@ -127,9 +127,11 @@ const wrongAddress: Failure = {
   message: 'the service answers 404 to everything: check service.base_url',
 };
 
-/** Counts against the file only the second time: between the two requests a service that answered 404 to everything may have come back. */
-function createNotFound(failure: Failure, listed: Answer<unknown>, { attempts }: Facts): Failure {
-  if (!listed.ok && listed.failure.kind === 'gone') return wrongAddress;
+/**
+ * No video was deleted: there is none yet. Counts against the file only the second time: between the request and the question whether
+ * the service answers anything, one that answered 404 to everything may have come back.
+ */
+function createNotFound(failure: Failure, { attempts }: Facts): Failure {
   return { ...failure, kind: attempts === 0 ? 'transient' : 'permanent' };
 }
 

@@ -18,6 +18,7 @@ import { FolderIntake } from './folder-intake.ts';
 import type { FolderIntakeWorld } from './folder-intake.ts';
 import { createRouter } from './folder-router.ts';
 import type { FolderRouter } from './folder-router.ts';
+import type { LeftBehind } from './left-behind.ts';
 
 export interface FolderStatus {
   readonly path: string;
@@ -34,6 +35,7 @@ export interface FolderWorld extends FolderIntakeWorld {
   readonly logger: Logger;
   /** In whose name the folders are marked; null: not at all. */
   readonly owner: FolderOwner | null;
+  readonly leftBehind: LeftBehind;
 }
 
 export interface FolderPlace {
@@ -63,6 +65,7 @@ export class WatchedFolder implements AsyncDisposable {
       sink: {
         complete: (file) => this.intake.complete(file),
         gone: (_, name) => this.intake.gone(name),
+        leftBehind: world.leftBehind,
         root: (_, state) => this.#changed(state),
       },
       known: { known: (name) => world.ledger.known(name) },
@@ -124,7 +127,8 @@ export class WatchedFolder implements AsyncDisposable {
   /** The videos and links that settle or are compared; a sidecar counts with its video. */
   settling(): readonly SettlingFile[] {
     const settling = this.watcher.settling().filter(({ path }) => this.router.accepts(path) !== 'sidecar');
-    const unread = this.intake.unread().filter(({ path }) => !settling.some((file) => file.path === path));
+    const settlingPaths = new Set(settling.map(({ path }) => path));
+    const unread = this.intake.unread().filter(({ path }) => !settlingPaths.has(path));
     return [
       ...settling,
       ...unread.map(({ folder, path, version: { size } }) => ({ folder, path, size, why: isCompared })),

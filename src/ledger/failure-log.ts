@@ -1,3 +1,4 @@
+import { errnoOf } from '../disk/errno.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
@@ -16,11 +17,21 @@ export interface FailureLog extends AsyncDisposable {
 
 /**
  * @param path of a file that may be rotated at any time
- * @param report is called once for each line that cannot be written, with the error of the file system
+ * @param report is told when lines can no longer be written, once for each cause until they can be again, with the error of the
+ *   file system
  * @throws {LedgerError} when it cannot be opened
  */
 export async function openFailureLog(path: string, report: (error: unknown) => void): Promise<FailureLog> {
   const log = await openRotatedLog(path);
+  let reported: string | undefined | null = null;
+  const written = (): void => {
+    reported = null;
+  };
+  const refused = (error: unknown): void => {
+    const cause = errnoOf(error);
+    if (cause !== reported) report(error);
+    reported = cause;
+  };
   return {
     append: (facts, failure, next) => {
       log
@@ -38,7 +49,7 @@ export async function openFailureLog(path: string, report: (error: unknown) => v
           attempt: facts.attempts,
           next,
         })
-        .catch(report);
+        .then(written, refused);
     },
     [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
   };

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../disk/errno.ts';
+import { LedgerError } from './ledger-error.ts';
 import { explainOpening } from './recovery.ts';
 
 /** How long who asks, or tries at the same moment, may be in the way. */
@@ -57,12 +58,14 @@ async function tryLock(path: string, transaction: string, options = {}): Promise
     return { [Symbol.asyncDispose]: async () => held.close() };
   } catch (error) {
     database?.close();
-    if (isBusy(error)) return null;
+    const result = error instanceof Error && 'errcode' in error ? error.errcode : null;
+    if (result === busy) return null;
+    if (result === notADatabase)
+      throw new LedgerError(`${path} is not the lock that dropcast made: remove it, and start again`, { cause: error });
     throw await explainOpening(error, path);
   }
 }
 
-/** `SQLITE_BUSY` (sqlite.org/rescode.html). */
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && Number(error.errcode) === 5;
-}
+/** `SQLITE_BUSY` and `SQLITE_NOTADB` (sqlite.org/rescode.html). */
+const busy = 5;
+const notADatabase = 26;

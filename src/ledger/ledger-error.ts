@@ -31,6 +31,9 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only (EROFS)',
   ENOSPC: 'the disk is full (ENOSPC)',
   EDQUOT: 'the disk quota is used up (EDQUOT)',
+  EIO: 'the disk fails to read or write (EIO)',
+  EMFILE: 'too many files open (EMFILE): raise the limit (`LimitNOFILE=`, `ulimit -n`)',
+  ENFILE: 'too many files open on this machine (ENFILE)',
 };
 
 async function reasonOf(error: Error, path: string): Promise<string> {

@@ -17,6 +17,7 @@ import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import { createFiles } from './files.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
+import { mending } from './mend.ts';
 import { openDatabase, requireSound } from './open-database.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
@@ -66,11 +67,12 @@ export async function openExistingLedger(stateDir: string): Promise<Ledger | nul
  * Opens the durable rows of all files, or creates them: one connection, one process.
  *
  * @param stateDir created with mode 0700 when it is missing
+ * @param onRepair told what is found damaged from then on, and what was done: a sentence each
  * @returns the ledger, whose calls throw `LedgerUnavailableError` while the machine refuses to read or write
  * @throws {LedgerError} when it was lost, is damaged, belongs to another program or version, or cannot be read and written
  * @throws {LedgerInUseError} when another process keeps it for 5 s
  */
-export async function openLedger(stateDir: string): Promise<Ledger> {
+export async function openLedger(stateDir: string, onRepair?: (what: string) => void): Promise<Ledger> {
   await makeStateDirectory(stateDir);
   // Only for what it throws: a lost ledger must not be replaced by an empty one.
   await isLedgerThere(stateDir);
@@ -84,7 +86,10 @@ export async function openLedger(stateDir: string): Promise<Ledger> {
     await settleRequests(db);
     const id = await identityOf(db);
     await writeLedgerId(stateDir, id);
-    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id });
+    const repair = async (): Promise<void> => {
+      for (const what of await repairRows(database, db, stateDir)) onRepair?.(what);
+    };
+    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id, repair });
   } catch (error) {
     await db.destroy();
     throw await explainOpening(error, path);
@@ -97,17 +102,18 @@ async function identityOf(db: Kysely<LedgerTables>): Promise<string> {
 
 interface Opened extends Pick<Ledger, 'id' | 'repairs'> {
   readonly stateDir: string;
+  /** Puts right what was damaged since. */
+  repair(): Promise<void>;
 }
 
-function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, id, repairs }: Opened): Ledger {
-  const files = createFiles(db);
-  const claims = createClaims(files.load);
+function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, id, repairs, repair }: Opened): Ledger {
+  const ports = mending(
+    { ...createFiles(db), ...createArrivals(db), ...createRounds(db), ...createLeftovers(db), ...createView(db) },
+    repair,
+  );
+  const claims = createClaims(ports.load);
   return {
-    ...files,
-    ...createArrivals(db),
-    ...createRounds(db),
-    ...createLeftovers(db),
-    ...createView(db),
+    ...ports,
     id,
     repairs,
     claim: claims.claim,

@@ -9,6 +9,13 @@ import type { FileTable, LedgerTables } from './schema.ts';
 
 type FilesQuery = SelectQueryBuilder<LedgerTables, 'file', Selectable<FileTable>>;
 
+/** Thrown when a row changed on disk since the ledger was opened: `mending` puts it right. */
+export class DamagedRowError extends LedgerUnavailableError {
+  constructor() {
+    super('damaged');
+  }
+}
+
 /** All files, as the start of a query. */
 export function filesIn(db: Kysely<LedgerTables>): FilesQuery {
   return db.selectFrom('file').selectAll();
@@ -93,10 +100,10 @@ function columnsOf(facts: Facts): Omit<Insertable<FileTable>, 'checksum'> {
 /**
  * The inverse of `rowOf`. Only `rowOf` writes these columns, and the checksum guards them, so the JSON is trusted.
  *
- * @throws {LedgerUnavailableError} when the row changed on disk since the ledger was opened
+ * @throws {DamagedRowError}
  */
 export function factsOf(row: Selectable<FileTable>): Facts {
-  if (row.checksum !== null && checksumOf({ ...row }) !== row.checksum) throw new LedgerUnavailableError('damaged');
+  if (row.checksum !== null && checksumOf({ ...row }) !== row.checksum) throw new DamagedRowError();
   return {
     id: row.id,
     rev: row.rev,

@@ -192,6 +192,7 @@ class Loop implements Conductor {
       return;
     }
     await this.#lanes.pump();
+    this.#uploadHosts.tidy();
     this.#rounds.startRemote(signal);
   }
 
@@ -303,7 +304,7 @@ class Loop implements Conductor {
 
   async isIdle(): Promise<boolean> {
     const { store } = this.#world;
-    if (this.#lanes.size() > 0) return false;
+    if (this.#lanes.size() > 0 || !this.#rounds.isPutAwayUpToDate()) return false;
     // One look at all of them: a file that moves from one state to another must not be missed in between.
     if ((await store.count(...unfinished)) > 0) return false;
     return (await store.toDispose(1)).length === 0 && (await store.toAmend(1)).length === 0;

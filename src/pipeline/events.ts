@@ -1,9 +1,10 @@
 import type { Facts } from './file/facts.ts';
 import type { Failure } from './file/failure.ts';
 
-/** Why everything waits, and when the service is asked again. Times are epoch milliseconds. */
+/** Why everything waits, or all uploads to a host, and when that is tried again. Times are epoch milliseconds. */
 export interface Pause {
   readonly kind: 'offline' | 'suspended';
+  readonly holds: 'everything' | 'uploads';
   readonly why: string;
   readonly code: string;
   readonly since: number;

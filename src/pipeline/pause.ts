@@ -1,7 +1,6 @@
 import type { Events, Pause } from './events.ts';
 import { offlineProbeMs, suspensionProbeMs } from './file/backoff.ts';
-import { isOfHost } from './file/failure.ts';
-import type { Failure } from './file/failure.ts';
+import type { Failure, FailureKind } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
 import { isLedgerFailure } from './file/store-errors.ts';
 
@@ -47,7 +46,7 @@ export function createBreaker(world: {
 
   /** A request may fail for its own sake, or because the service is away: then it answers nothing else either. */
   const verdict = async (failure: Failure, signal: AbortSignal): Promise<Failure> => {
-    if (!isOfHost(failure)) return failure;
+    if (!mayBeOfService.has(failure.kind)) return failure;
     if (state.pause === null && failure.kind !== 'offline') {
       const answer = await library.probe(signal);
       // Cut, it proves nothing, and a stop costs no attempt.
@@ -91,6 +90,9 @@ export function createBreaker(world: {
     },
   };
 }
+
+/** A proxy may answer 404 or 400 to everything while the service behind it is replaced: no video is gone then, and no file refused. */
+const mayBeOfService: ReadonlySet<FailureKind> = new Set(['offline', 'transient', 'gone', 'permanent']);
 
 /** A pause is kept by the monotonic clock, which nobody sets, and told by that of the wall. */
 function onTheWall(pause: Pause, clock: Clock): Pause {
@@ -152,7 +154,7 @@ const leastPauseMs = 10_000;
 function opened({ probes }: BreakerState, kind: Pause['kind'], failure: Failure, now: number): BreakerState {
   const { message: why, code } = failure;
   const nextProbeAt = now + probeDelayMs(kind, probes);
-  return { ...closed, pause: { kind, why, code, since: now, probes, nextProbeAt } };
+  return { ...closed, pause: { kind, holds: 'everything', why, code, since: now, probes, nextProbeAt } };
 }
 
 function probeDelayMs(kind: Pause['kind'], probes: number): number {

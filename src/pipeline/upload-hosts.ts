@@ -19,6 +19,8 @@ export interface UploadHosts {
   tryNow(): void;
   /** Why uploads wait, or null. */
   pause(): Pause | null;
+  /** Forgets what no file waits for any more. Called at every turn of the loop that fills the lanes. @returns hosts still known */
+  tidy(): number;
 }
 
 /** Times are those of the monotonic clock. */
@@ -30,6 +32,7 @@ interface Outage {
   nextTryAt: number;
   /** The file that finds out. */
   trying: string | null;
+  isTold: boolean;
 }
 
 interface Host {
@@ -39,9 +42,14 @@ interface Host {
   readonly failedAt: Map<string, number>;
 }
 
-/** One failure may be a file's: from the second in a row on people are told. */
-const triesUntilKnown = 2;
+/** One short failure may be a file's: people are told of the second in a row, and of a long wait at once. */
+const triesUntilTold = 2;
+const longWaitMs = 10_000;
+
 const mostRemembered = 1_000;
+
+/** A try that was due for so long and that no file made: they were deleted, or the service had their bytes all along. */
+const unwantedMs = 60_000;
 
 /** @param isBack called when a host that was away has taken a file */
 export function createUploadHosts(world: {
@@ -52,20 +60,28 @@ export function createUploadHosts(world: {
   const { clock, events } = world;
   const hosts = new Map<string, Host>();
 
-  const hostOf = ({ uploadUrl }: Upload): Host => {
-    const origin = originOf(uploadUrl);
+  /** Only hosts where something failed are remembered: a service may have one for each file. */
+  const hostOf = (upload: Upload): Host => {
+    const origin = originOf(upload.uploadUrl);
     const host = hosts.get(origin) ?? { outage: null, lastSuccess: null, failedAt: new Map<string, number>() };
     hosts.set(origin, host);
     return host;
   };
 
-  const succeeded = (host: Host, { id }: Upload): void => {
-    const { outage } = host;
+  const outageOf = ({ uploadUrl }: Upload): Outage | null => hosts.get(originOf(uploadUrl))?.outage ?? null;
+
+  const close = (host: Host): void => {
+    if (host.outage?.isTold === true) events.emit({ type: 'resumed', pause: pauseOf(host.outage, clock) });
+    host.outage = null;
+  };
+
+  const succeeded = ({ id, uploadUrl }: Upload): void => {
+    const host = hosts.get(originOf(uploadUrl));
+    if (host === undefined) return;
     host.lastSuccess = { id, at: clock.elapsed() };
     host.failedAt.delete(id);
-    host.outage = null;
-    if (outage === null) return;
-    if (outage.tries >= triesUntilKnown) events.emit({ type: 'resumed', pause: pauseOf(outage, clock) });
+    if (host.outage === null) return;
+    close(host);
     world.isBack();
   };
 
@@ -84,35 +100,35 @@ export function createUploadHosts(world: {
     if (outage !== null && outage.trying !== id) return;
     const tries = (outage?.tries ?? 0) + 1;
     const waitMs = Math.max(failure.retryAfterMs ?? 0, offlineProbeMs(tries - 1));
-    const nextTryAt = clock.elapsed() + waitMs;
+    const isTold = outage?.isTold === true;
     host.outage = {
       failure: outage?.failure ?? failure,
       since: outage?.since ?? clock.elapsed(),
       tries,
-      nextTryAt,
+      nextTryAt: clock.elapsed() + waitMs,
       trying: null,
+      isTold: isTold || tries >= triesUntilTold || waitMs >= longWaitMs,
     };
-    if (tries === triesUntilKnown) events.emit({ type: 'paused', pause: pauseOf(host.outage, clock) });
+    if (host.outage.isTold && !isTold) events.emit({ type: 'paused', pause: pauseOf(host.outage, clock) });
   };
 
   return {
     admit: (upload) => {
-      const { outage } = hostOf(upload);
+      const outage = outageOf(upload);
       if (outage === null) return true;
       if (outage.trying !== null || outage.nextTryAt > clock.elapsed()) return false;
       outage.trying = upload.id;
       return true;
     },
     judge: (upload, answer) => {
+      if (answer.ok) succeeded(upload);
+      if (answer.ok || !isOfHost(answer.failure)) return answer;
       const host = hostOf(upload);
-      if (answer.ok) succeeded(host, upload);
-      else if (isOfHost(answer.failure) && !isOfFile(host, upload)) {
-        failed(host, upload, answer.failure);
-        // It may be the one that finds out.
-        const retryAfterMs = Math.max(1, (host.outage?.nextTryAt ?? 0) - clock.elapsed());
-        return { ok: false, failure: { ...answer.failure, kind: 'offline', retryAfterMs } };
-      }
-      return answer;
+      if (isOfFile(host, upload)) return answer;
+      failed(host, upload, answer.failure);
+      // It may be the one that finds out.
+      const retryAfterMs = Math.max(1, (host.outage?.nextTryAt ?? 0) - clock.elapsed());
+      return { ok: false, failure: { ...answer.failure, kind: 'offline', retryAfterMs } };
     },
     ended: (id) => {
       for (const { outage } of hosts.values()) if (outage?.trying === id) outage.trying = null;
@@ -121,11 +137,20 @@ export function createUploadHosts(world: {
       for (const { outage } of hosts.values()) if (outage !== null) outage.nextTryAt = clock.elapsed();
     },
     pause: () => {
-      const known = [...hosts.values()].flatMap(({ outage }) =>
-        outage !== null && outage.tries >= triesUntilKnown ? [outage] : [],
-      );
-      const [first] = known.toSorted((one, other) => one.since - other.since);
+      const told = [...hosts.values()].flatMap(({ outage }) => (outage?.isTold === true ? [outage] : []));
+      const [first] = told.toSorted((one, other) => one.since - other.since);
       return first === undefined ? null : pauseOf(first, clock);
+    },
+    tidy: () => {
+      for (const [origin, host] of hosts) {
+        const { outage, failedAt } = host;
+        if (outage !== null && outage.trying === null && outage.nextTryAt + unwantedMs < clock.elapsed()) {
+          close(host);
+          failedAt.clear();
+        }
+        if (host.outage === null && (failedAt.size === 0 || hosts.size > mostRemembered)) hosts.delete(origin);
+      }
+      return hosts.size;
     },
   };
 }
@@ -138,5 +163,6 @@ function pauseOf({ failure, since, tries, nextTryAt }: Outage, clock: Clock): Pa
   const offset = clock.now() - clock.elapsed();
   const { message, code } = failure;
   const why = `uploads wait: ${message}`;
-  return { kind: 'offline', why, code, since: since + offset, probes: tries - 1, nextProbeAt: nextTryAt + offset };
+  const times = { since: since + offset, probes: tries - 1, nextProbeAt: nextTryAt + offset };
+  return { kind: 'offline', holds: 'uploads', why, code, ...times };
 }

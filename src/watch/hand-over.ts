@@ -3,7 +3,7 @@ import type { Logger } from '../log/logger.ts';
 import { SLOW_RECHECK_MS, wait } from './completeness.ts';
 import type { Wait } from './completeness.ts';
 import type { CompleteFile } from './ports.ts';
-import { Rejections } from './rejections.ts';
+import { ofFiles, Rejections } from './rejections.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 export interface HandOverOptions {
@@ -20,7 +20,7 @@ export type HandOver = (file: WaitingFile, flaw: string | null) => Promise<'take
 
 export function createHandOver({ folder, logger, signal, complete, isCurrent }: HandOverOptions): HandOver {
   const limit = pLimit(OFFERS_AT_ONCE);
-  const rejections = new Rejections(folder, logger);
+  const rejections = new Rejections(folder, logger, ofFiles);
   return async (file, flaw) => {
     const { path, kind, version } = file;
     file.why = 'being taken in';

@@ -7,7 +7,7 @@ import { SLOW_RECHECK_MS } from './completeness.ts';
 import type { Inventory } from './inventory.ts';
 import { lookAt } from './path-entry.ts';
 import type { PathEntry } from './path-entry.ts';
-import { NotNowError } from './ports.ts';
+import { ofMissingFiles, Rejections } from './rejections.ts';
 import type { Settler } from './settler.ts';
 
 export interface MissingFilesOptions {
@@ -33,11 +33,13 @@ export class MissingFiles implements AsyncDisposable {
   readonly #options: MissingFilesOptions;
   readonly #suspects = new Set<string>();
   readonly #limit = pLimit(AT_ONCE);
+  readonly #rejections: Rejections;
   #cancelTimer: (() => void) | null = null;
   #report: Promise<void> = Promise.resolve();
 
   constructor(options: MissingFilesOptions) {
     this.#options = options;
+    this.#rejections = new Rejections(options.folder, options.logger, ofMissingFiles);
   }
 
   /** One look did not find the path. It is checked a moment later, with all others of that moment. */
@@ -76,22 +78,17 @@ export class MissingFiles implements AsyncDisposable {
   }
 
   async #tell(path: string): Promise<void> {
-    const { folder, logger, inventory, settler, gone } = this.#options;
+    const { inventory, settler, gone } = this.#options;
     const key = inventory.taken.get(path);
     settler.forget(path);
     if (key === undefined) return;
     try {
       await gone(path);
+      this.#rejections.taken();
       // It may have come back meanwhile.
       settler.hint(path);
     } catch (error) {
-      const level = error instanceof NotNowError ? 'debug' : 'warn';
-      logger[level]('missing file not noted; reporting it again', {
-        folder,
-        path,
-        retryInMs: SLOW_RECHECK_MS,
-        err: error,
-      });
+      this.#rejections.rejected(path, SLOW_RECHECK_MS, error);
       inventory.taken.set(path, key);
       // Not at once: the sink may be busy with the file for hours.
       settler.hint(path, SLOW_RECHECK_MS);

@@ -1,3 +1,4 @@
+import { hasCode, nameOfCode } from '../errno-names.ts';
 import { lstat } from 'node:fs/promises';
 import type { BigIntStats } from 'node:fs';
 import { versionOf } from '../pipeline/file/file-version.ts';
@@ -41,6 +42,6 @@ export function kindOfSpecial(entry: TypedEntry): string {
 
 /** The errno name of a failed system call, or the name of whatever else was thrown. */
 export function errnoOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  if (hasCode(error)) return nameOfCode(error);
   return error instanceof Error ? error.name : 'unknown';
 }

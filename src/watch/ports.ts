@@ -66,6 +66,8 @@ export interface WatchSink {
    * after the file was offered under its new path. Reported again only after a rejection.
    */
   gone(folder: string, path: string): Promise<void>;
+  /** Each scan: a hidden directory of dropcast's own, in which a file is put away, or was when dropcast ended. Never rejects. */
+  leftBehind(folder: string, directory: string): Promise<void>;
   /** On every change of the state; the first call comes before `begin()` resolves. */
   root(folder: string, state: RootState): void;
 }

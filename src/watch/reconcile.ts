@@ -23,6 +23,7 @@ export interface ReconcilerOptions {
   readonly settler: Pick<Settler, 'seen'>;
   readonly refused: RefusedPaths;
   readonly missing: Pick<MissingFiles, 'report'>;
+  readonly leftBehind: (directory: string) => Promise<void>;
 }
 
 type ScanDepth = Pick<ScanSchedule, 'wantDeep' | 'takeDepth'>;
@@ -64,6 +65,7 @@ export class Reconciler {
     const depth = schedule.takeDepth(folder.watch === 'polling' || hints.gap !== null);
     const missing = inventory.paths();
     const refused = this.#options.refused.beginScan();
+    const leftBehind: string[] = [];
     let ignored = 0;
     await scanFolder(
       folder.path,
@@ -83,6 +85,7 @@ export class Reconciler {
           const kind = folder.accepts(path);
           if (kind !== null) settler.seen(path, kind, version);
         },
+        leftBehind: (path) => leftBehind.push(path),
         refused: (path, why) => refused.add(path, why),
         ignored: () => (ignored += 1),
       },
@@ -91,5 +94,6 @@ export class Reconciler {
     refused.end();
     this.#ignored = ignored;
     await this.#options.missing.report(missing);
+    for (const directory of leftBehind) await this.#options.leftBehind(directory);
   }
 }

@@ -1,6 +1,18 @@
 import type { Logger } from '../log/logger.ts';
 import { NotNowError } from './ports.ts';
 
+/** What the log says of one kind of report: while the sink rejects it, and when it takes it again. */
+export interface RejectionWords {
+  readonly rejected: string;
+  readonly taken: string;
+}
+
+export const ofFiles: RejectionWords = { rejected: 'A file cannot be taken in', taken: 'Files are taken in again' };
+export const ofMissingFiles: RejectionWords = {
+  rejected: 'A missing file cannot be noted',
+  taken: 'Missing files are noted again',
+};
+
 /**
  * What the sink rejects, in the log: one line for each cause, not for each file, and one with the number of files once it takes
  * files again. On a full disk a hundred files made 700 lines in a minute.
@@ -8,12 +20,14 @@ import { NotNowError } from './ports.ts';
 export class Rejections {
   readonly #folder: string;
   readonly #logger: Logger;
+  readonly #words: RejectionWords;
   /** What was said of the cause → the files. */
   readonly #files = new Map<string, Set<string>>();
 
-  constructor(folder: string, logger: Logger) {
+  constructor(folder: string, logger: Logger, words: RejectionWords) {
     this.#folder = folder;
     this.#logger = logger;
+    this.#words = words;
   }
 
   rejected(path: string, retryInMs: number, error: unknown): void {
@@ -21,16 +35,16 @@ export class Rejections {
     const files = this.#files.get(cause);
     const isNews = files === undefined && !(error instanceof NotNowError);
     const fields = { folder: this.#folder, path, retryInMs, err: error };
-    if (isNews) this.#logger.warn('A file cannot be taken in; others that fail alike are only counted', fields);
-    else this.#logger.debug('file not taken in', fields);
+    if (isNews) this.#logger.warn(`${this.#words.rejected}; others that fail alike are only counted`, fields);
+    else this.#logger.debug(this.#words.rejected, fields);
     if (isNews) this.#files.set(cause, new Set([path]));
     else files?.add(path);
   }
 
-  /** The sink took a file: what made it refuse others has passed. */
+  /** The sink took one: what made it refuse others has passed. */
   taken(): void {
     for (const [cause, files] of this.#files)
-      this.#logger.info('Files are taken in again', { folder: this.#folder, waited: files.size, after: cause });
+      this.#logger.info(this.#words.taken, { folder: this.#folder, waited: files.size, after: cause });
     this.#files.clear();
   }
 }

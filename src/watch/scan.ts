@@ -18,6 +18,8 @@ export interface ScanVisitor {
   /** `look`: report its version. `skip`: its name is enough. `ignore`: not ours. */
   file(path: string): 'look' | 'skip' | 'ignore';
   seen(path: string, version: FileVersion): void;
+  /** A hidden directory of dropcast, in which a file is put away. */
+  leftBehind(path: string): void;
   /** Neither file nor directory, no usable name, or a directory that cannot be read. The name is escaped. */
   refused(path: string, why: string): void;
   ignored(): void;
@@ -85,8 +87,10 @@ function sortEntry(directory: string, entry: Dirent<Buffer>, visitor: ScanVisito
   const name = entry.name.toString('utf8');
   const path = prefix + name;
   if (path === markName) return [];
-  if (isTemporaryName(name)) visitor.ignored();
-  else if (entry.isDirectory()) {
+  if (isTemporaryName(name)) {
+    visitor.ignored();
+    if (entry.isDirectory() && name.startsWith(`${markName}-`)) visitor.leftBehind(path);
+  } else if (entry.isDirectory()) {
     const next = visitor.directory(path);
     if (next === 'enter') pending.push(path);
     if (next === 'ignore') visitor.ignored();

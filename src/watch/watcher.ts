@@ -116,7 +116,8 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
       if (!refused.covers(path)) settler.hint(path);
     },
   });
-  const reconciler = new Reconciler({ ...base, root, claim, hints, settler, refused, missing });
+  const leftBehind = (directory: string): Promise<void> => sink.leftBehind(folder.path, directory);
+  const reconciler = new Reconciler({ ...base, root, claim, hints, settler, refused, missing, leftBehind });
   const schedule: ScanSchedule = new ScanSchedule({
     ...base,
     interval: () => scanInterval(folder, root.isFrozen || hints.gap !== null),

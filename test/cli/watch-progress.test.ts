@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Pause } from '../../src/pipeline/events.ts';
 import { pauseReporter, waitOf } from '../../src/cli/watch-progress.ts';
 
 test('a pause is reported when it begins, when its reason changes, and when it comes back', () => {
@@ -12,10 +13,12 @@ test('a pause is reported when it begins, when its reason changes, and when it c
 });
 
 const quiet = { uploading: 0, processing: 0, awaitingPublish: 0 };
-const paused = (kind: 'offline' | 'suspended', sinceMs: number) => () => {
-  const since = Date.now() - sinceMs;
-  return { kind, why: 'it is away', code: 'away', since, probes: 0, nextProbeAt: 0 };
-};
+const paused =
+  (kind: 'offline' | 'suspended', sinceMs: number, holds: Pause['holds'] = 'everything') =>
+  () => {
+    const since = Date.now() - sinceMs;
+    return { kind, holds, why: 'it is away', code: 'away', since, probes: 0, nextProbeAt: 0 };
+  };
 const inMinutes = (n: number) => (): number => Date.now() + n * 60_000;
 const never = (): null => null;
 
@@ -24,6 +27,20 @@ test.for([
   { name: 'a refused key', pause: paused('suspended', 0), createsWaitUntil: never, busy: quiet, is: true },
   { name: 'a short outage', pause: paused('offline', 60_000), createsWaitUntil: never, busy: quiet, is: false },
   { name: 'a long outage', pause: paused('offline', 600_000), createsWaitUntil: never, busy: quiet, is: true },
+  {
+    name: 'an upload host',
+    pause: paused('offline', 600_000, 'uploads'),
+    createsWaitUntil: never,
+    busy: quiet,
+    is: true,
+  },
+  {
+    name: 'an upload host while others work',
+    pause: paused('offline', 600_000, 'uploads'),
+    createsWaitUntil: never,
+    busy: { ...quiet, uploading: 1 },
+    is: false,
+  },
   { name: 'creates for long', pause: never, createsWaitUntil: inMinutes(50), busy: quiet, is: true },
   { name: 'creates a moment', pause: never, createsWaitUntil: inMinutes(1), busy: quiet, is: false },
   {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkLayout, placesOf } from '../../src/config/checks.ts';
+import { checkLayout, checkMoves, placesOf } from '../../src/config/checks.ts';
 
 const keep = { kind: 'keep' } as const;
 const folders = (...paths: string[]) =>
@@ -27,4 +27,28 @@ it.each([
 it('names the nearest of the outer folders', () => {
   const [finding] = checkLayout(placesOf({ folders: folders('/a/b/c', '/a', '/a/b'), stateDir: '/s' }));
   expect(finding?.message).toContain(' /a/b,');
+});
+
+const moving = (to: string, ...others: string[]) => [
+  { key: 'folders[0]', path: '/a', afterReady: { kind: 'move', to } as const },
+  ...others.map((path, index) => ({ key: `folders[${index + 1}]`, path, afterReady: keep })),
+];
+
+it.each([
+  ['into a watched folder', 'b', ['/a/b'], true],
+  ['below a watched folder', 'b/done/{date}', ['/a/b'], true],
+  ['beside a watched folder', 'bc', ['/a/b'], false],
+  ['above a watched folder', 'done', ['/a/done/again'], false],
+  ['beside each of its directories', '{dir}/done', ['/a/b'], false],
+  ['with no other folder', 'done', [], false],
+])('files that are moved %s: refused or not', (_, to, others, isRefused) => {
+  const findings = checkMoves(moving(to, ...others)).map(({ path, severity }) => `${path.join('.')} ${severity}`);
+  expect(findings).toEqual(isRefused ? ['folders.0.after_ready.move error'] : []);
+});
+
+it('names the folder that files would be moved into', () => {
+  const [finding] = checkMoves(moving('b/done', '/a/b'));
+  expect(finding?.message).toBe(
+    '"b/done" leads into the watched folder /a/b, where finished files would be taken for new ones; choose a directory outside of it',
+  );
 });

@@ -1,4 +1,5 @@
 import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -12,7 +13,9 @@ import type { Scratch } from '../e2e/dropcast-process.ts';
 import { startVideoHost } from '../e2e/video-host.ts';
 import type { VideoHost } from '../e2e/video-host.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
-import { silentLogger } from '../pipeline/silent-logger.ts';
+import { recordingLogger, silentLogger } from '../pipeline/silent-logger.ts';
+import { smallDisk } from '../ledger/small-disk.ts';
+import { needs } from '../support/needs.ts';
 
 interface Settings {
   readonly service?: string;
@@ -139,3 +142,35 @@ test('when it ends it leaves a copy of the ledger', async () => {
   await daemon.stop(AbortSignal.timeout(60_000));
   expect(await readdir(scratch.file('state/backups'))).toEqual(['ledger.1.db']);
 });
+
+test(
+  'a failure log on a disk that refuses stops no work: the log says it once, and the rows have each failure',
+  needs('mount'),
+  async () => {
+    await using disk = await smallDisk('1m');
+    const logger = recordingLogger();
+    // Any file of this title is refused.
+    await using host = await startVideoHost({
+      meddle: (request, response, body) => {
+        const isRefused = request.method === 'POST' && body.includes('refused');
+        if (isRefused) response.writeHead(422, { 'content-type': 'application/json' }).end('{}');
+        return isRefused;
+      },
+    });
+    await using scratch = await makeInbox();
+    const config = { ...(await configOf(scratch, host)), failureLog: join(disk.path, 'failures.jsonl') };
+    await using daemon = await startDaemon(config, logger);
+    disk.remount('ro');
+    const names = ['refused 1', 'refused 2', 'refused 3', 'fine'];
+    for (const name of names) await writeFile(scratch.file('inbox', `${name}.mpg`), name);
+    await until('all have ended', async () => {
+      const ended = (await rows(daemon)).filter(({ end }) => end !== null);
+      return ended.length === names.length || daemon.conductor.pause() !== null;
+    });
+    expect(daemon.conductor.pause()).toBeNull();
+    expect((await rows(daemon)).map(stateOf).toSorted()).toEqual(['done', 'failed', 'failed', 'failed']);
+    expect(logger.lines.filter(({ level }) => level === 'error')).toMatchObject([
+      { message: 'Failures are not written to the failure log', fields: { err: { code: 'EROFS' } } },
+    ]);
+  },
+);

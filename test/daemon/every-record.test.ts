@@ -85,7 +85,10 @@ const ways: readonly (readonly [string, (world: World) => Promise<void>])[] = [
   [
     'the file changes during the upload',
     async (world) => {
-      sendEndsWith(world, away.changed);
+      world.host.send = async (): Promise<Sent> => {
+        world.local.away = away.changed;
+        return { ok: false, failure: away.changed };
+      };
       await world.until(() => state(world) === 'superseded');
     },
   ],

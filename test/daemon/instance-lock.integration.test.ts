@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { AlreadyRunningError, isInstanceRunning, lockInstance } from '../../src/daemon/instance-lock.ts';
 import { needs } from '../support/needs.ts';
@@ -110,4 +110,10 @@ test('nobody else can open the lock', async () => {
   stack.use(await lockInstance(scratch.file('state')));
   for (const name of await readdir(scratch.file('state')))
     expect((await stat(scratch.file('state', name))).mode & 0o777).toBe(0o600);
+});
+
+test('a lock file that is none is named as that, with what to do', async () => {
+  await using scratch = await scratchDirectory();
+  await writeFile(scratch.file('instance.lock'), 'something else');
+  await expect(lockInstance(scratch.path)).rejects.toThrow(/instance\.lock is not the lock .*: remove it/);
 });

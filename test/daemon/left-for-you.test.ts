@@ -12,16 +12,19 @@ const rows: readonly Facts[] = [
   someFacts({ id: 'elsewhere', path: 'elsewhere', folder: '/former', end: 'held', endedAt: 4 }),
   someFacts({ id: 'done', path: 'done', ...ready, end: 'done', endedAt: 5 }),
   someFacts({ id: 'skipped', path: 'skipped', end: 'skipped', endedAt: 6 }),
+  someFacts({ id: 'waiting', path: 'waiting', ...ready, end: 'done', endedAt: 7, disposal: 'waiting' }),
   someFacts({ id: 'this run', path: 'this run', end: 'failed', endedAt: 10 }),
 ];
 const ledger = {
   list: async ({ states }: FileFilter) => rows.filter((facts) => states?.includes(stateOf(facts))),
+  waitingForDisk: async () => rows.filter(({ disposal }) => disposal === 'waiting'),
 };
 
-test('what earlier runs left in the folders for a person: failed or held, and still there', async () => {
+test('what earlier runs left in the folders for a person: failed or held and still there, or not put away', async () => {
   const left = await leftForYou(ledger, { folders: ['/inbox'], before: 10 }, async (_, path) => path !== 'gone');
   expect(left.map(({ id, state }) => [id, state])).toEqual([
     ['held', 'held'],
     ['failed', 'failed'],
+    ['waiting', 'done'],
   ]);
 });

@@ -81,3 +81,10 @@ test.each([
   logEvents(logger)({ type: 'arrival', path: '/inbox/clip.mp4', size: 4, as: 'new', heldBecause });
   expect(lines).toMatchObject([{ level, fields: { path: '/inbox/clip.mp4', as: 'new', size: 4 } }]);
 });
+
+test('a pause is told with its cause and the time at which it is tried again', () => {
+  const { lines, ...logger } = recordingLogger();
+  const pause = { kind: 'offline', holds: 'uploads', why: 'no answer', code: 'c', since: 0, probes: 0 } as const;
+  logEvents(logger)({ type: 'paused', pause: { ...pause, nextProbeAt: 60_000 } });
+  expect(lines).toMatchObject([{ level: 'warn', fields: { why: 'no answer', next: '1970-01-01T00:01:00.000Z' } }]);
+});

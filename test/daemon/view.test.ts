@@ -4,7 +4,7 @@ import { viewOf } from '../../src/daemon/file-view.ts';
 import { filesOf } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { created, someFacts } from '../pipeline/some-facts.ts';
+import { created, ready, someFacts } from '../pipeline/some-facts.ts';
 
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
 const waiting = [5, 4, 3, 2, 1].map((n) => someFacts({ ...created, id: `f_${n}` }));
@@ -73,4 +73,20 @@ test.for([
 ])('a queued file says: $why', ({ gate, why }) => {
   const limited = { ...daemon, gate: { snapshot: () => gate } } as unknown as Daemon;
   expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toMatch(why);
+});
+
+test('only files that have yet to be sent wait for an upload host', () => {
+  const pause = { kind: 'offline', holds: 'uploads', why: 'uploads wait: no answer', code: 'no_answer' };
+  const held = { ...daemon, conductor: { ...daemon.conductor, pause: () => pause } } as unknown as Daemon;
+  const away = {
+    ...daemon,
+    conductor: { ...daemon.conductor, pollTrouble: () => null, pause: () => ({ ...pause, holds: 'everything' }) },
+  } as unknown as Daemon;
+  const of = (one: Daemon, stage: Partial<Facts>) => viewOf(one, someFacts({ ...stage, id: 'f_9' })).why;
+  expect([of(held, {}), of(held, created)]).toEqual([
+    'paused: uploads wait: no answer',
+    'paused: uploads wait: no answer',
+  ]);
+  expect(of(held, ready)).toBe('waiting a few seconds to publish several at once');
+  expect(of(away, ready)).toBe('paused: uploads wait: no answer');
 });

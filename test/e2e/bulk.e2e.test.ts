@@ -104,20 +104,3 @@ test.concurrent.for([
     expect(ended.code).toBe(0);
   },
 );
-
-test.concurrent('kill -9 in the middle, again and again, changes nothing of the result', async () => {
-  await using host = await startVideoHost({ processingMs: () => 200 + Math.random() * 500 });
-  await using scratch = await makeScratch(configFor(host));
-  await mkdir(scratch.file('inbox'));
-  const dropped = await dropMany(scratch);
-  for (const bytes of [1, 60, 120, 180]) {
-    await using daemon = startDropcast(['run', '--config', scratch.config]);
-    const isUnderWay = () => [...host.videos.values()].filter(({ bodies }) => bodies.length > 0).length >= bytes;
-    await until(`${bytes} files are uploaded`, isUnderWay);
-    await daemon.kill('SIGKILL');
-  }
-  await using daemon = startDropcast(['run', '--config', scratch.config]);
-  await until('all are done', async () => (await countDone(scratch)) === files, { withinMs: patienceMs });
-  judge(host, dropped);
-  expect(daemon.output()).not.toContain(host.key);
-});

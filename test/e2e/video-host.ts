@@ -140,7 +140,9 @@ async function serveApi(
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://host');
   const path = url.pathname.replace(/^\/v1/, '');
-  const body = await read(request);
+  const body = await read(request).catch(() => null);
+  // The client died in the middle of its request.
+  if (body === null) return;
   host.requests.push({ method: request.method ?? '', path, at: performance.now() });
   for (const offence of offencesOf(request, body)) host.offences.add(offence);
   if ((await options.meddle?.(request, response, body)) === true) return;

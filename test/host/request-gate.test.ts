@@ -126,14 +126,6 @@ test.for(calls)('$call that is answered 503 is not repeated', async ({ of, metho
   expect(counting.taken).toEqual(taken);
 });
 
-test('the list request after a create request that found nothing passes as a poll', async () => {
-  const counting = countingGate();
-  await using opened = open(counting.gate);
-  nock(base).post('/videos').reply(404, {}).get('/videos').query(true).reply(200, page);
-  expect(await opened.host.create(someFacts(), 'token', signal)).toMatchObject({ ok: false });
-  expect(counting.taken).toEqual(['poll']);
-});
-
 test.for([undefined, 'low', 'Finish'])('the priority %j is the least urgent', async (priority) => {
   const { gate, taken } = countingGate();
   const request = { operation: 'o', method: 'GET', path: '/', attempt: 1, signal };

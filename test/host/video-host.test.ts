@@ -17,20 +17,23 @@ beforeAll(() => nock.disableNetConnect());
 afterAll(() => nock.enableNetConnect());
 
 test.for([
-  { name: 'once, while the list is answered: tried again', list: 200, attempts: 0, kind: 'transient' },
-  { name: 'again, while the list is answered: the file fails', list: 200, attempts: 1, kind: 'permanent' },
-  { name: 'and the list too: it is the address, everything waits', list: 404, attempts: 0, kind: 'suspended' },
-])('404 to a create request $name', async ({ list, attempts, kind }) => {
+  { name: 'once: tried again', attempts: 0, kind: 'transient' },
+  { name: 'again: the file fails', attempts: 1, kind: 'permanent' },
+])('404 to a create request $name', async ({ attempts, kind }) => {
   await using opened = openDaemonClient(base);
-  nock(base)
-    .post('/videos')
-    .reply(404, nothing)
-    .get('/videos')
-    .query(true)
-    .reply(list, list === 200 ? { data: [], meta: { page: 1, per_page: 1, total: 0 } } : nothing);
+  nock(base).post('/videos').reply(404, nothing);
   expect(await hostedBy(opened).create(someFacts({ attempts }), 'token', signal)).toMatchObject({
     ok: false,
     failure: { kind },
+  });
+});
+
+test('404 to all that a probe asks for is the address: everything waits', async () => {
+  await using opened = openDaemonClient(base);
+  nock(base).get('/videos').query(true).reply(404, nothing).get('/channels').reply(404, nothing);
+  expect(await hostedBy(opened).probe(signal)).toMatchObject({
+    ok: false,
+    failure: { kind: 'suspended', code: 'no_service' },
   });
 });
 

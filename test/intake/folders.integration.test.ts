@@ -73,6 +73,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   });
   const folders = createFolders({
     owner: null,
+    leftBehind: async () => undefined,
     config: { folders: make(scratch) },
     intake,
     ledger: {

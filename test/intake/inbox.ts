@@ -5,6 +5,7 @@ import { createLocalFiles, isThere } from '../../src/disk/local-files.ts';
 import { createFolders } from '../../src/intake/folders.ts';
 import type { Folders } from '../../src/intake/folders.ts';
 import { createIntake } from '../../src/intake/intake.ts';
+import { createLeftBehind } from '../../src/intake/left-behind.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { Events } from '../../src/pipeline/events.ts';
@@ -109,6 +110,7 @@ export class Inbox implements AsyncDisposable {
       ledger,
       events,
       owner: null,
+      leftBehind: createLeftBehind({ store: ledger, rows, logger: this.log }),
       logger: this.log,
       broke: unreachable,
       tookIn: () => undefined,

@@ -60,6 +60,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     logger: silentLogger,
     broke: unused,
     owner: null,
+    leftBehind: async () => undefined,
     tookIn: () => undefined,
   };
   return { scratch, world, routed, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { open, readFile, rm } from 'node:fs/promises';
 import { Kysely } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { createFiles } from '../../src/ledger/files.ts';
@@ -78,6 +78,49 @@ describe('a row with more than one wrong bit', () => {
   });
 });
 
+/** Writes into the file of a ledger that is open, as a failing disk does. */
+async function spoil(stateDir: string, text: string, by: string): Promise<void> {
+  const path = `${stateDir}/ledger.db`;
+  const bytes = await readFile(path);
+  await using file = await open(path, 'r+');
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) await file.write(by, at);
+}
+
+describe('a row that is damaged while the ledger is open', () => {
+  /** Larger than what SQLite keeps in memory. */
+  async function largeLedger(): Promise<ScratchDirectory> {
+    const scratch = await scratchDirectory();
+    await using ledger = await openLedger(scratch.path);
+    const names = ['first', ...Array.from({ length: 700 }, (_, n) => `clip ${n}`)];
+    const insert = (name: string) =>
+      ledger.insert(
+        someFacts({ id: `f_${name}`, path: `${name}.mp4`, sha256: `hash of ${name}`, why: 'x'.repeat(2_500) }),
+      );
+    await Promise.all(names.map(insert));
+    return scratch;
+  }
+
+  test.each([
+    ['one wrong bit is corrected', 'hash of firsu', { sha256: 'hash of first', end: null }, /one bit .* was corrected/],
+    ['more hold this one file', 'hash of XXXXX', { path: 'first.mp4', end: 'held' }, /neither a copy .* nor a receipt/],
+  ])('is put right by the call that meets it: %s', async (_name, by, facts, note) => {
+    await using scratch = await largeLedger();
+    const said: string[] = [];
+    await using ledger = await openLedger(scratch.path, (what) => said.push(what));
+    await spoil(scratch.path, 'hash of first', by);
+    const [, second] = await Promise.all([
+      ledger.list({ limit: 10, states: ['queued'] }),
+      ledger.list({ limit: 10 }),
+      ledger.due('queued', 0, 10),
+    ]);
+    expect(second[0]).toMatchObject(facts);
+    expect(second[1]).toMatchObject({ path: 'clip 0.mp4', end: null });
+    expect(said).toEqual([expect.stringMatching(note)]);
+    expect(await ledger.claim('f_first')).toMatchObject({ facts });
+    expect(await ledger.count('queued', 'held')).toBe(701);
+  });
+});
+
 test('a row that changes on disk while the ledger is open is not believed', async () => {
   await using scratch = await scratchDirectory();
   {
@@ -85,8 +128,8 @@ test('a row that changes on disk while the ledger is open is not believed', asyn
     await ledger.insert(someFacts());
   }
   await damage(scratch.path, "UPDATE file SET path = 'other.mp4'");
-  const open = await openDatabase(scratch.file('ledger.db'));
-  const db = new Kysely<LedgerTables>({ dialect: dialectOf(open) });
+  const database = await openDatabase(scratch.file('ledger.db'));
+  const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
   await expect(createFiles(db).load('f_1')).rejects.toThrow(LedgerUnavailableError);
   await db.destroy();
 });

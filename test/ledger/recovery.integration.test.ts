@@ -84,12 +84,21 @@ describe('a missing ledger', () => {
 
 test('what the file system refuses keeps its own reason when the ledger is opened', async () => {
   const refused = (code: string): Error => Object.assign(new Error(`${code}: no`), { code, syscall: 'open' });
-  for (const [code, reason] of Object.entries({ EDQUOT: 'quota', EROFS: 'read-only', ENOSPC: 'full' })) {
+  for (const [code, reason] of Object.entries({
+    EDQUOT: 'quota',
+    EROFS: 'read-only',
+    ENOSPC: 'full',
+    EIO: 'fails to read or write',
+    EMFILE: 'too many files open',
+  })) {
     const { message } = await explainOpening(refused(code), '/state/ledger.db');
     expect(message).toContain('/state/ledger.db');
     expect(message).toContain(reason);
     expect(message).toContain(code);
   }
+  // As Node says it.
+  const quota = Object.assign(refused('Unknown system error -122'), { errno: -122 });
+  expect((await explainOpening(quota, '/state/ledger.db')).message).toContain('quota is used up (EDQUOT)');
   const bug = new TypeError('x is not a function');
   await expect(explainOpening(bug, '/state/ledger.db')).rejects.toBe(bug);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { translated } from '../../src/ledger/unavailable.ts';
+import { failureOfMachine } from '../../src/pipeline/file/failure.ts';
 import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 
 const coded = (fields: object): Error => Object.assign(new Error('as the machine says it'), fields);
@@ -28,6 +29,12 @@ describe('at the border of the ledger', () => {
     ['EIO', 'disk failing'],
   ])('%s of a file next to it means: %s', (code, reason) => {
     expect(translated(coded({ code }))).toMatchObject({ name: 'LedgerUnavailableError', reason });
+  });
+
+  test('a used-up quota, for which Node has no name, means: disk full', () => {
+    const error = coded({ code: 'Unknown system error -122', errno: -122 });
+    expect(translated(error)).toMatchObject({ name: 'LedgerUnavailableError', reason: 'disk full' });
+    expect(failureOfMachine(error)).toMatchObject({ kind: 'suspended', code: 'EDQUOT' });
   });
 
   test.each([

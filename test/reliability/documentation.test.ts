@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { powerBugs } from './kill/power-bugs.ts';
 import { bugs, durabilityBugs } from './planted/bugs.ts';
 import { scenarios } from './planted/scenarios.ts';
 
@@ -11,7 +12,8 @@ describe('docs/reliability.md', () => {
   test('lists every planted bug, and who catches it', () => {
     const planted = Object.entries(bugs).map(([name, { scenario, caughtBy }]) => [name, scenario, caughtBy]);
     const order = Object.keys(durabilityBugs).map((name) => [name, 'one file is uploaded', 'order of calls']);
-    expect(rowsBelow('## Planted bugs')).toEqual([...planted, ...order]);
+    const power = Object.entries(powerBugs).map(([name, { caughtBy }]) => [name, 'one file is uploaded', caughtBy]);
+    expect(rowsBelow('## Planted bugs')).toEqual([...planted, ...order, ...power]);
   });
 
   test('names a test for every scenario', () => {

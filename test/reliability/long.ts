@@ -1,10 +1,12 @@
 import type { Finding } from './planted/scenario.ts';
+import { chainsOf } from './kill/choice.ts';
 import { errorPoints, killPoints, sample } from './kill/points.ts';
 import type { Point } from './kill/points.ts';
-import { playRandomKills } from './kill/random-kills.ts';
-import { nameOf, playRun, traceOf, workloads } from './kill/runs.ts';
-import type { Tools, Workload } from './kill/runs.ts';
+import { nameOfRandom, playRandomKills } from './kill/random-kills.ts';
+import { nameOf, parseRun, playRun, traceOf, workloads } from './kill/runs.ts';
+import type { KillRun, Tools, Workload } from './kill/runs.ts';
 import type { Trace } from './kill/shim.ts';
+import { matrix, matrixParts } from './matrix/matrix.ts';
 
 /** A part of the long run. */
 export interface LongPart {
@@ -14,11 +16,16 @@ export interface LongPart {
 
 interface LongCase {
   readonly name: string;
+  /** Of a matrix: how many it plays at once. One by default. */
+  readonly cells?: number;
   play(tools: Tools): Promise<readonly Finding[]>;
 }
 
 /** Points beyond the traced run: another order of threads may make more calls. */
 const further = 20;
+
+/** Of three cuts, for each workload: 1,000 cuts and some. */
+const powerChains = 112;
 
 const stations = 200;
 const killsPerStation = 50;
@@ -38,10 +45,15 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
       cases: async (tools: Tools) =>
         of(runsAt(workload, seed, await pointsOf(workload, seed, tools, 'EIO', errorPoints))),
     })),
+    ...names.map((workload) => ({
+      name: `power cut at a call, ${workload}`,
+      cases: async (tools: Tools) => of(await powerCuts(workload, seed, tools)),
+    })),
     {
       name: `kill at random moments, ${killsPerStation} each`,
       cases: async () => of(Array.from({ length: stations }, (_, n) => randomKills(`${seed}-${n}`))),
     },
+    ...matrixParts.map((part) => ({ name: `matrix of ${part}`, cases: async () => of(matrix[part].all(seed)) })),
   ];
 }
 
@@ -58,15 +70,26 @@ async function pointsOf(
 }
 
 function runsAt(workload: Workload, seed: string, points: readonly Point[]): readonly LongCase[] {
-  return points.map((point) => {
-    const run = { workload, seed, points: [point] };
-    return { name: nameOf(run), play: async (tools) => (await playRun(run, tools)).violations };
-  });
+  return points.map((point) => caseOf({ workload, seed, points: [point] }));
+}
+
+async function powerCuts(workload: Workload, seed: string, tools: Tools): Promise<readonly LongCase[]> {
+  const trace = await traceOf({ workload, seed }, { action: 'before', at: 0 }, tools);
+  return chainsOf(trace, { workload, seed, count: powerChains, isPowerCut: true }).map(caseOf);
+}
+
+function caseOf(run: KillRun): LongCase {
+  return { name: nameOf(run), play: async (tools) => (await playRun(run, tools)).violations };
 }
 
 function randomKills(seed: string): LongCase {
-  return {
-    name: `random kills, seed ${seed}`,
-    play: (tools) => playRandomKills({ kills: killsPerStation, seed }, tools),
-  };
+  const run = { kills: killsPerStation, seed };
+  return { name: nameOfRandom(run), play: (tools) => playRandomKills(run, tools) };
+}
+
+/** Plays a run again by its name. */
+export async function replay(name: string, tools: Tools): Promise<readonly Finding[]> {
+  const [, kills, seed = ''] = /^random:(\d+)@(.*)$/.exec(name) ?? [];
+  if (kills !== undefined) return playRandomKills({ kills: Number(kills), seed }, tools);
+  return (await playRun(parseRun(name), tools)).violations;
 }

@@ -6,14 +6,14 @@ import { programFiles } from '../../scripts/package/contents.ts';
 import { writeTree } from '../../scripts/package/packaged-file.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { Finding } from './planted/scenario.ts';
-import { longParts } from './long.ts';
+import { longParts, replay } from './long.ts';
 import type { LongPart } from './long.ts';
-import { parseRun, playRun } from './kill/runs.ts';
 import type { Tools } from './kill/runs.ts';
-import { compileShim } from './kill/shim.ts';
+import { compileLibrary, compileShim } from './kill/shim.ts';
+import { playNamed } from './matrix/matrix.ts';
 
 // `npm run test:reliability`            the quick part, which `npm test` runs too
-// `npm run test:reliability -- --long`  every kill, every error, 10,000 random kills, 100,000 simulated seeds
+// `npm run test:reliability -- --long`  every kill, every error, 1,000 power cuts, 10,000 random kills, 100,000 simulated seeds
 // `npm run test:reliability -- --replay 'moved:before/137@quick'`
 
 const root = join(import.meta.dirname, '../..');
@@ -35,10 +35,11 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   if (options.replay === undefined && !options.long) return await vitest();
+  // The explorer's longer bounds.
+  if (options.long) process.env['DROPCAST_LONG'] = '1';
   await using scratch = await scratchDirectory();
   const tools = await prepare(scratch.path);
-  if (options.replay !== undefined)
-    return report(options.replay, (await playRun(parseRun(options.replay), tools)).violations);
+  if (options.replay !== undefined) return await replayOne(options.replay, tools);
   let bad = options.only === undefined ? await vitest() : 0;
   for (const part of longParts(options.seed, Number(options.percent) / 100))
     if (options.only === undefined || part.name.includes(options.only)) bad += await runPart(part, tools);
@@ -48,28 +49,38 @@ async function main(): Promise<number> {
   return bad === 0 ? 0 : 1;
 }
 
+async function replayOne(name: string, tools: Tools): Promise<number> {
+  const found = await (playNamed(name)?.play(tools) ?? replay(name, tools));
+  if (found.length === 0) console.info(`${name}: nothing lost, doubled or left behind`);
+  return report(name, found);
+}
+
 /** The program as the package has it. */
 async function prepare(folder: string): Promise<Tools> {
   const { files } = await programFiles(root);
   await writeTree(files, folder, 0);
   const program = join(folder, 'usr/lib/dropcast/dist/main.js');
-  return { program, shim: await compileShim(folder), env: { NODE_COMPILE_CACHE: join(folder, 'compiled') } };
+  const [shim, forgetful] = await Promise.all([compileShim(folder), compileLibrary('forgetful', folder)]);
+  return { program, shim, forgetful, env: { NODE_COMPILE_CACHE: join(folder, 'compiled') } };
 }
 
 /** Several at a time: a run mostly waits. @returns how many went wrong */
 async function runPart({ name, cases }: LongPart, tools: Tools): Promise<number> {
   const all = await cases(tools);
   const queue = all.entries();
-  let [done, bad] = [0, 0];
+  const total = all.reduce((sum, { cells = 1 }) => sum + cells, 0);
+  let [done, bad, good] = [0, 0, 0];
   const work = async (): Promise<void> => {
     for (const [, one] of queue) {
-      bad += report(one.name, await one.play(tools));
+      const isBad = report(one.name, await one.play(tools));
+      bad += isBad;
+      good += isBad === 0 ? (one.cells ?? 1) : 0;
       done += 1;
       if (done % 100 === 0) console.info(`${name}: ${done} of ${all.length}, ${bad} bad`);
     }
   };
   await Promise.all(Array.from({ length: 6 }, work));
-  console.info(`${name}: ${done - bad} of ${all.length} (seed ${options.seed})`);
+  console.info(`${name}: ${good} of ${total} (seed ${options.seed})`);
   return bad;
 }
 

@@ -50,13 +50,13 @@ describe('a template', () => {
   });
 });
 
-const text = fc.string({ unit: fc.constantFrom(...'abé0 ._()+$^-\u0007'), maxLength: 4 });
+const text = fc.string({ unit: fc.constantFrom(...Array.from('abé0 ._()+$^-\u0007')), maxLength: 4 });
 const word = fc.constantFrom(...TEMPLATE_WORDS).map((name) => `{${name}}`);
 const template = fc
   .array(fc.array(fc.oneof(text, word), { maxLength: 3 }), { minLength: 1, maxLength: 4 })
   .map((segments) => segments.map((parts) => parts.join('')).join('/'));
 const name = fc
-  .string({ unit: fc.constantFrom(...'abé0 ._()+-\u0007'), minLength: 1, maxLength: 6 })
+  .string({ unit: fc.constantFrom(...Array.from('abé0 ._()+-\u0007')), minLength: 1, maxLength: 6 })
   .filter((part) => part !== '.' && part !== '..');
 const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
 

@@ -117,7 +117,7 @@ Promise.all(JSON.parse(process.argv[1]).map(call)).then((answers) => console.log
   return JSON.parse(await text(child.stdout)) as (number | string)[];
 }
 
-const questions = ['/status', '/files', '/file?name=x', '/page'];
+const questions = ['/status', '/files', '/file?name=x', '/moves?folder=/x', '/page'];
 const commands = ['/reload', '/retry', '/add'];
 const given = { method: 'POST', headers: { 'content-type': 'application/json', 'content-length': 0 } };
 

@@ -119,6 +119,10 @@ const cases: Readonly<Record<string, () => unknown>> = {
   'a link file': () => units.map((unit) => parseImportLink('a.webloc', fill(unit, 65_536))),
 };
 
+/** About a second. */
+const mostUnits = 10;
+const mostTries = 3;
+
 function each(inputs: readonly string[], what: string, run: (input: string) => unknown): Record<string, () => unknown> {
   return Object.fromEntries(inputs.map((input) => [`${what} ${JSON.stringify(input.slice(0, 30))}`, () => run(input)]));
 }
@@ -135,7 +139,17 @@ function unitOfWork(): unknown {
   return 'a'.repeat(800_000).replaceAll(/[a-z]/g, 'b');
 }
 
-const unitMs = Math.min(...Array.from({ length: 3 }, () => cpuMs(unitOfWork)));
+const unitMs = (): number => Math.min(...Array.from({ length: 3 }, () => cpuMs(unitOfWork)));
+const firstUnitMs = unitMs();
+
+/** A busy neighbour can only make work look longer than it is: a case over its bound is measured again, beside a new unit. */
+function unitsOf(run: () => unknown): number {
+  let least = cpuMs(run) / firstUnitMs;
+  for (let tries = 1; tries < mostTries && least > mostUnits; tries += 1)
+    least = Math.min(least, cpuMs(run) / unitMs());
+  return least;
+}
+
 for (const [name, run] of Object.entries(cases)) {
-  console.log(JSON.stringify({ name, units: Number((cpuMs(run) / unitMs).toFixed(2)) }));
+  console.log(JSON.stringify({ name, units: Number(unitsOf(run).toFixed(2)) }));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NotNowError } from '../../src/watch/ports.ts';
-import { Rejections } from '../../src/watch/rejections.ts';
+import { ofFiles, Rejections } from '../../src/watch/rejections.ts';
 
 function recorded() {
   const lines: (readonly [string, string, Readonly<Record<string, unknown>>])[] = [];
@@ -9,7 +9,10 @@ function recorded() {
     (message: string, fields: Readonly<Record<string, unknown>> = {}): void =>
       void lines.push([level, message, fields]);
   const logger = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
-  return { rejections: new Rejections('/inbox', logger), said: () => lines.filter(([level]) => level !== 'debug') };
+  return {
+    rejections: new Rejections('/inbox', logger, ofFiles),
+    said: () => lines.filter(([level]) => level !== 'debug'),
+  };
 }
 
 test('a hundred files that a full disk keeps out are one line, and one with their number when it has passed', () => {

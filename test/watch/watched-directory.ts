@@ -89,6 +89,7 @@ export class WatchedDirectory implements AsyncDisposable {
         await setup.onGone?.(path);
       },
       root: (_: string, state: RootState) => void this.states.push(state),
+      leftBehind: async () => undefined,
     };
     const known = {
       known: async () => {

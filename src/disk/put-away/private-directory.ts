@@ -48,7 +48,7 @@ export async function inPrivateDirectory<T>(
   { name, id, inspect }: TakenFile,
   work: (own: HeldDirectory, isResumed: boolean) => Promise<T>,
 ): Promise<T | null> {
-  const own = `.dropcast-${id}`;
+  const own = privateDirectoryOf(id);
   if (!(await isThere(join(from.at(own), name))) && (await isThere(from.at(name)))) await inspect();
   await mkdir(from.at(own), 0o700).catch(unlessThere);
   try {
@@ -65,6 +65,16 @@ export async function inPrivateDirectory<T>(
     // Not empty: something could not be given back, and waits for the next try.
     await rmdir(from.at(own)).catch(() => undefined);
   }
+}
+
+/** Its name, hidden so that no watcher looks into it. */
+export function privateDirectoryOf(id: string): string {
+  return `.dropcast-${id}`;
+}
+
+/** Moves a file into a directory, under its name or a free one. @returns that name */
+export function freeMove(path: string, to: HeldDirectory, file: Pick<TakenFile, 'name' | 'id'>): Promise<string> {
+  return moveFile({ ...file, path, source: path, confirm: async () => undefined, hasCopyAt: async () => false }, to);
 }
 
 async function take(from: string, to: string): Promise<boolean> {
@@ -85,8 +95,7 @@ async function giveBack(
   error: unknown,
 ): Promise<unknown> {
   if (!(await isThere(path))) return error;
-  const asItIs = { confirm: async () => undefined, hasCopyAt: async () => false };
-  const newName = await moveFile({ ...file, ...asItIs, path, source: path }, to);
+  const newName = await freeMove(path, to, file);
   return newName === file.name ? error : new RenamedError(newName, error);
 }
 

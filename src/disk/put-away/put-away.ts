@@ -56,7 +56,7 @@ async function carryOut(
   facts: Facts,
   { held, checks }: { readonly held: HeldDirectory; readonly checks: ContentChecks },
 ): Promise<PutAwayFile | undefined> {
-  const { id, version, sha256 } = facts;
+  const { id, version } = facts;
   const name = posix.basename(facts.path);
   const inspect = async (): Promise<void> => {
     const stats = await lstat(held.at(name), { bigint: true });
@@ -65,7 +65,7 @@ async function carryOut(
   };
   const done = await inPrivateDirectory(held, { name, id, inspect }, async (own, isResumed) => {
     const path = own.at(name);
-    await using sent = await openSent(path, { version, sha256 }, checks);
+    await using sent = await openSent(path, facts, checks);
     // Only a crash can have left a copy that is ours.
     const hasCopyAt = async (other: string): Promise<boolean> => isResumed && sent.hasCopyAt(other);
     return { file: await action.run({ ...sent, hasCopyAt, path, name, id }) };
@@ -74,11 +74,12 @@ async function carryOut(
 }
 
 /** The file itself, or its copy on another file system. */
-function isItIn({ version, sha256 }: Facts, { signal }: ContentChecks) {
+function isItIn(facts: Facts, { signal }: ContentChecks) {
+  const { version } = facts;
   return async (path: string, stats: BigIntStats): Promise<boolean> => {
     if (Number(stats.size) !== version.size) return false;
     const isItself = String(stats.ino) === version.ino && String(stats.birthtimeNs) === version.birthtimeNs;
-    return isItself || hasContent(path, stats.size, sha256, signal);
+    return isItself || hasContent(path, stats.size, facts, signal);
   };
 }
 

@@ -5,13 +5,13 @@ import { versionOf } from '../../pipeline/file/file-version.ts';
 import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import { openRegular } from '../accepted-file.ts';
 import { canHold } from '../held-directory.ts';
+import { isSent } from './sent-content.ts';
+import type { SentContent } from './sent-content.ts';
 
 /** What must be equal before a file is deleted or moved. */
-export interface Expected {
+export interface Expected extends SentContent {
   /** Null for a sidecar, of which only the content counts. */
   readonly version: FileVersion | null;
-  /** Hex; null for an import, of which no bytes were sent: then its version must be the one that was read. */
-  readonly sha256: string | null;
 }
 
 export interface ContentChecks {
@@ -49,9 +49,7 @@ export async function openSent(path: string, expected: Expected, checks: Content
   try {
     if (expected.version !== null) requireSameFile(reader.stats, expected.version);
     await requireNoWriter(reader.stats, checks);
-    const { sha256 } = expected;
-    if (sha256 !== null && (await reader.hash(checks.signal)) !== sha256)
-      throw changed('its content is not what was sent');
+    if (!(await isSent(reader, path, expected, checks.signal))) throw changed('its content is not what was sent');
     const confirm = async (): Promise<void> => {
       if (!isUntouched(reader.stats, await handle.stat({ bigint: true }))) throw changed('it was written to');
     };
@@ -59,7 +57,7 @@ export async function openSent(path: string, expected: Expected, checks: Content
     return {
       source,
       confirm,
-      hasCopyAt: (other) => hasContent(other, reader.stats.size, sha256, checks.signal),
+      hasCopyAt: (other) => hasContent(other, reader.stats.size, expected, checks.signal),
       [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose](),
     };
   } catch (error) {
@@ -87,13 +85,12 @@ export async function requireNoWriter(stats: BigIntStats, { writerOf }: ContentC
 export async function hasContent(
   path: string,
   size: bigint,
-  sha256: string | null,
+  content: SentContent,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (sha256 === null) return false;
   try {
     await using reader: FileReader = await readOpenFile(await openRegular(path), path);
-    return reader.stats.size === size && (await reader.hash(signal)) === sha256;
+    return reader.stats.size === size && (await isSent(reader, path, content, signal));
   } catch (error) {
     if (error instanceof AbortedError) throw error;
     return false;

@@ -38,7 +38,11 @@ export async function putAwaySidecar(
   try {
     await inDirectory({ folder, directory: posix.dirname(sidecar.path) }, (held) =>
       inPrivateDirectory(held, { name, id, inspect }, async (own) => {
-        await using sent = await openSent(own.at(name), { version: null, sha256: sidecar.sha256 }, checks);
+        await using sent = await openSent(
+          own.at(name),
+          { version: null, sha256: sidecar.sha256, sourceUrl: null },
+          checks,
+        );
         await action.run({ ...sent, path: own.at(name), name: newName, id });
       }),
     );

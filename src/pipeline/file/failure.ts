@@ -1,3 +1,4 @@
+import { hasCode, nameOfCode } from '../../errno-names.ts';
 import { LedgerUnavailableError } from './store-errors.ts';
 
 /**
@@ -90,6 +91,7 @@ const refusals = new Set(['EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT', 'EROFS', 'ENOM
 export function failureOfMachine(error: unknown): Failure | null {
   if (error instanceof LedgerUnavailableError)
     return { kind: 'suspended', code: error.failureCode, message: error.message };
-  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return null;
-  return refusals.has(error.code) ? { kind: 'suspended', code: error.code, message: error.message } : null;
+  if (!hasCode(error)) return null;
+  const code = nameOfCode(error);
+  return refusals.has(code) ? { kind: 'suspended', code, message: error.message } : null;
 }

@@ -38,6 +38,7 @@ const dayMs = 86_400_000;
 export function createGiveBack({ store, rows, host, receipts, clock, logger }: GiveBackWorld): GiveBack {
   const restsUntil = new Map<string, number>();
   let notBefore = -Infinity;
+  let saidAt = -Infinity;
 
   const isDue = ({ id, endedAt }: Facts): boolean => {
     if ((restsUntil.get(id) ?? -Infinity) > clock.elapsed()) return false;
@@ -50,7 +51,9 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   const mark = async (row: Row, videoId: string): Promise<boolean> => {
     const now = clock.now();
     if ((await store.deletionsSince(now - dayMs)) >= mostPerDay) {
-      logger.warn('No more empty records are deleted today; `dropcast suspects` lists them', { most: mostPerDay });
+      if (clock.elapsed() - saidAt > dayMs)
+        logger.warn('No more empty records are deleted today; `dropcast suspects` lists them', { most: mostPerDay });
+      saidAt = clock.elapsed();
       return false;
     }
     await store.noteDeletion(videoId, now);
@@ -60,6 +63,9 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
   };
 
   const isMarked = async (row: Row, videoId: string, signal: AbortSignal): Promise<boolean> => {
+    // It was to be replaced, all of it may have left, and its file is gone: the service may have the only copy.
+    const isOnlyCopy = row.facts.dying && mayHaveArrived(row.facts);
+    if (isOnlyCopy) await row.write({ dying: false }, `video ${videoId} is kept: its local file is gone`);
     if (row.facts.dying) return true;
     const status = await host.status(videoId, signal, 'poll');
     if (status.ok && status.value === 'pending') return !mayHaveArrived(row.facts) && mark(row, videoId);

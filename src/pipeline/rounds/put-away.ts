@@ -22,6 +22,8 @@ export interface PutAway {
   run(signal: AbortSignal): Promise<number>;
   /** Tries a file again that waits or was kept. @returns whether there is such a file; null when somebody else holds its row */
   again(id: string): Promise<boolean | null>;
+  /** Whether every file that waits was tried since the start, or since its next try was due. */
+  isUpToDate(): boolean;
 }
 
 const mostWaiting = 100_000;
@@ -71,6 +73,7 @@ export function createPutAway(world: PutAwayWorld): PutAway {
   };
 
   return {
+    isUpToDate: () => !isStart && waiting.due(1).length === 0,
     run: async (signal) => {
       await rememberWaiting();
       const fresh = (await store.toDispose(atOnce)).map(({ id }) => id);

@@ -66,6 +66,8 @@ export interface Rounds {
   ring(): void;
   /** Tries again what `after_ready` says about a file; see `PutAway.again`. */
   putAwayAgain(id: string): Promise<boolean | null>;
+  /** Whether every file that cannot be deleted or moved was tried as often as it is due. */
+  isPutAwayUpToDate(): boolean;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
   /** Why it takes long to hear of a video, or null. */
@@ -114,6 +116,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     ring: sweep.ring,
     pollTrouble: sweep.trouble,
     putAwayAgain: putAway.again,
+    isPutAwayUpToDate: putAway.isUpToDate,
     start: jobs.start,
     finished: jobs.finished,
   };

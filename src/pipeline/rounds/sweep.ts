@@ -2,6 +2,7 @@ import { createAges } from './ages.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Facts } from '../file/facts.ts';
 import { isCounted } from '../file/backoff.ts';
+import { deletedOnService } from '../file/reasons.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
 import type { Runner } from '../steps/runner.ts';
@@ -55,16 +56,16 @@ export function createSweep(world: SweepWorld): Sweep {
   let listFailure: Failure | null = null;
   let usualMs: number | null = null;
 
-  const hand = async (facts: Facts, result: SweepResult, isAway: boolean): Promise<void> => {
+  const hand = async (facts: Facts, result: SweepResult, { isAway, areGone }: Verdict): Promise<void> => {
     const id = facts.videoId ?? '';
     const video = result.seen.get(id);
     const waitedMs = ages.of(facts);
     const isAsked = video !== undefined || (result.unanswered.includes(id) && !isAway);
-    if (result.gone.includes(id)) await runner.apply(facts.id, { type: 'REMOTE_GONE' });
+    if (areGone && result.gone.includes(id)) await runner.apply(facts.id, { type: 'REMOTE_GONE' });
     else if (video !== undefined && (video.status !== facts.remoteStatus || isFinal(video.status))) {
       const { status, message } = video;
       if (status === 'ready') {
-        usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
+        if (ages.isMeasured(facts)) usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
         await receipts.append('ready', facts);
       }
       await runner.apply(facts.id, { type: 'REMOTE_STATUS', status, ...(message !== undefined && { message }) });
@@ -103,8 +104,8 @@ export function createSweep(world: SweepWorld): Sweep {
     // Before the answers are handed on: should that break, the next sweep still waits its time.
     pace(result);
     noteList(result);
-    const failure = await noteFailure(result, signal);
-    for (const facts of processing) await hand(facts, result, failure !== null && !isCounted(failure));
+    const verdict = await judge(result, signal);
+    for (const facts of processing) await hand(facts, result, verdict);
   };
 
   /** Said when it begins and when it ends, not with every sweep. */
@@ -118,10 +119,15 @@ export function createSweep(world: SweepWorld): Sweep {
       });
   };
 
-  const noteFailure = async ({ failure }: SweepResult, signal: AbortSignal): Promise<Failure | null> => {
-    if (failure === null) return null;
-    logger.warn('The service could not be asked for the state of the videos', { failure });
-    return failed(failure, signal);
+  /** A 404 counts only when the service answers something else: while it is replaced, a proxy may answer 404 to everything. */
+  const judge = async ({ failure, gone }: SweepResult, signal: AbortSignal): Promise<Verdict> => {
+    if (failure !== null) {
+      logger.warn('The service could not be asked for the state of the videos', { failure });
+      return { isAway: !isCounted(await failed(failure, signal)), areGone: false };
+    }
+    if (gone.length === 0) return { isAway: false, areGone: false };
+    const areGone = (await failed(deletedOnService, signal)).kind === 'gone';
+    return { isAway: !areGone, areGone };
   };
 
   const trouble = (): string | null =>
@@ -130,6 +136,12 @@ export function createSweep(world: SweepWorld): Sweep {
       : `the service does not list videos (${listFailure.message}): dropcast asks for each one by its id, which takes longer`;
 
   return { run: sweepIfTime, ring: bell.ring, trouble };
+}
+
+/** What the failures of a sweep say about the service, and so about the videos. */
+interface Verdict {
+  readonly isAway: boolean;
+  readonly areGone: boolean;
 }
 
 /** Words that end the wait, also when an upload that was found finished after a crash had already heard them. */

@@ -10,6 +10,8 @@ export class WaitingFiles {
   readonly #backoffs: Backoffs;
   /** Id → cause: what one file meets, all in its folder meet. */
   readonly #causes = new Map<string, string>();
+  /** By cause, so that none of 100,000 files looks at all others. */
+  readonly #groups = new Map<string, Group>();
 
   /** @param retry paces the tries; their number has no limit, because a disk that refuses today may not tomorrow */
   constructor(clock: Clock, retry: () => RetryPolicy) {
@@ -18,20 +20,24 @@ export class WaitingFiles {
 
   /** Ids of files whose next try is due. */
   due(limit: number): readonly string[] {
-    return [...this.#causes.keys()].filter((id) => !this.#backoffs.isBackingOff(id)).slice(0, limit);
+    return this.#causes
+      .keys()
+      .filter((id) => !this.#backoffs.isBackingOff(id))
+      .take(limit)
+      .toArray();
   }
 
   /** A file that a former run left waiting. */
   remember({ id, folder, lastFailure }: Facts): void {
-    this.#causes.set(id, causeOf(folder, lastFailure));
+    this.#add(id, causeOf(folder, lastFailure));
   }
 
   /** @returns null if trying again cannot help; else whether no other file waits for the same cause yet */
   wait({ id, folder }: Facts, failure: Failure): 'first' | 'further' | null {
     if (!this.#backoffs.retryAfter(id, failure)) return null;
     const cause = causeOf(folder, failure);
-    const isFirst = ![...this.#causes.values()].includes(cause);
-    this.#causes.set(id, cause);
+    const isFirst = !this.#groups.has(cause);
+    this.#add(id, cause).tried.add(id);
     return isFirst ? 'first' : 'further';
   }
 
@@ -42,12 +48,40 @@ export class WaitingFiles {
 
   /** It waits no more. @param isBetter what it waited for is over, so that the others that wait for the same are due */
   end(id: string, isBetter: boolean): void {
-    const cause = this.#causes.get(id);
-    this.#causes.delete(id);
+    const group = this.#drop(id);
     this.#backoffs.forget(id);
-    if (!isBetter || cause === undefined) return;
-    for (const [other, its] of this.#causes) if (its === cause) this.#backoffs.forget(other);
+    if (!isBetter || group === null) return;
+    for (const other of group.tried) this.#backoffs.forget(other);
+    group.tried.clear();
   }
+
+  #add(id: string, cause: string): Group {
+    const group = this.#groups.get(cause) ?? { files: 0, tried: new Set() };
+    if (this.#causes.get(id) === cause) return group;
+    this.#drop(id);
+    this.#causes.set(id, cause);
+    this.#groups.set(cause, group);
+    group.files += 1;
+    return group;
+  }
+
+  #drop(id: string): Group | null {
+    const cause = this.#causes.get(id) ?? '';
+    const group = this.#groups.get(cause);
+    if (group === undefined) return null;
+    this.#causes.delete(id);
+    group.tried.delete(id);
+    group.files -= 1;
+    if (group.files === 0) this.#groups.delete(cause);
+    return group;
+  }
+}
+
+/** Files that wait for the same. */
+interface Group {
+  files: number;
+  /** Of them, those that back off. */
+  readonly tried: Set<string>;
 }
 
 function causeOf(folder: string, failure: Failure | null): string {

@@ -90,8 +90,12 @@ async function bind(row: Row, { videoId, uploadUrl, status }: CreatedRecord, wor
     // An import has no upload of ours: the service fetches by itself.
     ...(isImport && { uploadedAt: now, processingSince: now }),
   };
-  await world.receipts.append('bound', { ...row.facts, ...bound });
-  await row.write(bound, `video ${videoId}`);
+  try {
+    await world.receipts.append('bound', { ...row.facts, ...bound });
+  } finally {
+    // Also while the receipts cannot be written: else each try would leave an empty record.
+    await row.write(bound, `video ${videoId}`);
+  }
   return { type: isImport ? 'imported' : 'bound' };
 }
 

@@ -62,8 +62,8 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (isOther) return setback(unconfirmed('it has other content now'));
   if (answer.ok) return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
   const { failure } = answer;
-  // Not found when it was opened: whether the file or its whole folder is missing only a look at both tells.
-  if (failure.kind === 'vanished') return setback((await check(row.facts, world)) ?? backAgain);
+  // Whether the file or its whole folder is missing only a look at both tells; and an earlier body of it may have arrived.
+  if (isAway(failure)) return setback((await check(row.facts, world)) ?? backAgain);
   if (failure.kind !== 'address dead') return setback(failure);
   await row.write({ addressDeadAt: row.facts.addressDeadAt ?? world.clock.now() }, failure.message);
   return setback({ ...failure, retryAfterMs: addressGraceMs });

@@ -49,6 +49,7 @@ function open(rows: readonly Facts[]) {
     stopping,
     run: () => putAway.run(stopping.signal),
     again: (id: string) => putAway.again(id),
+    isUpToDate: () => putAway.isUpToDate(),
     restart: () => (putAway = start()),
     disposals: () => store.rows.map(({ disposal }) => disposal),
   };
@@ -156,6 +157,17 @@ describe('a file that cannot be deleted or moved', () => {
     expect([await run(), disposed]).toEqual([0, []]);
     restart();
     expect([await run(), disposed]).toEqual([1, ['f_1']]);
+  });
+
+  // `once` must not report a refusal of yesterday that nobody tried again.
+  test('keeps the round behind until it was tried after a restart, and whenever it is due', async () => {
+    const { run, disk, clock, isUpToDate, restart } = open([finished]);
+    disk.refuses = () => refused;
+    expect([isUpToDate(), await run(), isUpToDate()]).toEqual([false, 0, true]);
+    clock.advance(longestBackoffMs);
+    expect([isUpToDate(), await run(), isUpToDate()]).toEqual([false, 0, true]);
+    restart();
+    expect([isUpToDate(), await run(), isUpToDate()]).toEqual([false, 0, true]);
   });
 
   test('has one line in its history and one in the log, however often it is tried and however many files wait', async () => {

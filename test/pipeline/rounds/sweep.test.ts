@@ -22,8 +22,9 @@ function open(
   const receipts: string[] = [];
   const logger = recordingLogger();
   const world: { applies: boolean; asked: number; list: Failure | null } = { applies: true, asked: 0, list: null };
+  const store = new MemoryStore(rows);
   const sweeper = createSweep({
-    store: new MemoryStore(rows),
+    store,
     library: {
       list: async () =>
         world.list === null
@@ -54,7 +55,7 @@ function open(
       return why;
     },
   });
-  return { ...sweeper, sweep: () => sweeper.run(live), clock, events, noted, receipts, logger, world };
+  return { ...sweeper, sweep: () => sweeper.run(live), clock, events, noted, receipts, logger, world, store };
 }
 
 const says = (status: string) => (id: string) => ({ ok: true, value: { id, status } }) as const;
@@ -66,6 +67,41 @@ describe('the sweep', () => {
     await sweep();
     expect(events).toEqual([{ type: 'REMOTE_STATUS', status: 'ready' }]);
     expect(receipts).toEqual(['ready']);
+  });
+
+  // What lies before the start is known by the wall clock only: the daemon was off for hours, or that clock was set.
+  test('what was in processing before the start does not make those that follow wait', async () => {
+    const hours = 12 * 3_600_000;
+    const { sweep, events, clock, store } = open([{ ...processing, processingSince: 10_000 - hours }], says('ready'));
+    await sweep();
+    store.rows.splice(0, 1);
+    clock.advance(60_000);
+    await store.insert({ ...processing, id: 'f_next', processingSince: clock.now() });
+    for (let n = 0; n < 4; n += 1) {
+      await sweep();
+      clock.advance(15_000);
+    }
+    expect(events.length).toBeGreaterThan(1);
+  });
+
+  test('those that follow one that took ten minutes are left alone for five', async () => {
+    const { sweep, clock, store, world } = open([{ ...processing, processingSince: 10_000 }], (id) => says(word)(id));
+    let word = 'processing';
+    await sweep();
+    clock.advance(600_000);
+    word = 'ready';
+    await sweep();
+    store.rows.splice(0, 1);
+    await store.insert({ ...processing, id: 'f_next', processingSince: clock.now() });
+    const { asked } = world;
+    for (let n = 0; n < 19; n += 1) {
+      clock.advance(15_000);
+      await sweep();
+    }
+    expect(world.asked).toBe(asked);
+    clock.advance(15_000);
+    await sweep();
+    expect(world.asked).toBe(asked + 1);
   });
 
   test('hands nothing on while the word is the same', async () => {
@@ -171,11 +207,11 @@ describe('the sweep', () => {
   });
 
   test('learns how long processing takes, and asks later next time', async () => {
-    const rows = [someFacts({ ...uploaded, processingSince: 0 })];
+    const rows = [someFacts({ ...uploaded, processingSince: 10_000 })];
     const store = open(rows, says('ready'));
     store.clock.advance(90_000);
     await store.sweep();
-    // A hundred seconds was usual: the file now counts from this moment.
+    // Ninety seconds were usual: the file now counts from this moment.
     Object.assign(rows[0] ?? {}, { processingSince: store.clock.now() });
     store.clock.advance(20_000);
     await store.sweep();
@@ -275,7 +311,7 @@ describe('the doorbell', () => {
   });
 
   test('does not wait half the usual time of processing either', async () => {
-    const rows = [someFacts({ ...uploaded, processingSince: 0 })];
+    const rows = [someFacts({ ...uploaded, processingSince: 10_000 })];
     const { sweep, ring, world, clock } = open(rows, says('ready'));
     clock.advance(90_000);
     await sweep();

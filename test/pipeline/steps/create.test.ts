@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createRecord } from '../../../src/pipeline/steps/create.ts';
 import type { CreateWorld } from '../../../src/pipeline/steps/create.ts';
+import { LedgerUnavailableError } from '../../../src/pipeline/file/store-errors.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import { outcomeOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
@@ -59,6 +60,13 @@ describe('a create request', () => {
     expect(await run()).toEqual({ type: 'bound', failure: null });
     expect(calls).toEqual(['budget create', 'create token, with token on disk', 'receipt: bound vid_2, row null']);
     expect(store.row()).toMatchObject({ videoId: 'vid_2', uploadUrl: 'u:vid_2', intent: null, createdAt: 1_000_000 });
+  });
+
+  test('whose answer fits into the ledger and not into the receipts is bound all the same: no second record is made', async () => {
+    const { run, world, store } = open();
+    world.receipts.append = () => Promise.reject(new LedgerUnavailableError('disk full'));
+    await expect(run()).rejects.toThrow(LedgerUnavailableError);
+    expect(store.row()).toMatchObject({ videoId: 'vid_2', uploadUrl: 'u:vid_2', intent: null, suspects: [] });
   });
 
   test('whose predecessor has no answer makes that a suspect', async () => {

@@ -135,6 +135,16 @@ test.for<{ name: string; facts: Partial<Evidence> }>([
     name: 'an empty record that is listed',
     facts: { records: [ready, empty], listed: [{ videoId: 'vid_2', title: 'a' }] },
   },
+  {
+    name: 'two empty records of one title, of which one is listed by its token alone',
+    facts: {
+      records: [ready, empty, { ...empty, id: 'vid_3' }],
+      listed: [
+        { videoId: null, title: 'a' },
+        { videoId: 'vid_2', title: 'a' },
+      ],
+    },
+  },
   { name: 'an empty record of somebody else', facts: { records: [ready, { ...empty, isForeign: true }] } },
   {
     name: 'a process that the test killed',

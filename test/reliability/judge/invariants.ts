@@ -78,10 +78,9 @@ export const invariants = {
 
   'every empty record is in use or listed': ({ records, rows, listed }) => {
     const free = [...listed];
-    const take = (record: RecordOnService): boolean => {
-      const isIt = ({ videoId, title }: (typeof free)[number]): boolean =>
-        videoId === null ? title === record.title : videoId === record.id;
-      const at = free.findIndex(isIt);
+    const take = ({ id, title }: RecordOnService): boolean => {
+      const byId = free.findIndex(({ videoId }) => videoId === id);
+      const at = byId >= 0 ? byId : free.findIndex((one) => one.videoId === null && one.title === title);
       if (at >= 0) free.splice(at, 1);
       return at >= 0;
     };

@@ -7,6 +7,7 @@ interface Choice {
   readonly workload: Workload;
   readonly seed: string;
   readonly count: number;
+  readonly isPowerCut?: boolean;
 }
 
 /** Later starts have less to do: a point further on would not come. */
@@ -16,7 +17,7 @@ const laterCalls = 250;
  * So many chains of three kills: the first at a chosen point of the first start, then two starts that are killed on their way, and
  * `playRun` adds one that is not.
  */
-export function chainsOf(trace: Trace, { workload, seed, count }: Choice): readonly KillRun[] {
+export function chainsOf(trace: Trace, { workload, seed, count, isPowerCut = false }: Choice): readonly KillRun[] {
   const distinct = distinctCalls(trace);
   const firsts = sample(
     killPoints(trace).filter(({ at }) => distinct.has(at)),
@@ -26,7 +27,7 @@ export function chainsOf(trace: Trace, { workload, seed, count }: Choice): reado
   const random = createRandom(`${seed}/${workload}`);
   const later = () =>
     ({ action: random() < 0.5 ? 'before' : 'after', at: 1 + Math.floor(random() * laterCalls) }) as const;
-  return firsts.map((first) => ({ workload, seed, points: [first, later(), later()] }));
+  return firsts.map((first) => ({ workload, seed, isPowerCut, points: [first, later(), later()] }));
 }
 
 /** So many runs in each of which one call fails. */

@@ -6,35 +6,40 @@ import { durabilityBugs } from '../planted/bugs.ts';
 import { plant } from '../planted/plant.ts';
 import { sizes } from '../sizes.ts';
 import { chainsOf, errorsOf } from './choice.ts';
-import { playRandomKills } from './random-kills.ts';
+import { powerBugs } from './power-bugs.ts';
+import { nameOfRandom, playRandomKills } from './random-kills.ts';
 import { playRun, traceOf, workloads } from './runs.ts';
 import type { Tools, Workload } from './runs.ts';
-import { compileShim } from './shim.ts';
+import { compileLibrary, compileShim } from './shim.ts';
 import type { Trace } from './shim.ts';
 import { sentUnsynced } from './unsynced.ts';
 
-const { chains, errors, stations, killsPerStation, seed } = sizes.quick;
+const { chains, errors, powerCuts, stations, killsPerStation, seed } = sizes.quick;
 const names = Object.keys(workloads) as Workload[];
-
-/** Not survived yet: `test.fails` fails once it is. */
-const toBeMended: ReadonlySet<Workload> = new Set<Workload>(['changed']);
-const testOf = (workload: Workload) => (toBeMended.has(workload) ? test.fails : test);
 
 let scratch: ScratchDirectory;
 let tools: Tools;
 beforeAll(async () => {
   scratch = await scratchDirectory();
   const env = { NODE_COMPILE_CACHE: scratch.file('compiled') };
-  const shim = has('cc') ? await compileShim(scratch.path) : '';
-  tools = { program: inject('program'), shim, env };
+  const [shim, forgetful] = has('cc')
+    ? await Promise.all([compileShim(scratch.path), compileLibrary('forgetful', scratch.path)])
+    : ['', ''];
+  tools = { program: inject('program'), shim, forgetful, env };
 });
 afterAll(() => scratch[Symbol.asyncDispose]());
 
+const traces: Partial<Record<Workload, Promise<Trace>>> = {};
+
+/** One undisturbed run of a workload, made once. */
+function undisturbed(workload: Workload): Promise<Trace> {
+  return (traces[workload] ??= traceOf({ workload, seed }, { action: 'before', at: 0 }, tools));
+}
+
 describe.concurrent('killed at a system call, started again', needs('cc'), () => {
   for (const workload of names)
-    testOf(workload)(`${workload}: nothing is lost, doubled or left behind`, async () => {
-      const trace = await traceOf({ workload, seed }, { action: 'before', at: 0 }, tools);
-      const runs = chainsOf(trace, { workload, seed, count: chains / names.length });
+    test(`${workload}: nothing is lost, doubled or left behind`, async () => {
+      const runs = chainsOf(await undisturbed(workload), { workload, seed, count: chains / names.length });
       let kills = 0;
       for (const run of runs) {
         const { violations, name, hits } = await playRun(run, tools);
@@ -45,9 +50,35 @@ describe.concurrent('killed at a system call, started again', needs('cc'), () =>
     });
 });
 
+describe.concurrent('the power fails at a system call', needs('cc'), () => {
+  for (const workload of names)
+    test(`${workload}: what was not synced is forgotten, and nothing is lost, doubled or left behind`, async () => {
+      const count = Math.ceil(powerCuts / names.length);
+      let cuts = 0;
+      for (const run of chainsOf(await undisturbed(workload), { workload, seed, count, isPowerCut: true })) {
+        const { violations, name, hits } = await playRun(run, tools);
+        cuts += hits.filter(Boolean).length;
+        expect(violations, `replay with: npm run test:reliability -- --replay '${name}'`).toEqual([]);
+      }
+      console.info(`${workload}: ${cuts} power cuts, nothing lost, doubled or left behind`);
+    });
+
+  for (const [name, { edits, at, caughtBy }] of Object.entries(powerBugs))
+    test(`caught: ${name}`, async () => {
+      const program = await plant(tools.program, scratch.file(name.replaceAll(/\W/g, '-')), edits);
+      const cutAt = (trace: Trace) => ({ workload: 'single', seed, points: [at(trace)], isPowerCut: true }) as const;
+      const planted = { ...tools, program };
+      const run = cutAt(await traceOf({ workload: 'single', seed }, { action: 'before', at: 0 }, planted));
+      const { violations, hits } = await playRun(run, planted, () => 1);
+      expect(hits).toEqual([true]);
+      expect(violations.map(({ invariant }) => invariant)).toContain(caughtBy);
+      expect((await playRun(cutAt(await undisturbed('single')), tools, () => 1)).violations).toEqual([]);
+    });
+});
+
 describe.concurrent('a system call fails once', needs('cc'), () => {
   for (const workload of names)
-    testOf(workload)(`${workload}: nothing is lost, doubled or left behind`, async () => {
+    test(`${workload}: nothing is lost, doubled or left behind`, async () => {
       const trace = await traceOf({ workload, seed }, { action: 'EIO', at: 0 }, tools);
       for (const run of errorsOf(trace, { workload, seed, count: Math.ceil(errors / names.length) })) {
         const { violations, name } = await playRun(run, tools);
@@ -59,7 +90,9 @@ describe.concurrent('a system call fails once', needs('cc'), () => {
 describe.concurrent('killed at random moments', () => {
   for (let n = 0; n < stations; n += 1)
     test(`${killsPerStation} times, while files keep coming (${seed}-${n})`, async () => {
-      expect(await playRandomKills({ kills: killsPerStation, seed: `${seed}-${n}` }, tools)).toEqual([]);
+      const run = { kills: killsPerStation, seed: `${seed}-${n}` };
+      const again = `replay with: npm run test:reliability -- --replay '${nameOfRandom(run)}'`;
+      expect(await playRandomKills(run, tools), again).toEqual([]);
     });
 });
 

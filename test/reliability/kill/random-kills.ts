@@ -6,7 +6,12 @@ import { bytesOf } from './runs.ts';
 import type { Tools } from './runs.ts';
 import { createRandom } from './random.ts';
 
-/** Kills `dropcast once` at random moments while files keep coming, then lets it finish. */
+/** `random:50@seed`: what `--replay` takes. */
+export function nameOfRandom({ kills, seed }: { readonly kills: number; readonly seed: string }): string {
+  return `random:${kills}@${seed}`;
+}
+
+/** Kills the daemon at random moments while files keep coming, then lets `dropcast once` finish. */
 export async function playRandomKills(
   { kills, seed }: { readonly kills: number; readonly seed: string },
   { program, env = {}, patienceMs = 60_000 }: Pick<Tools, 'program' | 'env' | 'patienceMs'>,
@@ -21,7 +26,7 @@ export async function playRandomKills(
   const firstMs = await firstWorkMs(world, env);
   for (let n = 0; n < kills; n += 1) {
     await world.drop(`${n}.mpg`, bytesOf(`${seed}/${n}`));
-    const process = world.start(['once'], { env });
+    const process = world.start(['run'], { env });
     // Most of a short life is the start of Node; from then on every moment is as likely as any other.
     await sleep(firstMs * 0.8 + random() * firstMs * 2);
     process.send('SIGKILL');

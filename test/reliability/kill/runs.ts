@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
 import type { Allowance } from '../judge/evidence.ts';
 import type { Violation } from '../judge/invariants.ts';
 import { openWorld } from '../world/world.ts';
 import type { World } from '../world/world.ts';
+import { cutPower, forgetfulEnv, syncAll } from './forgetful-disk.ts';
+import type { ForgetfulDisk } from './forgetful-disk.ts';
 import type { Point } from './points.ts';
+import { createRandom } from './random.ts';
 import { readTrace, shimEnv } from './shim.ts';
 import type { Plan, Trace } from './shim.ts';
 
@@ -42,6 +46,8 @@ export interface KillRun {
   readonly workload: Workload;
   readonly points: readonly Point[];
   readonly seed: string;
+  /** Not only the process ends: the disk forgets what was not synced. */
+  readonly isPowerCut?: boolean;
 }
 
 export interface KillResult {
@@ -54,32 +60,42 @@ export interface KillResult {
 export interface Tools {
   readonly program: string;
   readonly shim: string;
+  /** `forgetful.c`, compiled. */
+  readonly forgetful: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly patienceMs?: number;
 }
 
 /** `plain:before/137,after/12@seed`: what `--replay` takes. */
-export function nameOf({ workload, points, seed }: KillRun): string {
-  return `${workload}:${points.map(({ action, at }) => `${action}/${at}`).join(',')}@${seed}`;
+export function nameOf({ workload, points, seed, isPowerCut = false }: KillRun): string {
+  return `${isPowerCut ? 'power ' : ''}${workload}:${points.map(({ action, at }) => `${action}/${at}`).join(',')}@${seed}`;
 }
 
 export function parseRun(name: string): KillRun {
-  const [, workload, points, seed] = /^(\w+):(.*)@(.*)$/.exec(name) ?? [];
-  if (workload === undefined || !(workload in workloads)) throw new Error(`not a run: ${name}`);
+  const [, power, workload, points, seed] = /^(power )?(\w+):(.*)@(.*)$/.exec(name) ?? [];
+  if (workload === undefined || !(workload in workloads || workload === 'single'))
+    throw new Error(`not a run: ${name}`);
   const list = (points ?? '').split(',').map((point) => {
     const [action, at] = point.split('/');
     return { action, at: Number(at) } as Point;
   });
-  return { workload: workload as Workload, points: list, seed: seed ?? '' };
+  return { workload: workload as Workload, points: list, seed: seed ?? '', isPowerCut: power !== undefined };
 }
 
-/** Kills, starts again without a kill, and lets the judge look. */
-export async function playRun(run: KillRun, tools: Tools): Promise<KillResult> {
+/**
+ * Kills, starts again without a kill, and lets the judge look.
+ *
+ * @param luck what a power cut leaves: a number from 0 to 1 each time, where 1 is the worst
+ */
+export async function playRun(run: KillRun, tools: Tools, luck = createRandom(nameOf(run))): Promise<KillResult> {
   const isError = run.points.some(({ action }) => action.startsWith('E'));
   await using world = await openPrepared(run, tools, { exitCodes: isError ? [1, 75] : [] });
   const hits: boolean[] = [];
+  const disk = run.isPowerCut === true ? await forgetfulDisk(world) : null;
   for (const [n, point] of run.points.entries()) {
-    const { isHit } = await watched(world, point, tools, n);
+    if (disk !== null) await syncAll(disk);
+    const { isHit } = await watched(world, point, tools, { n, disk });
+    if (disk !== null && isHit) await cutPower(disk, luck);
     hits.push(isHit);
     if (!isHit) break;
   }
@@ -97,7 +113,7 @@ export async function playRun(run: KillRun, tools: Tools): Promise<KillResult> {
 /** One undisturbed run, for the calls that it makes. @param plan at 0 */
 export async function traceOf(run: Pick<KillRun, 'workload' | 'seed'>, plan: Plan, tools: Tools): Promise<Trace> {
   await using world = await openPrepared(run, tools, {});
-  return await watched(world, plan, tools, 0);
+  return await watched(world, plan, tools, { n: 0, disk: null });
 }
 
 async function openPrepared(
@@ -116,11 +132,26 @@ async function openPrepared(
   return world;
 }
 
-async function watched(world: World, plan: Plan, tools: Tools, n: number): Promise<Trace> {
+async function watched(
+  world: World,
+  plan: Plan,
+  tools: Tools,
+  { n, disk }: { readonly n: number; readonly disk: ForgetfulDisk | null },
+): Promise<Trace> {
   const trace = world.scratch.file(`trace-${n}`);
-  const roots = [world.scratch.file('inbox'), world.scratch.file('state')];
-  await world.once({ env: { ...tools.env, ...shimEnv(plan, tools.shim, roots, trace) } });
+  const shim = shimEnv(plan, tools.shim, rootsOf(world), trace);
+  const forgetting = disk !== null && { ...forgetfulEnv(disk), LD_PRELOAD: `${tools.shim}:${tools.forgetful}` };
+  await world.once({ env: { ...tools.env, ...shim, ...forgetting } });
   return await readTrace(trace);
+}
+
+function rootsOf(world: World): readonly string[] {
+  return [world.scratch.file('inbox'), world.scratch.file('state')];
+}
+
+async function forgetfulDisk(world: World): Promise<ForgetfulDisk> {
+  await mkdir(world.scratch.file('state'), { mode: 0o700 });
+  return { roots: rootsOf(world), written: [world.scratch.file('state')], shadow: world.scratch.file('durable') };
 }
 
 async function dropThree(world: World, seed: string): Promise<void> {

@@ -7,6 +7,7 @@
  *   SHIM_AT     number of the call, from 1; 0 only counts
  *   SHIM_DO     before | after | tear (half of the bytes, then the end) | NAME OF AN ERROR, like EIO | swap
  *   SHIM_REPEAT 1: an error comes back from every further call as well
+ *   SHIM_WHILE  errors come only while there is a file of this name
  *   SHIM_MATCH  of `swap`: counts only renames, links and unlinks of this path, and puts `SHIM_SWAP` there right before
  *   SHIM_TRACE  a file for what was seen: it is mapped, so a killed process has written everything
  */
@@ -41,7 +42,7 @@ struct trace {
 };
 
 static struct trace unmapped, *trace = &unmapped;
-static const char *roots, *calls, *action, *match, *swap;
+static const char *roots, *calls, *action, *match, *swap, *condition;
 static uint32_t at;
 static int failure, is_repeated, is_on;
 
@@ -62,6 +63,7 @@ __attribute__((constructor)) static void begin(void) {
   action = getenv("SHIM_DO");
   match = getenv("SHIM_MATCH");
   swap = getenv("SHIM_SWAP");
+  condition = getenv("SHIM_WHILE");
   if (roots == NULL || calls == NULL || action == NULL || number == NULL || file == NULL) return;
   at = (uint32_t)strtoul(number, NULL, 10);
   failure = errno_of(action);
@@ -139,7 +141,7 @@ static enum verdict judge(const char *name, const char *what) {
   uint32_t number = atomic_fetch_add(&trace->count, 1) + 1;
   if (number <= MOST_LINES) snprintf(trace->lines[number - 1], LINE, "%s %s", name, what);
   int is_this = number == at || (is_repeated && failure != 0 && at != 0 && number > at);
-  if (!is_this) return PASS;
+  if (!is_this || (condition != NULL && access(condition, F_OK) != 0)) return PASS;
   atomic_store(&trace->is_hit, 1);
   if (failure != 0) return FAIL;
   if (strcmp(action, "swap") == 0) {

@@ -29,7 +29,12 @@ const fallible = 'write,fsync,rename,unlink,link,create,open,read,mkdir,truncate
 
 /** Compiles the shim. @returns the library to preload */
 export function compileShim(folder: string): Promise<string> {
-  return compile('shim.c', join(folder, 'shim.so'), ['-shared', '-fPIC', '-ldl']);
+  return compileLibrary('shim', folder);
+}
+
+/** @param name of a source beside this file, without `.c` @returns a library to preload */
+export function compileLibrary(name: string, folder: string): Promise<string> {
+  return compile(`${name}.c`, join(folder, `${name}.so`), ['-shared', '-fPIC', '-ldl']);
 }
 
 /** @param source beside this file @returns `target` */

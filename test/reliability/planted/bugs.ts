@@ -39,7 +39,7 @@ export const bugs = {
   'a record with a dead address is replaced without being marked as dying': {
     edits: [{ anchor: 'dying: true, replacements: replacements + 1', instead: 'replacements: replacements + 1' }],
     scenario: 'an upload address dies',
-    caughtBy: 'every empty record is in use or listed',
+    caughtBy: 'every file on disk is ready, or a person is told why',
   },
   'the last part leaves without a second look at the file': {
     edits: [{ anchor: 'async confirm(sha256, signal) {', instead: 'async confirm(sha256, signal) { return;' }],
@@ -84,14 +84,16 @@ export const bugs = {
     scenario: 'an old copy of the ledger is restored',
     caughtBy: 'no content is a video twice',
   },
-  'an outage uses up the attempts of a file': {
-    edits: [
-      {
-        anchor: 'return failure.kind !== "offline" && failure.kind !== "throttled" && failure.kind !== "suspended";',
-        instead: 'return true;',
-      },
-    ],
+  'an outage of the API uses up the attempts of a file': {
+    edits: [{ anchor: 'return { ...failure, kind: "offline" };', instead: 'return failure;' }],
     scenario: 'the API is away for longer than all attempts',
+    caughtBy: 'every file on disk is ready, or a person is told why',
+  },
+  'an outage of the upload host uses up the attempts of a file': {
+    edits: [
+      { anchor: 'else if (isOfHost(answer.failure) && !isOfFile(host, upload)) {', instead: 'else if (false) {' },
+    ],
+    scenario: 'only the upload host is away for longer than all attempts',
     caughtBy: 'every file on disk is ready, or a person is told why',
   },
   'a file that somebody still writes is taken': {
@@ -176,6 +178,60 @@ export const bugs = {
     scenario: 'once runs again while a file is held',
     caughtBy: 'exit code 0 means that nobody is needed',
   },
+  'a folder belongs to nobody': {
+    edits: [
+      {
+        anchor: 'return rival === null ? { isSound: true } : { isSound: false, why: rival };',
+        instead: 'return { isSound: true };',
+      },
+    ],
+    scenario: 'two installations watch one folder',
+    caughtBy: 'no content is a video twice',
+  },
+  'a sidecar stays when its video is put away': {
+    edits: [{ anchor: 'if (sidecar === void 0) return;', instead: 'return;' }],
+    scenario: 'a sidecar stays when its video is put away',
+    caughtBy: 'a video has the title of its file',
+  },
+  'a skipped duplicate is never given its turn': {
+    edits: [{ anchor: 'await store.stranded(id)', instead: '[]' }],
+    scenario: 'of equal files the first fails in processing',
+    caughtBy: 'it gets there',
+  },
+  'videos are not asked for by id while the list fails': {
+    edits: [
+      {
+        anchor: 'if (listFailure !== null && isOfAll(listFailure)) return',
+        instead: 'if (listFailure !== null) return',
+      },
+    ],
+    scenario: 'the list of videos fails',
+    caughtBy: 'it gets there',
+  },
+  'files that were put away are taken in again': {
+    edits: [
+      {
+        anchor: 'const movedBy = (path) => targets.find(({ holdsFile }) => holdsFile(path))?.template ?? null;',
+        instead: 'const movedBy = () => null;',
+      },
+      {
+        anchor: 'leavesOut: (directory) => targets.some(({ holdsDirectory }) => holdsDirectory(directory)),',
+        instead: 'leavesOut: () => false,',
+      },
+    ],
+    scenario: 'purged and installed again, with files put away before',
+    caughtBy: 'no content is a video twice',
+  },
+  'a file that is written through memory is taken': {
+    edits: [
+      {
+        anchor: 'for (const pid of mappings.get(version.ino) ?? []) {',
+        instead: 'for (const pid of []) {',
+      },
+    ],
+    scenario: 'a file is written through memory while nobody has it open',
+    caughtBy: 'no mixture of two versions is sent',
+  },
 } satisfies Record<string, PlantedBug>;
 
 /** Seen by nobody after a kill, because the kernel keeps what was written: the order of the system calls tells (kill/unsynced.ts). */
@@ -186,5 +242,5 @@ export const durabilityBugs = {
       instead: 'require(database, "synchronous", "NORMAL", 1);',
     },
   ],
-  'receipts are written and not synced': [{ anchor: 'await file.datasync();', instead: '' }],
+  'receipts are written and not synced': [{ anchor: '${text}\\n`); await file.datasync();', instead: '${text}\\n`);' }],
 } satisfies Record<string, readonly Edit[]>;

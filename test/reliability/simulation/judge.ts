@@ -1,3 +1,4 @@
+import type { SpecId } from '../model/specs.ts';
 import type { Content, Removal } from './machine/disk.ts';
 import type { WrittenSidecar } from './people.ts';
 
@@ -71,9 +72,9 @@ export const bounds = { minutes: 100, requestsPerFile: 60 } as const;
 
 type Finder = (evidence: Evidence) => readonly string[];
 
-/** What must hold after every life, by the ids of `test/reliability/model/specs.ts`. Pure. */
-const invariants: Readonly<Record<string, Finder>> = {
-  'no file is lost': ({ onDisk, records, rows }) =>
+/** What must hold after every life, by the lines of `model/specs.ts`. Pure. */
+const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
+  L1: ({ onDisk, records, rows }) =>
     onDisk
       .filter(({ sha256 }) => !isReady(records, sha256))
       .filter(({ path, size }) => !rows.some((row) => row.path === path && row.size === size && needsPerson(row)))
@@ -87,7 +88,7 @@ const invariants: Readonly<Record<string, Finder>> = {
           }`,
       ),
 
-  'no content twice': ({ records, contents, rows, wasRestored }) =>
+  D1: ({ records, contents, rows, wasRestored }) =>
     [...new Set(contents.map(({ sha256 }) => sha256))].flatMap((sha256) => {
       const holders = records
         .filter((record) => record.sha256 === sha256 && record.deletedAt === null && record.status !== 'failed')
@@ -96,23 +97,23 @@ const invariants: Readonly<Record<string, Finder>> = {
       return holders.length > 1 ? [`${holders.map(({ id }) => id).join(' and ')} have the same bytes`] : [];
     }),
 
-  'no mixture': ({ records, contents }) =>
+  M1: ({ records, contents }) =>
     records
       .filter(({ sha256 }) => sha256 !== null && !contents.some((content) => content.sha256 === sha256))
       .map(({ id }) => `${id} holds bytes that no file ever had`),
 
-  'nothing deleted that was not uploaded': ({ removals, records }) =>
+  L2: ({ removals, records }) =>
     removals
       .filter(({ by, path }) => by === 'dropcast' && isMedia(path))
       .filter(({ sha256 }) => !records.some((record) => record.sha256 === sha256 && record.readyAt !== null))
       .map(({ path }) => `${path} was deleted by dropcast, and no video has its bytes`),
 
-  'no ready video deleted': ({ records, journal }) =>
+  R1: ({ records, journal }) =>
     journal
       .filter(({ what, said }) => what === 'delete' && (said === 'ready' || said === 'processing'))
       .map(({ video, said }) => `${video} was deleted while ${said}: ${records.find(({ id }) => id === video)?.title}`),
 
-  'no empty record unnamed': ({ records, rows, wasRestored }) =>
+  E1: ({ records, rows, wasRestored }) =>
     records
       // Receipts do not have the tokens of creates without an answer.
       .filter(() => !wasRestored)
@@ -120,7 +121,7 @@ const invariants: Readonly<Record<string, Finder>> = {
       .filter(({ id, token }) => !rows.some((row) => row.videoId === id || row.tokens.includes(token)))
       .map(({ id, token }) => `${id} (${token}) is empty, and no row names it`),
 
-  'asked before repeated': ({ journal, records }) =>
+  D2: ({ journal, records }) =>
     records.flatMap(({ id }) => {
       let mayHaveIt = false;
       const bad: string[] = [];
@@ -135,7 +136,7 @@ const invariants: Readonly<Record<string, Finder>> = {
       return bad;
     }),
 
-  'within the budget': ({ journal, requestsPerHour, wasClockSet }) => {
+  B1: ({ journal, requestsPerHour, wasClockSet }) => {
     if (wasClockSet) return [];
     const times = journal.filter(({ what }) => what === 'request').map(({ at }) => at);
     const over = times.find(
@@ -144,12 +145,12 @@ const invariants: Readonly<Record<string, Finder>> = {
     return over === undefined ? [] : [`${requestsPerHour + 1} requests in the hour before ${over}`];
   },
 
-  'a token is used once': ({ journal }) => {
+  D4: ({ journal }) => {
     const tokens = journal.filter(({ what }) => what === 'create').map(({ said }) => said);
     return tokens.filter((token, index) => tokens.indexOf(token) !== index).map((token) => `${token} was used twice`);
   },
 
-  'no outage ends a file': ({ rows }) =>
+  A1: ({ rows }) =>
     rows
       .filter(
         ({ state, failure }) =>
@@ -157,17 +158,17 @@ const invariants: Readonly<Record<string, Finder>> = {
       )
       .map((row) => `${row.path} failed: ${shown(row)}`),
 
-  'no clock ends a file': ({ rows }) =>
+  T1: ({ rows }) =>
     rows.filter(({ failure }) => failure?.code === 'gave_up').map((row) => `${row.path} was given up: ${shown(row)}`),
 
-  'every end has a reason': ({ rows }) =>
+  W1: ({ rows }) =>
     rows
       .filter(
         ({ state, why }) => ['failed', 'held', 'skipped', 'vanished', 'superseded'].includes(state) && why === null,
       )
       .map((row) => `${row.path} is ${row.state} without a reason`),
 
-  'a sidecar goes with its video': ({ records, sidecars, putAway, contents }) =>
+  S1: ({ records, sidecars, putAway, contents }) =>
     records.flatMap(({ id, title, sha256 }) => {
       const sidecar = sidecars.find((one) => one.title === title);
       const dropped = contents.find((content) => content.sha256 === sha256);
@@ -176,14 +177,14 @@ const invariants: Readonly<Record<string, Finder>> = {
       return isStale ? [`${id} has the title of a sidecar whose video was put away before`] : [];
     }),
 
-  'all ends after the storm': ({ calm, onDisk, rows }) => {
+  V1: ({ calm, onDisk, rows }) => {
     if (!calm.isOver) return [`after ${bounds.minutes} minutes: ${calm.why}`];
     const most = bounds.requestsPerFile * Math.max(1, rows.length, onDisk.length);
     return calm.requests > most ? [`${calm.requests} requests after the storm, ${most} are allowed`] : [];
   },
 };
 
-export const invariantNames = Object.keys(invariants);
+export const judgedSpecs = Object.keys(invariants);
 
 export function violationsOf(evidence: Evidence): readonly Violation[] {
   return Object.entries(invariants).flatMap(([invariant, find]) =>

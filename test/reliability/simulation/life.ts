@@ -12,6 +12,7 @@ import { insertDisk } from './machine/file-system.ts';
 import { Machine, switchOn } from './machine/machine.ts';
 import type { Process } from './machine/machine.ts';
 import { Random } from './machine/random.ts';
+import { freeNames } from './machine/small-modules.ts';
 import { idle } from './machine/timeline.ts';
 import { loseEvents } from './machine/watch-events.ts';
 import { People } from './people.ts';
@@ -54,6 +55,7 @@ class Life {
   #wasRestored = false;
   #copy: (() => void) | null = null;
   #boots = 0;
+  #idleLooks = 0;
   #isCalm = false;
 
   constructor(seed: number, onLine: ((line: string) => void) | null) {
@@ -61,6 +63,7 @@ class Life {
     this.#machine.onLine = onLine;
     this.#random = new Random(seed, 'life');
     switchOn(this.#machine);
+    freeNames();
     eraseLedger();
     this.#stormMs = this.#random.between(30_000, longestStormMs);
     this.#disk = new Disk(this.#machine.time);
@@ -124,8 +127,9 @@ class Life {
       },
     );
     // A process that hangs while it stops is killed, as systemd does.
-    for (await idle(); !isOver && !process.isDead && this.#machine.time.elapsed < untilMs + 200_000; await idle())
-      if (!this.#machine.time.step()) break;
+    await this.#machine.time.runUntil(
+      () => isOver || process.isDead || this.#machine.time.elapsed >= untilMs + 200_000,
+    );
     this.#machine.log(process.isDead ? 'died' : 'ended', why);
     if (process.isDead && storedRows('file').some((row) => row['dying'] === 1)) this.#machine.reach('crash in dying');
     process.kill();
@@ -178,15 +182,16 @@ class Life {
     const pause = daemon.conductor.pause();
     if (pause !== null) return `everything waits: ${pause.why}`;
     if (!(await daemon.isIdle())) {
+      this.#idleLooks = 0;
       const counts = await daemon.ledger.counts();
       return `not idle: ${JSON.stringify(counts)}, ${daemon.folders
         .settling()
         .map(({ path, why }) => `${path}: ${why}`)
         .join('; ')}`;
     }
-    // Idle is not yet over: what the watcher has not seen is found by the next full scan.
-    await daemon.folders.rescan();
-    return (await daemon.isIdle()) ? '' : 'not idle after a scan';
+    // Idle is not yet over: what the watcher has not seen is found by its next full scan.
+    this.#idleLooks += 1;
+    return this.#idleLooks < 4 ? 'idle, but not scanned since' : '';
   }
 
   #planTroubles(): void {
@@ -226,7 +231,7 @@ class Life {
   async #pass(ms: number): Promise<void> {
     let isOver = false;
     this.#machine.time.after(ms, () => (isOver = true), null);
-    for (await idle(); !isOver; await idle()) this.#machine.time.step();
+    await this.#machine.time.runUntil(() => isOver);
   }
 
   #requests(): number {
@@ -249,6 +254,12 @@ class Life {
     const paths = this.#random.chance(0.3) ? ['/inbox', '/other'] : ['/inbox'];
     this.#disk.mkdir('/state');
     this.#disk.mkdir('/etc');
+    this.#disk.write(
+      this.#disk.open('/etc/machine-id', 0o101),
+      Buffer.from('0123456789abcdef0123456789abcdef\n'),
+      0,
+      true,
+    );
     return paths.map((path, index): FolderConfig => {
       this.#disk.mkdir(path);
       const kind = this.#random.pick(['keep', 'delete', 'move', 'mount'] as const);
@@ -315,7 +326,7 @@ class Life {
         if (err instanceof Error && this.#machine.onLine !== null) this.#machine.onLine(`    ${err.stack}`);
         this.#machine.log(
           level,
-          `${message} ${String(fields['file'] ?? '')} ${String(fields['why'] ?? fields['note'] ?? '')}`,
+          [message, fields['file'], fields['why'], fields['note']].filter((one) => typeof one === 'string').join(' '),
         );
         this.#notice(message);
       };
@@ -359,10 +370,14 @@ function judgedRow(row: Record<string, unknown>): JudgedRow {
     path: `${String(row['folder'])}/${String(row['path'])}`,
     size: Number(row['size']),
     state: String(row['state']),
-    why: row['why'] === null ? null : String(row['why']),
-    videoId: row['video_id'] === null ? null : String(row['video_id']),
-    sha256: row['sha256'] === null ? null : String(row['sha256']),
-    tokens: [...suspects, ...(row['intent'] === null ? [] : [String(row['intent'])])],
-    failure: failure === null ? null : (JSON.parse(String(failure)) as JudgedRow['failure']),
+    why: textOf(row['why']),
+    videoId: textOf(row['video_id']),
+    sha256: textOf(row['sha256']),
+    tokens: [...suspects, ...(row['intent'] === null ? [] : [textOf(row['intent']) ?? ''])],
+    failure: failure === null ? null : (JSON.parse(textOf(failure) ?? '') as JudgedRow['failure']),
   };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }

@@ -95,7 +95,7 @@ export class People {
       case 'folder away':
         return this.#takeFolderAway(path);
       default:
-        throw new Error(`nobody knows how to ${deed satisfies never}`);
+        deed satisfies never;
     }
   }
 

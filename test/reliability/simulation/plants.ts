@@ -1,3 +1,5 @@
+import type { SpecId } from '../model/specs.ts';
+
 /** A text of the product that is replaced while it is loaded; the product itself stays as it is. */
 export interface Replacement {
   /** From the root of the repository. */
@@ -10,12 +12,17 @@ export interface Replacement {
 /** A bug that the judge must see. */
 export interface Plant {
   readonly name: string;
+  readonly breaks: SpecId;
+  /** Seeds that show it. */
+  readonly seen?: readonly number[];
   readonly changes: readonly Replacement[];
 }
 
 export const plants: readonly Plant[] = [
   {
     name: 'sends again without asking',
+    breaks: 'D2',
+    seen: [3],
     changes: [
       {
         file: 'src/pipeline/steps/upload.ts',
@@ -26,6 +33,8 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'binds only in memory',
+    breaks: 'E1',
+    seen: [6],
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -36,6 +45,8 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'forgets the tokens of creates in doubt',
+    breaks: 'E1',
+    seen: [1],
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -46,6 +57,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'replaces a video without deleting it',
+    breaks: 'E1',
     changes: [
       {
         file: 'src/pipeline/steps/bury.ts',
@@ -56,6 +68,8 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'no look at the file before the last part leaves',
+    breaks: 'M1',
+    seen: [91],
     changes: [
       {
         file: 'packages/client/src/upload/upload-body.ts',
@@ -66,6 +80,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'no full scans',
+    breaks: 'L1',
     changes: [
       {
         file: 'src/watch/scan-schedule.ts',
@@ -76,20 +91,29 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'puts away without comparing the hash',
+    breaks: 'L2',
     changes: [
       {
-        file: 'src/pipeline/rounds/put-away.ts',
-        from: 'return hash.value === facts.sha256 ? null : notTheSame',
-        to: 'return hash.value !== "" ? null : notTheSame',
+        file: 'src/disk/put-away/sent-file.ts',
+        from: 'if (sha256 !== null && (await reader.hash(checks.signal)) !== sha256)',
+        to: 'if (sha256 === null)',
+      },
+      {
+        file: 'src/disk/put-away/sent-file.ts',
+        from: 'if (expected.version !== null) requireSameFile(reader.stats, expected.version);',
+        to: '',
       },
     ],
   },
   {
     name: 'counts outages as attempts',
+    breaks: 'A1',
+    seen: [2],
     changes: [{ file: 'src/pipeline/file/outcome.ts', from: "offline: 'put off'", to: "offline: 'refused'" }],
   },
   {
     name: 'a budget that is not kept',
+    breaks: 'B1',
     changes: [
       {
         file: 'src/host/request-gate.ts',
@@ -100,6 +124,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'uploads duplicates',
+    breaks: 'D1',
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -110,6 +135,7 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'takes every file as it is first seen',
+    breaks: 'L1',
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -120,15 +146,39 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'a deletion under way is forgotten',
+    breaks: 'R1',
     changes: [{ file: 'src/ledger/row.ts', from: 'dying: row.dying === 1', to: 'dying: false' }],
   },
   {
     name: 'a file that ends vanished stays so when it returns',
+    breaks: 'L1',
     changes: [
       {
         file: 'src/intake/intake.ts',
-        from: "if (stateOf(facts) !== 'vanished') return wasSent(facts)",
-        to: "if (stateOf(facts) !== 'queued') return wasSent(facts) || true",
+        from: "if (stateOf(facts) === 'vanished') return comeBack(facts, arrival, world);",
+        to: "if (stateOf(facts) === 'vanished') return 'known';",
+      },
+    ],
+  },
+  {
+    name: 'gives up by the wall clock',
+    breaks: 'T1',
+    changes: [
+      {
+        file: 'src/pipeline/rounds/sweep.ts',
+        from: 'const waitedMs = ages.of(facts);',
+        to: 'const waitedMs = clock.now() - (facts.processingSince ?? clock.now());',
+      },
+    ],
+  },
+  {
+    name: 'leaves the sidecar behind',
+    breaks: 'S1',
+    changes: [
+      {
+        file: 'src/disk/put-away/put-away.ts',
+        from: 'await putAwaySidecar(facts, action.value, { file: value ?? null, checks });',
+        to: '',
       },
     ],
   },

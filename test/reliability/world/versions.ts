@@ -46,6 +46,12 @@ export class Versions {
     this.#all.push({ path, sha256: sha256Of(bytes), isLeft: true, titles, ...facts });
   }
 
+  /** The same bytes lie under another name, and their video may have either. */
+  moved(from: string, to: string, bytes: Uint8Array, titles: readonly string[]): void {
+    this.#leave(from);
+    this.note(to, bytes, { titles });
+  }
+
   #leave(path: string): void {
     this.#all = this.#all.map((one) => (one.path === path ? { ...one, isLeft: false } : one));
   }

@@ -22,6 +22,8 @@ export interface WorldOptions {
   readonly program: string;
   /** YAML of the folder besides its path and rule. */
   readonly folder?: string;
+  /** YAML of other settings. */
+  readonly settings?: string;
   /** YAML of `retry`. */
   readonly retry?: string;
   readonly host?: HostOptions;
@@ -45,6 +47,11 @@ export class World implements AsyncDisposable {
     this.service = service;
     this.scratch = scratch;
     this.#allows = { ...usual, ...options.allows };
+  }
+
+  /** How long to wait for anything, on a quiet machine. */
+  get patienceMs(): number {
+    return this.#options.patienceMs ?? 60_000;
   }
 
   /** The absolute path of a name in the watched folder. */
@@ -110,7 +117,7 @@ export class World implements AsyncDisposable {
   /** Waits for a state. In vain it gives up: the judge says what came of it. */
   async reaches(name: string, ...states: readonly string[]): Promise<void> {
     const look = async (): Promise<boolean> => states.includes((await this.file(name))?.state ?? '');
-    await until(`${name} is ${states.join(' or ')}`, look, { withinMs: this.#options.patienceMs ?? 60_000 });
+    await until(`${name} is ${states.join(' or ')}`, look, { withinMs: this.patienceMs });
   }
 
   /** After the end of every process. */
@@ -153,7 +160,7 @@ export class World implements AsyncDisposable {
 
   /** A configuration for each state directory: a second one stands for a second installation. */
   async configure(state = 'state'): Promise<void> {
-    const { folder = '', retry = '{ attempts: 4, first: 10ms, max: 30ms }' } = this.#options;
+    const { folder = '', settings = '', retry = '{ attempts: 4, first: 10ms, max: 30ms }' } = this.#options;
     const { baseUrl, key } = this.service.host;
     const text = `
 service: { base_url: "${baseUrl}", api_key: ${key}, requests_per_hour: 1000000 }
@@ -161,6 +168,7 @@ state_dir: ${this.scratch.file(state)}
 poll: { interval: 10ms }
 publish: { quiet: 0s, at_most: 0s }
 retry: ${retry}
+${settings}
 status: { listen: off }
 log: { level: debug }
 folders:

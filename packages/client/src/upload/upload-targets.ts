@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { networkInterfaces } from 'node:os';
 
 import { codeOf, ConnectionError, UploadRejectedError } from '../errors.ts';
+import { ownAddresses as askOwnAddresses } from './own-addresses.ts';
 import { isAddress, isLoopback, isNearer, reachHere } from './reach.ts';
 import type { Reach } from './reach.ts';
 import { longestAddress } from '../wire/wire.ts';
@@ -47,7 +47,7 @@ export function createUploadTargets(options: {
   readonly resolve?: Resolve;
   readonly ownAddresses?: () => readonly string[];
 }): UploadTargets {
-  const { baseUrl, named, resolve = resolveAll, ownAddresses = addressesOfThisMachine } = options;
+  const { baseUrl, named, resolve = resolveAll, ownAddresses = askOwnAddresses } = options;
   const service = new URL(baseUrl).hostname;
   const reachFrom = (address: string): Reach => reachHere(address, ownAddresses());
   const judge = async (reaches: readonly Reach[]): Promise<Reach | null> => {
@@ -130,10 +130,6 @@ async function addressesOf(hostname: string, resolve: Resolve): Promise<readonly
     const code = codeOf(error) ?? 'unknown';
     throw new ConnectionError(false, `${hostname} cannot be resolved: ${code}`, { code, cause: error });
   }
-}
-
-function addressesOfThisMachine(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((found) => found?.map(({ address }) => address) ?? []);
 }
 
 function resolveAll(hostname: string, options: LookupOptions): Promise<readonly LookupAddress[]> {

@@ -74,13 +74,13 @@ export const serviceScenarios = {
   },
 
   'the API is away for longer than all attempts': {
-    world: { retry: '{ attempts: 2, first: 10ms, max: 30ms }' },
+    world: { retry: '{ attempts: 1, first: 10ms, max: 30ms }' },
     play: async (world) => {
       let count = 0;
       world.service.faults.api = (request) => {
         count += 1;
-        if (count <= 4) request.socket.destroy();
-        return count <= 4;
+        if (count <= 3) request.socket.destroy();
+        return count <= 3;
       };
       for (const name of ['a.mpg', 'b.mpg']) await world.drop(name);
       const daemon = await world.daemon();
@@ -90,12 +90,13 @@ export const serviceScenarios = {
   },
 
   'only the upload host is away for longer than all attempts': {
+    world: { retry: '{ attempts: 1, first: 10ms, max: 30ms }' },
     play: async (world) => {
       let count = 0;
       world.service.faults.upload = (request) => {
         count += 1;
-        if (count <= 10) request.socket.destroy();
-        return count <= 10;
+        if (count <= 3) request.socket.destroy();
+        return count <= 3;
       };
       world.allow({ requestsPerVideo: 60 });
       await world.drop('a.mpg');

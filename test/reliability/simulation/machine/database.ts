@@ -23,9 +23,9 @@ export function copyOfLedger(): () => void {
   const contents = made
     .filter(({ type }) => type === 'table')
     .map(({ name }) => ({ name: String(name), rows: storedRows(String(name)) }));
-  const numbers = ['application_id', 'user_version'].map((name) => [
+  const numbers = ['application_id', 'user_version'].map((name): [string, string] => [
     name,
-    Object.values(stored.prepare(`PRAGMA ${name}`).get() ?? {})[0],
+    String(Object.values(stored.prepare(`PRAGMA ${name}`).get() ?? {})[0]),
   ]);
   return () => {
     eraseLedger();
@@ -70,15 +70,12 @@ const settingValues: Readonly<Record<string, string | number>> = {
 const writes = /^\s*(?:insert|update|delete|commit|replace)\b/i;
 
 /** `DatabaseSync` of the machine: it outlives processes, and every write is a moment at which the process may die. */
-export class DatabaseSync {
+class LedgerDatabase {
   readonly #set = new Map<string, string | number>();
   readonly #path: string;
 
-  // oxlint-disable-next-line typescript/consistent-return -- a constructor that returns another object
   constructor(path: string) {
     this.#path = path;
-    // Not on the disk: what the ledger compares its own tables with.
-    if (path === ':memory:') return new RealDatabase(path) as unknown as DatabaseSync;
     // The ledger of a machine is in memory; its file only has to be there.
     const file = theDisk().at(path);
     if (this.#isLedger && file.data.length === 0) theDisk().write(file, new Uint8Array(4096), 0, true);
@@ -103,7 +100,7 @@ export class DatabaseSync {
   prepare(sql: string): Statement {
     const [, name] = settings.exec(sql) ?? [];
     if (name !== undefined) return new Setting(this.#set.get(name) ?? '');
-    return new Statement(sql, statementOf(sql));
+    return new Statement(sql, stored.prepare(sql));
   }
 
   function(name: string, ...rest: unknown[]): void {
@@ -129,20 +126,15 @@ function refused(message: string, errcode: number): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode, errstr: message });
 }
 
+/** A database in memory is what it is everywhere. */
+export const DatabaseSync = new Proxy(LedgerDatabase, {
+  construct: (Ledger, [path]: [string]) => (path === ':memory:' ? new RealDatabase(path) : new Ledger(path)),
+});
+
 /** Copies of the ledger are not simulated. */
-export async function backup(_from: DatabaseSync, path: string): Promise<number> {
+export async function backup(_from: unknown, path: string): Promise<number> {
   theDisk().write(theDisk().open(path, 0o101), new Uint8Array(4096), 0, true);
   return 1;
-}
-
-const prepared = new WeakMap<RealDatabase, Map<string, StatementSync>>();
-
-function statementOf(sql: string): StatementSync {
-  const all = prepared.get(stored) ?? new Map<string, StatementSync>();
-  prepared.set(stored, all);
-  const found = all.get(sql) ?? stored.prepare(sql);
-  if (!/^\s*(?:pragma|create|alter|drop)/i.test(sql)) all.set(sql, found);
-  return found;
 }
 
 class Statement {
@@ -166,20 +158,20 @@ class Statement {
     return touch(this.#sql, () => this.#real?.run(...values));
   }
 
+  iterate(...values: never[]): unknown {
+    return this.#real?.iterate(...values) ?? [];
+  }
+
   columns(): unknown {
     return this.#real?.columns() ?? [];
   }
 
-  iterate(...values: never[]): Iterable<unknown> {
-    return this.#real?.iterate(...values) ?? [];
+  setReturnArrays(isOn: boolean): void {
+    this.#real?.setReturnArrays(isOn);
   }
 
-  setReadBigInts(areRead: boolean): void {
-    this.#real?.setReadBigInts(areRead);
-  }
-
-  setReturnArrays(areReturned: boolean): void {
-    this.#real?.setReturnArrays(areReturned);
+  setReadBigInts(isOn: boolean): void {
+    this.#real?.setReadBigInts(isOn);
   }
 }
 

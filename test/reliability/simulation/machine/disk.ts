@@ -33,8 +33,8 @@ const { O_CREAT, O_EXCL, O_TRUNC, O_DIRECTORY, O_ACCMODE = 3 } = constants as ty
 export class Disk {
   readonly removals: Removal[] = [];
   readonly contents: Content[] = [];
-  /** Names that dropcast took away. */
-  readonly putAway: { readonly path: string; readonly at: number }[] = [];
+  /** Names that dropcast took away and has not put back. */
+  putAway: { readonly path: string; readonly at: number; readonly inode: Inode }[] = [];
   readonly listeners = new Set<(change: DiskChange) => void>();
   /** Processes that have a file open for writing: pid → inode. */
   readonly writers = new Map<number, Inode>();
@@ -159,6 +159,7 @@ export class Disk {
     inode.names.add(`${directory.path}/${name}`);
     inode.links += 1;
     inode.ctime = this.#now();
+    this.#putBack(inode, `${directory.path}/${name}`);
     this.#tell('add', inode, `${directory.path}/${name}`);
   }
 
@@ -175,10 +176,11 @@ export class Disk {
     const before = `${source.directory.path}/${source.name}`;
     const after = `${target.directory.path}/${target.name}`;
     source.directory.entries.delete(source.name);
-    if (by === 'dropcast') this.putAway.push({ path: before, at: this.#time.elapsed });
+    if (by === 'dropcast') this.putAway.push({ path: before, at: this.#time.elapsed, inode });
     target.directory.entries.set(target.name, inode);
     inode.names.delete(before);
     inode.names.add(after);
+    this.#putBack(inode, after);
     if (inode.kind === 'directory') inode.place(target.directory, target.name);
     inode.ctime = this.#now();
     const isDirectory = inode.kind === 'directory';
@@ -248,6 +250,10 @@ export class Disk {
     return new Inode({ ino, kind, dev, now: this.#now() });
   }
 
+  #putBack(inode: Inode, path: string): void {
+    this.putAway = this.putAway.filter((one) => one.inode !== inode || one.path !== path);
+  }
+
   #drop(path: string, by: Actor): void {
     const { directory, name } = this.#parent(path);
     const inode = directory.entries.get(name);
@@ -255,7 +261,7 @@ export class Disk {
     const where = `${directory.path}/${name}`;
     directory.entries.delete(name);
     inode.names.delete(where);
-    if (by === 'dropcast') this.putAway.push({ path: where, at: this.#time.elapsed });
+    if (by === 'dropcast') this.putAway.push({ path: where, at: this.#time.elapsed, inode });
     inode.links -= 1;
     inode.ctime = this.#now();
     if (inode.links > 0 || inode.kind === 'directory') return;

@@ -38,6 +38,10 @@ export function replaceGlobals(): void {
     },
   });
   const VirtualNow = (): number => runningMachine()?.time.wall ?? real.Date.now();
+  // For the replaced texts of hooks.ts.
+  Object.assign(globalThis, {
+    isFirstOfProcess: (what: string) => runningMachine()?.process?.isFirst(what) ?? false,
+  });
   Math.random = () => runningMachine()?.ownRandom.next() ?? realRandom();
   // Counts from the start of the process, as the real one does.
   performance.now = () => {

@@ -23,6 +23,21 @@ const scaled: readonly Replacement[] = [
   { file: 'src/pipeline/conductor.ts', from: 'const tickMs = 1_000', to: 'const tickMs = 4_000' },
 ];
 
+/** What lies in the memory of a module outlives a simulated process, which no memory does: the first use in each starts anew. */
+const forgotten: readonly Replacement[] = [
+  { file: 'src/watch/watcher.ts', from: 'writers: openWriters,', to: 'writers: new OpenWriters(),' },
+  {
+    file: 'src/watch/clock.ts',
+    from: 'stallWatches.get(clock) ?? new',
+    to: "(globalThis.isFirstOfProcess('stalls') ? undefined : stallWatches.get(clock)) ?? new",
+  },
+  {
+    file: 'src/intake/comparisons.ts',
+    from: 'const done = last.then(work);',
+    to: "const done = (globalThis.isFirstOfProcess('comparisons') ? Promise.resolve() : last).then(work);",
+  },
+];
+
 /**
  * From here on, the modules of the daemon are loaded with the machine in place of the system.
  *
@@ -42,10 +57,11 @@ export function loadIntoMachine(planted: readonly Replacement[] = []): void {
     },
     load: (url, context, next) => {
       if (url.startsWith('machine:')) return { format: 'module', source: sourceOf(url.slice(8)), shortCircuit: true };
-      const changes = [...scaled, ...planted].filter(({ file }) => url === new URL(file, root).href);
+      const changes = [...scaled, ...forgotten, ...planted].filter(({ file }) => url === new URL(file, root).href);
       if (changes.length === 0) return next(url, context);
-      const loaded = next(url, context);
-      return { ...loaded, source: changes.reduce(applied, String(loaded.source)) };
+      const { source = '', ...loaded } = next(url, context);
+      const text = typeof source === 'string' ? source : Buffer.from(source as Uint8Array).toString();
+      return { ...loaded, source: changes.reduce(applied, text) };
     },
   });
 }

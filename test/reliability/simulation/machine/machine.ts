@@ -23,6 +23,7 @@ export class Process {
   calls = 0;
   /** Dies at this call; Infinity: it does not. */
   readonly #diesAt: number;
+  readonly #used = new Set<string>();
 
   constructor(bornAt: number, diesAt: number) {
     this.bornAt = bornAt;
@@ -33,6 +34,13 @@ export class Process {
     if (this.isDead) return;
     this.isDead = true;
     this.death.resolve();
+  }
+
+  /** Whether nobody asked for this before in this process. */
+  isFirst(what: string): boolean {
+    const isFirst = !this.#used.has(what);
+    this.#used.add(what);
+    return isFirst;
   }
 
   /** Counts a moment before or after a call; whether it was the last. */

@@ -1,4 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { machine } from './machine.ts';
+import type { Process } from './machine.ts';
 
 /** `node:timers/promises` of the machine. */
 export const timers = {
@@ -33,12 +35,37 @@ export const crypto = {
     Buffer.from(Array.from({ length: size }, () => machine().ownRandom.below(256))),
 };
 
-/** Of `node:net` only the lock on a folder: one process runs at a time, so nobody else has the name. */
+/** Of `node:net` only the names that a process takes, which the kernel gives back when it dies. */
 export const net = {
-  createServer: () => ({
-    once: () => undefined,
-    listen: (_name: string, listens: () => void) => listens(),
-    unref: () => undefined,
-    close: (closed: () => void) => closed(),
-  }),
+  createServer: () => new NameServer(),
 };
+
+const taken = new Map<string, Process | null>();
+
+class NameServer extends EventEmitter {
+  #name = '';
+
+  listen(name: string, onListening?: () => void): this {
+    const { process, time } = machine();
+    const isTaken = taken.get(name)?.isDead === false;
+    const refusal = Object.assign(new Error('in use'), { code: 'EADDRINUSE' });
+    if (!isTaken) taken.set((this.#name = name), process);
+    time.after(0, () => (isTaken ? this.emit('error', refusal) : onListening?.()), process);
+    return this;
+  }
+
+  close(onClose?: () => void): this {
+    taken.delete(this.#name);
+    machine().time.after(0, () => onClose?.(), machine().process);
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+}
+
+/** A new machine has no names that are taken. */
+export function freeNames(): void {
+  taken.clear();
+}

@@ -42,8 +42,13 @@ export class Timeline {
     return new Promise((resolve) => this.after(ms, resolve, owner));
   }
 
-  /** Goes to the next moment. @returns false when nothing will ever happen again */
-  step(): boolean {
+  /** Lets time pass, until it is enough or nothing will ever happen again. */
+  async runUntil(isEnough: () => boolean): Promise<void> {
+    for (await idle(); !isEnough(); await idle()) if (!this.#step()) return;
+  }
+
+  /** Goes to the next moment. */
+  #step(): boolean {
     for (let next = pop(this.#heap); next !== undefined; next = pop(this.#heap)) {
       if (next.isCancelled || next.owner?.isDead === true) continue;
       this.elapsed = Math.max(this.elapsed, next.at);

@@ -1,0 +1,32 @@
+import { readdir, rmdir } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { inDirectory } from '../held-directory.ts';
+import { freeMove, privateDirectoryOf } from './private-directory.ts';
+
+const ours = new RegExp(`^${privateDirectoryOf('(f_[0-9a-f]{12})').replace('.', '\\.')}$`);
+
+/** The id of the row for which a directory of this path was made; null for any other directory. */
+export function rowOfPrivateDirectory(directory: string): string | null {
+  return ours.exec(posix.basename(directory))?.[1] ?? null;
+}
+
+/**
+ * Gives the files in a private directory their names back, or free ones, and removes it. Nothing else in it is touched.
+ *
+ * @param directory of `rowOfPrivateDirectory`, relative to the folder
+ * @returns where the files are now, relative to the folder
+ * @throws what the system says
+ */
+export async function giveBackAll(folder: string, directory: string): Promise<readonly string[]> {
+  const [parent, own] = [posix.dirname(directory), posix.basename(directory)];
+  return inDirectory({ folder, directory: parent }, async (from) => {
+    const given = await inDirectory({ folder: from.at('.'), directory: own }, async (held) => {
+      const names: string[] = [];
+      for (const entry of await readdir(held.at('.'), { withFileTypes: true }))
+        if (entry.isFile()) names.push(await freeMove(held.at(entry.name), from, { name: entry.name, id: own }));
+      return names;
+    });
+    await rmdir(from.at(own)).catch(() => undefined);
+    return given.map((name) => posix.join(parent, name));
+  });
+}

@@ -1,0 +1,50 @@
+import { errnoOf } from '../disk/errno.ts';
+import { giveBackAll, rowOfPrivateDirectory } from '../disk/put-away/left-behind.ts';
+import type { Logger } from '../log/logger.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { FileStore } from '../pipeline/file/ports.ts';
+import type { Rows } from '../pipeline/file/rows.ts';
+
+export interface LeftBehindWorld {
+  readonly store: Pick<FileStore, 'load'>;
+  readonly rows: Pick<Rows, 'hold'>;
+  readonly logger: Logger;
+}
+
+/**
+ * A hidden directory in which a file is put away was found. The round that puts files away finishes what a crash left there, as long
+ * as the row says so. If it does not, because the ledger is lost or the directory around it was renamed, nobody else would ever look
+ * into it: its files get their names back.
+ *
+ * @param directory relative to the folder
+ */
+export type LeftBehind = (folder: string, directory: string) => Promise<void>;
+
+export function createLeftBehind({ store, rows, logger }: LeftBehindWorld): LeftBehind {
+  const giveBack = async (folder: string, directory: string): Promise<void> => {
+    try {
+      for (const path of await giveBackAll(folder, directory))
+        logger.warn('A file that was about to be moved or deleted has its name back', { folder, path });
+    } catch (error) {
+      // The round was faster.
+      if (errnoOf(error) === 'ENOENT') return;
+      logger.warn('A file that was about to be moved or deleted cannot get its name back', {
+        folder,
+        path: directory,
+        err: error,
+      });
+    }
+  };
+  return async (folder, directory) => {
+    const id = rowOfPrivateDirectory(directory);
+    if (id === null) return;
+    if ((await store.load(id)) === null) return giveBack(folder, directory);
+    await rows.hold(id, async ({ facts }) => {
+      if (!isToBePutAway(facts)) await giveBack(folder, directory);
+    });
+  };
+}
+
+function isToBePutAway({ disposal }: Facts): boolean {
+  return disposal === 'pending' || disposal === 'waiting';
+}

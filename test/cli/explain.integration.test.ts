@@ -1,0 +1,29 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { explain } from '../../src/cli/explain.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import { ready, someFacts } from '../pipeline/some-facts.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+import { fakeShell } from './api/fake-shell.ts';
+
+test('explain says that a file is left alone where an earlier configuration moved files to', async () => {
+  await using scratch = await scratchDirectory();
+  mkdirSync(scratch.file('in/old'), { recursive: true });
+  writeFileSync(scratch.file('in/old/clip.mp4'), 'x');
+  writeFileSync(
+    scratch.file('dropcast.yaml'),
+    `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
+state_dir: state
+folders:
+  - { path: in, after_ready: { move: new }, rules: [{ match: "**", channel: ch }] }
+`,
+  );
+  {
+    await using ledger = await openLedger(scratch.file('state'));
+    const moved = { end: 'done', disposal: 'moved', afterReady: { kind: 'move', to: 'old' } } as const;
+    await ledger.insert(someFacts({ ...ready, ...moved, folder: scratch.file('in'), path: 'old/other.mp4' }));
+  }
+  const shell = fakeShell({ env: { KEY: 'k' }, cwd: scratch.path });
+  await explain(shell, 'in/old/clip.mp4', { config: scratch.file('dropcast.yaml') });
+  expect(shell.out.text).toContain('Ignored: after_ready moves finished files there (move: "old").');
+});

@@ -1,0 +1,49 @@
+import { beforeAll, expect, test } from 'vitest';
+import { specs, specsOf } from '../model/specs.ts';
+import { keptSeeds } from './kept-seeds.ts';
+import { playAll } from './players.ts';
+import type { Played } from './players.ts';
+import { plants } from './plants.ts';
+import { missingStates } from './sometimes.ts';
+
+const seeds = Array.from({ length: 500 }, (_, index) => 1 + index);
+
+let played: Played;
+
+beforeAll(async () => {
+  const all = [...new Set([...(await keptSeeds()), ...seeds])];
+  played = await playAll({ seeds: all, jobs: 2, isLogged: false, plant: null, twiceEvery: 25 });
+});
+
+test.each(specsOf('simulation').map((id) => [id, specs[id].says] as const))('[%s] in 500 lives: %s', (id) => {
+  const broken = played.reports.flatMap(({ seed, violations }) =>
+    violations.filter(({ invariant }) => invariant === id).map(({ found }) => `${found}; ${replay(seed)}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('a seed that is played twice gives the same log', () => {
+  const twice = played.reports.filter(({ isSame }) => isSame !== null);
+  expect(twice.length).toBeGreaterThanOrEqual(20);
+  expect(twice.filter(({ isSame }) => isSame === false).map(({ seed }) => replay(seed))).toEqual([]);
+});
+
+test('500 lives reach every state that matters', () => {
+  expect(missingStates(played.reports)).toEqual([]);
+});
+
+test('the judge sees a planted bug', async () => {
+  const [plant] = plants;
+  const { reports } = await playAll({
+    seeds: plant?.seen ?? [],
+    jobs: 1,
+    isLogged: false,
+    plant: plant?.name ?? null,
+    twiceEvery: Infinity,
+  });
+  expect(reports.flatMap(({ violations }) => violations.map(({ invariant }) => invariant))).toContain(plant?.breaks);
+});
+
+function replay(seed: number): string {
+  return `node test/reliability/simulation/run.ts --replay ${seed}`;
+}
