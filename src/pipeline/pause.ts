@@ -52,7 +52,9 @@ export function createBreaker(world: {
       // Cut, it proves nothing, and a stop costs no attempt.
       const isAnswered = answer.ok || (answer.failure.kind === 'throttled' && !signal.aborted);
       if (isAnswered) return failure;
-      if (answer.failure.kind === 'suspended') return answer.failure;
+      // The probe says why; what became of the request is still in doubt.
+      if (answer.failure.kind === 'suspended')
+        return { ...answer.failure, ...(failure.inDoubt === true && { inDoubt: true }) };
     }
     return { ...failure, kind: 'offline' };
   };
