@@ -24,7 +24,7 @@ import { repairRows } from './repair.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { dialectOf } from './sqlite-dialect.ts';
-import { writeLedgerId } from './ledger-id.ts';
+import { readLedgerId, writeLedgerId } from './ledger-id.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
 import type { LedgerView } from './view.ts';
@@ -84,7 +84,7 @@ export async function openLedger(stateDir: string, onRepair?: (what: string) => 
     if (repairs.length > 0) await requireSound(database, path);
     const strange = await catchUp(db, stateDir);
     await settleRequests(db);
-    const id = await identityOf(db);
+    const id = await identityOf(db, await readLedgerId(stateDir));
     await writeLedgerId(stateDir, id);
     const repair = async (): Promise<void> => {
       for (const what of await repairRows(database, db, stateDir)) onRepair?.(what);
@@ -96,7 +96,8 @@ export async function openLedger(stateDir: string, onRepair?: (what: string) => 
   }
 }
 
-async function identityOf(db: Kysely<LedgerTables>): Promise<string> {
+async function identityOf(db: Kysely<LedgerTables>, known: string | null): Promise<string> {
+  if (known !== null) await db.updateTable('identity').set({ ledger: known }).where('ledger', '!=', known).execute();
   return (await db.selectFrom('identity').select('ledger').executeTakeFirstOrThrow()).ledger;
 }
 

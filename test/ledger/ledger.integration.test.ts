@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -39,6 +39,15 @@ test('opening makes a line for each create request without an answer, as in a le
     { token: 't2', fileId: 'a', title: 'Clip', at: 7 },
     { token: 't3', fileId: 'b', title: 'b.mp4', at: 8 },
   ]);
+});
+
+test('a ledger that takes the place of a lost one keeps its id, so that the folders stay its own where the machine has no id', async () => {
+  await using scratch = await scratchDirectory();
+  const first = await openLedger(scratch.path);
+  await first[Symbol.asyncDispose]();
+  for (const name of ['ledger.db', 'ledger.db-wal', 'receipts.jsonl']) await rm(scratch.file(name), { force: true });
+  await using second = await openLedger(scratch.path);
+  expect(second.id).toBe(first.id);
 });
 
 describe('what people ask for', () => {

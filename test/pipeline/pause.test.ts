@@ -6,12 +6,15 @@ import {
   afterSuccess,
   afterWrite,
   closed,
+  createBreaker,
   folderAway,
 } from '../../src/pipeline/pause.ts';
 import type { BreakerState } from '../../src/pipeline/pause.ts';
 import type { Pause } from '../../src/pipeline/events.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
+import { recordingEvents } from './held-rows.ts';
 import { failure } from './some-facts.ts';
+import { TestClock } from './test-clock.ts';
 
 /** The breaker after these failures, one a second. */
 function after(failures: readonly Failure[], from: BreakerState = closed): BreakerState {
@@ -111,4 +114,13 @@ describe('a pause', () => {
     const released = afterRelease(pauseOf(after([failure('offline')])));
     expect(afterSuccess(released)).toEqual(closed);
   });
+});
+
+test('a create request in doubt stays in doubt when the service then answers 404 to everything', async () => {
+  const suspended = failure('suspended', { code: 'not_found' });
+  const library = { probe: async () => ({ ok: false as const, failure: suspended }) };
+  const breaker = createBreaker({ library, clock: new TestClock(), events: recordingEvents() });
+  const inDoubt = failure('transient', { status: 500, inDoubt: true });
+  expect(await breaker.judge(inDoubt, AbortSignal.timeout(60_000))).toEqual({ ...suspended, inDoubt: true });
+  expect(await breaker.judge(failure('transient', { status: 500 }), AbortSignal.timeout(60_000))).toEqual(suspended);
 });
