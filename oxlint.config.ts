@@ -11,7 +11,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
   http: { uses: [] },
   config: { uses: ['routing', 'log'] },
   pipeline: { uses: [], types: ['routing', 'config', 'log'] },
-  watch: { uses: ['pipeline'], types: ['log'] },
+  watch: { uses: ['config', 'pipeline'], types: ['log'] },
   host: { uses: ['pipeline'], types: ['config'] },
   disk: { uses: ['pipeline', 'routing'], types: ['config'] },
   ledger: { uses: ['pipeline', 'disk', 'log'] },

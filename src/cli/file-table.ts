@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { FileView } from '../daemon/file-view.ts';
 import type { SettlingView } from '../daemon/view.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
 import { hasColour } from '../log/colour.ts';
 import type { Style } from '../log/colour.ts';
 import { formatBytes, formatRelative, UNKNOWN } from './output/format.ts';
@@ -71,10 +72,13 @@ export function shortPath(path: string, shell: Shell): string {
 
 /** Why the file is where it is, and when dropcast tries again; empty when there is nothing to say. */
 export function whyOf(file: FileView): string {
-  if (file.state === 'done') return file.local === 'refused' || file.local === 'waiting' ? (file.why ?? '') : '';
+  if (file.state === 'done') return unfinished.includes(file.local ?? '') ? (file.why ?? '') : '';
   const next = file.not_before === null ? '' : ` (next attempt ${formatRelative(file.not_before, Date.now())})`;
   return `${file.why ?? ''}${next}`;
 }
+
+/** What a finished local file may still wait for. */
+const unfinished: readonly string[] = ['pending', 'waiting', 'refused'] satisfies Facts['disposal'][];
 
 export function stateStyle(state: string): Style | null {
   if (state === 'done') return 'green';

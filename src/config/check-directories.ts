@@ -5,6 +5,7 @@ import { checkLayout, placesOf, type Place } from './checks.ts';
 import { errnoOf, errnoSentence } from './errno.ts';
 import { unlessHung } from './file-access.ts';
 import { serviceOf } from './installed-service.ts';
+import { linkOfOthers, whyRefusedLink } from './links.ts';
 import type { ConfigPaths } from './paths.ts';
 import { byPlace, error, toProblem, warning, type Finding, type Position, type Problem } from './problem.ts';
 import { formatKeyPath, parseKeyPath, type KeyPath } from './raw-tree.ts';
@@ -51,6 +52,8 @@ async function inspectFolder(folder: Folder): Promise<Inspected> {
 async function lookAt(folder: Folder, key: KeyPath): Promise<Inspected> {
   try {
     const real = await realpath(folder.path);
+    const link = await linkOfOthers(folder.path);
+    if (link !== null) return away(key, `cannot use ${folder.path}: ${whyRefusedLink(link)}`);
     if (!(await stat(real)).isDirectory()) return away(key, `${folder.path} is not a directory`);
     const findings = [...linkFinding(key, folder.path, real), ...(await permissionFindings(folder, key))];
     return { place: { key, path: real }, findings };

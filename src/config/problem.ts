@@ -60,5 +60,5 @@ export function formatProblem(problem: Problem, cwd: string): string {
   const shown = escapeControls(file) === file ? file : quote(file);
   const key = problem.key === '' ? '' : `${problem.key}: `;
   const severity = problem.severity === 'warning' ? 'warning: ' : '';
-  return `${shown}:${problem.line}:${problem.column} ${key}${severity}${problem.message}`;
+  return `${shown}:${problem.line}:${problem.column} ${key}${severity}${escapeControls(problem.message)}`;
 }

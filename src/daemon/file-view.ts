@@ -93,10 +93,17 @@ export function viewOf(daemon: Daemon | null, facts: Facts): FileView {
   const { conductor, rows } = daemon;
   const state = stateOf(facts);
   const isLive = rows.isHeld(facts.id);
+  if (isLive && state === 'done' && facts.disposal === 'pending') return fileView(facts, { why: whileRead(facts) });
   if (isLive && state === 'queued') return fileView(facts, { state: 'creating', sent: 0 });
   if (!isLive || state !== 'awaiting upload') return fileView(facts, { why: waitsFor(daemon, state) });
-  const upload = conductor.uploads().find(({ id }) => id === facts.id);
-  return fileView(facts, { state: 'uploading', sent: upload?.sentBytes ?? 0 });
+  const sent = conductor.uploads().find(({ id }) => id === facts.id)?.sentBytes ?? 0;
+  const why = sent > 0 && sent === facts.version.size ? 'sent; waiting for the answer of the upload host' : null;
+  return fileView(facts, { state: 'uploading', sent, why });
+}
+
+function whileRead({ afterReady }: Facts): string {
+  const deed = afterReady.kind === 'delete' ? 'deleted' : 'moved';
+  return `its local file is out of reach while it is read once more; then it is ${deed}`;
 }
 
 function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null {

@@ -1,6 +1,7 @@
 import { access, constants, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigPaths } from '../config/paths.ts';
+import { errnoOf } from '../disk/errno.ts';
 import { unlessHung } from '../config/file-access.ts';
 import type { FolderOwner } from '../watch/root-mark.ts';
 import { folderOwner, whyForeign, whyInside } from '../watch/root-owner.ts';
@@ -17,11 +18,20 @@ export async function inspectFolders({
   stateDir,
   folders,
 }: Pick<ConfigPaths, 'stateDir' | 'folders'>): Promise<readonly FolderFinding[]> {
-  // Where there is none yet, every mark is somebody else's.
-  const ledger = await readFile(join(stateDir, 'ledger.id'), 'utf8').catch(() => '');
-  const us = await folderOwner(stateDir, ledger.trim());
+  const ledger = await ledgerIn(stateDir);
+  if (ledger === null) return [];
+  const us = await folderOwner(stateDir, ledger);
   const found = await Promise.all(folders.map((folder) => unlessHung(inspect(folder, us).catch(() => null))));
   return found.flatMap((finding) => finding ?? []);
+}
+
+/** Which ledger is ours; empty where there is none yet: then every mark is somebody else's. Null: we may not know. */
+async function ledgerIn(stateDir: string): Promise<string | null> {
+  try {
+    return (await readFile(join(stateDir, 'ledger.id'), 'utf8')).trim();
+  } catch (error) {
+    return errnoOf(error) === 'ENOENT' ? '' : null;
+  }
 }
 
 async function inspect({ key, path }: ConfigPaths['folders'][number], us: FolderOwner): Promise<FolderFinding | null> {

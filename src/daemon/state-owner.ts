@@ -58,4 +58,4 @@ async function namesIn(stateDir: string, below = ''): Promise<readonly string[]>
 }
 
 const ours =
-  /^(?:ledger\.db(?:-\w+)?|ledger\.id|instance\.lock|receipts\.jsonl|failures\.jsonl|backups(?:\/ledger\.\d\.db)?)$/;
+  /^(?:ledger\.db(?:-\w+)?|ledger\.id|instance\.lock(?:-journal)?|page-token|receipts\.jsonl|failures\.jsonl|backups(?:\/ledger\.\d\.db)?)$/;

@@ -1,5 +1,6 @@
 import { isGivenUp, newFacts, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
+import { unconfirmedCode } from '../pipeline/file/failure.ts';
 import { isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
 import type { Answer, Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
@@ -178,12 +179,19 @@ async function keep(
   { as, note }: { readonly as: Accepted; readonly note: string },
   world: IntakeWorld,
 ): Promise<Accepted> {
+  const { runner } = world;
   // A chmod of a whole folder is nothing for the log, nor for the history of each of its files.
   const isNews = !looksTheSame(facts.version, version);
   const change = (now: Facts): Partial<Facts> => (isGivenUp(now) ? {} : { version });
   const now = await patch(facts, change, isNews ? note : undefined, world);
   if (now === null || isGivenUp(now)) return 'busy';
+  if (isBackAsSent(now)) await runner.apply(now.id, { type: 'RETRY' });
   return isNews ? as : 'known';
+}
+
+/** It failed only because the content that was sent was not to be found any more; it is. */
+function isBackAsSent({ end, lastFailure }: Facts): boolean {
+  return end === 'failed' && lastFailure?.code === unconfirmedCode;
 }
 
 /** A new time alone is no new content: the address of a link tells, else the hash of what was sent. */

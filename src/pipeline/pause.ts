@@ -52,9 +52,8 @@ export function createBreaker(world: {
       // Cut, it proves nothing, and a stop costs no attempt.
       const isAnswered = answer.ok || (answer.failure.kind === 'throttled' && !signal.aborted);
       if (isAnswered) return failure;
-      // The probe says why; what became of the request is still in doubt.
-      if (answer.failure.kind === 'suspended')
-        return { ...answer.failure, ...(failure.inDoubt === true && { inDoubt: true }) };
+      // Whether the request was carried out is as open as before.
+      if (answer.failure.kind === 'suspended') return { ...answer.failure, ...inDoubtOf(failure) };
     }
     return { ...failure, kind: 'offline' };
   };
@@ -95,6 +94,10 @@ export function createBreaker(world: {
 
 /** A proxy may answer 404 or 400 to everything while the service behind it is replaced: no video is gone then, and no file refused. */
 const mayBeOfService: ReadonlySet<FailureKind> = new Set(['offline', 'transient', 'gone', 'permanent']);
+
+function inDoubtOf({ inDoubt }: Failure): Pick<Failure, 'inDoubt'> {
+  return inDoubt === undefined ? {} : { inDoubt };
+}
 
 /** A pause is kept by the monotonic clock, which nobody sets, and told by that of the wall. */
 function onTheWall(pause: Pause, clock: Clock): Pause {

@@ -115,7 +115,7 @@ export function createUploadHosts(world: {
   return {
     admit: (upload) => {
       const outage = outageOf(upload);
-      if (outage === null) return true;
+      if (outage === null || outage.trying === upload.id) return true;
       if (outage.trying !== null || outage.nextTryAt > clock.elapsed()) return false;
       outage.trying = upload.id;
       return true;

@@ -1,5 +1,6 @@
 import { access } from './folder-access.ts';
 import type { Directory } from './folder-access.ts';
+import { shellWord } from '../shell-word.ts';
 
 /** Who owns the folder, and must be able to use what the service creates in it. */
 export interface Owners {
@@ -60,8 +61,4 @@ function rightsOf(bits: number): string {
 /** Names from a directory service may contain spaces. */
 function argument(entry: string): string {
   return /^[\w.:@-]+$/.test(entry) ? entry : shellWord(entry);
-}
-
-function shellWord(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { opendir, stat } from 'node:fs/promises';
+import { linkOfOthers, whyRefusedLink } from '../config/links.ts';
 import { lookKey, lookOf } from '../pipeline/file/file-version.ts';
 import { errnoOf, lookAt } from './path-entry.ts';
 
@@ -80,6 +81,8 @@ async function deviceOf(path: string): Promise<{ readonly device: string } | { r
   try {
     const stats = await stat(path, { bigint: true });
     if (!stats.isDirectory()) return { why: 'it is not a directory' };
+    const link = await linkOfOthers(path);
+    if (link !== null) return { why: whyRefusedLink(link) };
     const refusal = await refusalToRead(path);
     return refusal === null ? { device: String(stats.dev) } : { why: whyRefused('it cannot be read', refusal) };
   } catch (error) {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { errnoOf } from './path-entry.ts';
 import { markName, readMark } from './root-mark.ts';
 import type { FolderOwner, FoundMark } from './root-mark.ts';
+import { shellWord } from '../shell-word.ts';
 import { readSmallFile } from './small-file.ts';
 
 /** Where a state directory says which ledger is in it: a ledger that is open cannot be asked. */
@@ -67,7 +68,7 @@ export async function whyInside(folder: string, us: FolderOwner): Promise<string
 function foreign(why: string, folder: string): MarkVerdict {
   return {
     is: 'foreign',
-    why: `${why}; to take it over, stop that one for good and run \`rm '${join(folder, markName)}'\``,
+    why: `${why}; to take it over, stop that one for good and run \`rm ${shellWord(join(folder, markName))}\``,
   };
 }
 

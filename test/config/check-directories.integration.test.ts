@@ -1,4 +1,4 @@
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lchown, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { checkDirectories } from '../../src/config/check-directories.ts';
@@ -36,6 +36,20 @@ const folder = async (name: string, mode = 0o777): Promise<void> => {
   await mkdir(join(here.path, name), { recursive: true });
   await chmod(join(here.path, name), mode);
 };
+
+it.runIf(process.geteuid?.() === 0)(
+  'a folder that another user turned into a link, even to the state directory, waits and stops nothing else',
+  async () => {
+    await folder('state');
+    await symlink(join(here.path, 'state'), join(here.path, 'in'));
+    await lchown(join(here.path, 'in'), 4444, 4444);
+    const { config, problems, locate } = await here.load(configOf(['path: in'], 'state_dir: state\n'));
+    if (config === null) throw new Error(here.inWords(problems).join());
+    const found = await checkDirectories(config, locate);
+    expect(found).toMatchObject([{ passing: true }]);
+    expect(found[0]?.message).toMatch(/through the symbolic link ".*\/in", which belongs to another user/);
+  },
+);
 
 it('finds nothing wrong with a folder and a state directory that are there', async () => {
   await folder('inbox');

@@ -2,6 +2,7 @@ import { copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { formatProblem } from '../../src/config/problem.ts';
 import { inspectFolders } from '../../src/daemon/inspect-folders.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
@@ -142,4 +143,29 @@ test('a folder of another dropcast inside ours is left alone, by scans and by ev
   await until('both are sent', async () => (await isDone(inner, 'a.mpg')) && (await isDone(outer, 'b.mpg')));
   await outer.folders.rescan();
   expect(bodies(host)).toEqual(['a', 'b']);
+});
+
+test('who may not read which ledger is ours is told nothing wrong about the folders', async () => {
+  await using host = await startVideoHost();
+  await using scratch = await makeFolders('inbox');
+  const config = await configOf(scratch, host, 'one', ['inbox']);
+  await using daemon = await startDaemon(config, silentLogger);
+  await until('it is marked', async () => state(daemon, scratch.file('inbox'))?.state === 'watching');
+  // Another error than 'not there', for root too.
+  await rm(scratch.file('one/ledger.id'));
+  await mkdir(scratch.file('one/ledger.id'));
+  expect(await inspectFolders(config)).toEqual([]);
+});
+
+test('a mark that somebody else wrote cannot control the terminal that check is run in, or add lines', async () => {
+  await using host = await startVideoHost();
+  await using scratch = await makeFolders('inbox');
+  const config = await configOf(scratch, host, 'one', ['inbox']);
+  const hostile = { ledger: 'x', stateDir: '/a\u001B[2J\nwarning: all is well', host: null, hostName: 'h\u0007' };
+  await writeFile(scratch.file('inbox/.dropcast'), JSON.stringify(hostile));
+  const [finding] = await inspectFolders(config);
+  if (finding === undefined) throw new Error('nothing was found');
+  const shown = formatProblem({ ...finding, file: config.file, line: 1, column: 1 }, scratch.path);
+  expect(shown).toContain('warning: all is well');
+  expect(shown).not.toMatch(/\p{Cc}/u);
 });

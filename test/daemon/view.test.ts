@@ -4,7 +4,7 @@ import { viewOf } from '../../src/daemon/file-view.ts';
 import { filesOf } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { created, ready, someFacts } from '../pipeline/some-facts.ts';
+import { created, ready, someFacts, someVersion } from '../pipeline/some-facts.ts';
 
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
 const waiting = [5, 4, 3, 2, 1].map((n) => someFacts({ ...created, id: `f_${n}` }));
@@ -75,6 +75,16 @@ test.for([
   expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toMatch(why);
 });
 
+// Out of reach in a hidden directory, a large file seems to be lost for minutes.
+test.for([
+  [{ kind: 'delete' }, 'f_1', 'its local file is out of reach while it is read once more; then it is deleted'],
+  [{ kind: 'move', to: 'done' }, 'f_1', 'its local file is out of reach while it is read once more; then it is moved'],
+  [{ kind: 'move', to: 'done' }, 'f_2', null],
+] as const)('a finished file says where its local file is: %j %s', ([afterReady, id, why]) => {
+  const facts = someFacts({ ...ready, id, end: 'done', disposal: 'pending', afterReady });
+  expect(viewOf(daemon, facts).why).toBe(why);
+});
+
 test('only files that have yet to be sent wait for an upload host', () => {
   const pause = { kind: 'offline', holds: 'uploads', why: 'uploads wait: no answer', code: 'no_answer' };
   const held = { ...daemon, conductor: { ...daemon.conductor, pause: () => pause } } as unknown as Daemon;
@@ -89,4 +99,13 @@ test('only files that have yet to be sent wait for an upload host', () => {
   ]);
   expect(of(held, ready)).toBe('waiting a few seconds to publish several at once');
   expect(of(away, ready)).toBe('paused: uploads wait: no answer');
+});
+
+test('an upload says when all bytes have left and only the answer is missing', () => {
+  const sending = (sentBytes: number): Daemon =>
+    ({ ...daemon, conductor: { ...daemon.conductor, uploads: () => [{ id: 'f_1', sentBytes }] } }) as unknown as Daemon;
+  const { size } = someVersion;
+  const of = (sentBytes: number) => viewOf(sending(sentBytes), someFacts({ ...created, id: 'f_1' }));
+  expect(of(size - 1)).toMatchObject({ state: 'uploading', why: null });
+  expect(of(size)).toMatchObject({ state: 'uploading', why: 'sent; waiting for the answer of the upload host' });
 });

@@ -20,6 +20,15 @@ const brokenSidecar: Route = { kind: 'held', code: 'sidecar', why: 'sidecar brok
 const queued = someFacts();
 const done = someFacts({ ...ready, sha256: 'aa', end: 'done', published: { feed_news: 1 }, disposal: 'kept' });
 const touchedInode = { ...someVersion, ctimeNs: '9000' };
+/** A whole body of it was sent and never confirmed, and the file was not there any more to send it again. */
+const strayed = someFacts({
+  ...created,
+  uploadStartedAt: 900_000,
+  sha256: 'aa',
+  end: 'failed',
+  lastFailure: failure('transient', { code: 'unconfirmed' }),
+});
+const onItsWay = ['clip.mp4 awaiting upload'];
 const newer = { ...someVersion, mtimeNs: '9000', ctimeNs: '9000' };
 const longer = { ...newer, size: 6_000 };
 
@@ -320,6 +329,22 @@ describe('a file of which only the content tells', () => {
   const skipped = someFacts({ end: 'skipped', lastFailure: failure('duplicate', { twin: 'f_0' }) });
 
   test.each<[string, readonly Facts[], Partial<Arrival>, string, Accepted, readonly string[]]>([
+    [
+      'goes on after a touch if it only failed because it was touched',
+      [strayed],
+      { version: newer },
+      'aa',
+      'touched',
+      onItsWay,
+    ],
+    [
+      'goes on after a chmod if it only failed because of it',
+      [strayed],
+      { version: touchedInode },
+      'aa',
+      'known',
+      onItsWay,
+    ],
     ['is the same after a touch', [done], { version: newer }, 'aa', 'touched', ['clip.mp4 done']],
     ['is the same after a chmod', [done], { version: touchedInode }, 'aa', 'known', ['clip.mp4 done']],
     ['is another', [done], { version: newer }, 'bb', 'changed', ['clip.mp4 done', 'clip.mp4 queued']],

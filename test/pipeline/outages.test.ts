@@ -65,6 +65,19 @@ describe('an outage of an hour', () => {
     expect(states.filter((state) => state === 'queued').length).toBeGreaterThan(0);
   });
 
+  test('of an upload host that begins under four uploads is met by no further one that waited for their slots', async () => {
+    const { service, until, pass } = open(files(20));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    service.uploadGate = promise;
+    await until(() => service.sending === 4);
+    await pass(5_000);
+    const silent = { code: 'no_answer', inDoubt: true, retryAfterMs: minute };
+    service.failing.set('send', failure('transient', silent));
+    resolve();
+    await pass(50_000);
+    expect(service.count('send')).toBe(4);
+  });
+
   test('of an upload host is looked at again at once when a person asks', async () => {
     const { conductor, clock, service, store, until, pass } = open(files(1));
     service.failing.set('send', deaths['resets'] ?? failure('bug'));

@@ -65,3 +65,13 @@ test('a video that is gone from a service that answers all else is believed to b
   const { store, until } = startCore(outside([someFacts({ ...uploaded, sha256: 'f_1' })]));
   await until(() => stateOf(store.row('f_1')) === 'held');
 });
+
+test('a create request that may have been carried out stays a suspect when the service then refuses all else', async () => {
+  const world = outside([someFacts()]);
+  const { store, service } = world;
+  service.failing.set('create', failure('transient', { code: 'ECONNRESET', inDoubt: true }));
+  service.failing.set('probe', failure('suspended', { status: 404, code: 'no_service' }));
+  const { until } = startCore(world);
+  await until(() => store.row('f_1').lastFailure !== null);
+  expect(store.row('f_1').suspects).toHaveLength(1);
+});

@@ -3,10 +3,11 @@ import { chainsOf } from './kill/choice.ts';
 import { errorPoints, killPoints, sample } from './kill/points.ts';
 import type { Point } from './kill/points.ts';
 import { nameOfRandom, playRandomKills } from './kill/random-kills.ts';
+import { playRefusal, refusalRuns } from './kill/refusals.ts';
 import { nameOf, parseRun, playRun, traceOf, workloads } from './kill/runs.ts';
 import type { KillRun, Tools, Workload } from './kill/runs.ts';
 import type { Trace } from './kill/shim.ts';
-import { matrix, matrixParts } from './matrix/matrix.ts';
+import { matrix, matrixParts, playNamed } from './matrix/matrix.ts';
 
 /** A part of the long run. */
 export interface LongPart {
@@ -50,6 +51,10 @@ export function longParts(seed: string, share: number): readonly LongPart[] {
       cases: async (tools: Tools) => of(await powerCuts(workload, seed, tools)),
     })),
     {
+      name: 'the state directory refuses',
+      cases: async () => of(refusalRuns.map((name) => ({ name, play: (tools: Tools) => playRefusal(name, tools) }))),
+    },
+    {
       name: `kill at random moments, ${killsPerStation} each`,
       cases: async () => of(Array.from({ length: stations }, (_, n) => randomKills(`${seed}-${n}`))),
     },
@@ -89,7 +94,9 @@ function randomKills(seed: string): LongCase {
 
 /** Plays a run again by its name. */
 export async function replay(name: string, tools: Tools): Promise<readonly Finding[]> {
+  if (name.startsWith('refused:')) return playRefusal(name, tools);
   const [, kills, seed = ''] = /^random:(\d+)@(.*)$/.exec(name) ?? [];
   if (kills !== undefined) return playRandomKills({ kills: Number(kills), seed }, tools);
-  return (await playRun(parseRun(name), tools)).violations;
+  const world = playNamed(name);
+  return world === null ? (await playRun(parseRun(name), tools)).violations : world.play(tools);
 }

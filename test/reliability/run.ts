@@ -10,7 +10,6 @@ import { longParts, replay } from './long.ts';
 import type { LongPart } from './long.ts';
 import type { Tools } from './kill/runs.ts';
 import { compileLibrary, compileShim } from './kill/shim.ts';
-import { playNamed } from './matrix/matrix.ts';
 
 // `npm run test:reliability`            the quick part, which `npm test` runs too
 // `npm run test:reliability -- --long`  every kill, every error, 1,000 power cuts, 10,000 random kills, 100,000 simulated seeds
@@ -50,7 +49,7 @@ async function main(): Promise<number> {
 }
 
 async function replayOne(name: string, tools: Tools): Promise<number> {
-  const found = await (playNamed(name)?.play(tools) ?? replay(name, tools));
+  const found = await replay(name, tools);
   if (found.length === 0) console.info(`${name}: nothing lost, doubled or left behind`);
   return report(name, found);
 }

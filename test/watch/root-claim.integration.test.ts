@@ -71,6 +71,17 @@ describe('a folder that another dropcast has marked', () => {
     expect(await runOnce(inbox, one)).toContain(two.stateDir);
   });
 
+  test('is taken over by the command that it gives, whatever the folder is called', async () => {
+    await using scratch = await place();
+    const inbox = scratch.file("it's in");
+    await mkdir(inbox);
+    expect(await runOnce(inbox, await owner(scratch, 'one'))).toBe('ours');
+    const why = await runOnce(inbox, await owner(scratch, 'two'));
+    const [, command = ''] = /`(rm .*)`/.exec(why) ?? [];
+    expect(spawnSync('sh', ['-c', command]).status).toBe(0);
+    expect(await readdir(inbox)).toEqual([]);
+  });
+
   test.each([
     ['a named pipe', (path: string) => Promise.resolve(spawnSync('mkfifo', [path]))],
     ['a link to a device without an end', (path: string) => symlink('/dev/zero', path)],

@@ -52,6 +52,9 @@ export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: '
 /** Code of 'the same content is already on its way': waits until the other file is uploaded or has ended. */
 export const twinCode = 'twin_under_way';
 
+/** Code of 'the whole file was sent, the service does not show it, and what lies there is not what was sent'. */
+export const unconfirmedCode = 'unconfirmed';
+
 /** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
 export function isMereWait({ code }: Failure): boolean {
   return code === stopped.code || code === twinCode;

@@ -52,15 +52,17 @@ export function createLanes(options: {
         if (isClosed || left === 0) return;
         if (!mayRun(facts)) continue;
         left -= 1;
-        start(lane, facts.id);
+        start(lane, facts);
       }
     }
   };
 
-  const start = (lane: PQueue, id: string): void => {
+  const start = (lane: PQueue, facts: Facts): void => {
+    const { id } = facts;
     inLane.add(id);
     void lane
-      .add(() => runner.run(id))
+      // Asked again: its upload host may have gone away while it waited for a slot.
+      .add(() => (lane === create || mayUpload(facts) ? runner.run(id) : true))
       .catch(() => false) // `run` never rejects; a cleared queue does
       .then((wasOurs) => {
         inLane.delete(id);

@@ -1,6 +1,6 @@
 import { mayHaveArrived, unbound } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
-import { isAway } from '../file/failure.ts';
+import { isAway, unconfirmedCode } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import type { Reason } from '../file/reasons.ts';
@@ -127,7 +127,7 @@ async function check(facts: Facts, world: Pick<UploadWorld, 'local'>): Promise<F
 
 const unconfirmed = (why: string): Failure => ({
   kind: 'transient',
-  code: 'unconfirmed',
+  code: unconfirmedCode,
   message: `the whole file was sent, the service does not show it yet, and it cannot be sent again: ${why}`,
 });
 

@@ -69,7 +69,10 @@ test('a copy of a link on another file system, left by a crash before its origin
   writeFileSync(there.scratch.file('done/clip.url'), readFileSync(there.link));
   renameSync(there.link, `${own}/clip.url`);
   expect(await there.put()).toMatchObject({ ok: true, value: { path: 'done/clip.url' } });
-  expect(readdirSync(there.scratch.path, { recursive: true }).toSorted()).toEqual(['done', 'done/clip.url']);
+  expect(readdirSync(there.scratch.path, { recursive: true, encoding: 'utf8' }).toSorted()).toEqual([
+    'done',
+    'done/clip.url',
+  ]);
 });
 
 test('a copy of a link on another file system, left by a crash after its original went, is known', async () => {

@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** What a call is, and what happens at it. `tear`: half of the bytes go out, then the process is killed. */
-export type Action = 'before' | 'after' | 'tear' | 'EIO' | 'ENOSPC' | 'EMFILE' | 'EACCES';
+export type Action = 'before' | 'after' | 'tear' | Refusal;
+
+export type Refusal = 'EIO' | 'ENOSPC' | 'EMFILE' | 'EACCES' | 'EROFS' | 'EDQUOT';
 
 export interface Plan {
   readonly action: Action;
@@ -58,6 +60,22 @@ export function shimEnv(
     SHIM_DO: action,
     SHIM_TRACE: trace,
     ...(isRepeated && { SHIM_REPEAT: '1' }),
+  };
+}
+
+/** The environment of a process to which these paths refuse everything, as long as there is a file of the name `condition`. */
+export function refusingEnv(
+  { error, condition }: { readonly error: Refusal; readonly condition: string },
+  library: string,
+  roots: readonly string[],
+  trace: string,
+): Readonly<Record<string, string>> {
+  // What is open already stays open.
+  const isAboutNames = error === 'EMFILE' || error === 'EACCES';
+  return {
+    ...shimEnv({ action: error, at: 1, isRepeated: true }, library, roots, trace),
+    SHIM_CALLS: isAboutNames ? 'create,open,rename,link,mkdir' : 'write,fsync,create,rename,link,mkdir,truncate',
+    SHIM_WHILE: condition,
   };
 }
 

@@ -52,7 +52,6 @@ export function optionsWith({ program, patienceMs = 60_000 }: MatrixTools) {
     program,
     patienceMs,
     settings: 'uploads: { concurrency: 32, stall_timeout: 10m }',
-    retry: '{ attempts: 12, first: 100ms, max: 1s }',
     host: { processingMs: () => 2_000_000_000 },
     allows: { requestsPerVideo: 100_000, requests: 1_000_000 },
   };

@@ -28,7 +28,7 @@ const calls = [
 type Call = (typeof calls)[number];
 
 /** Once the faults have begun a body can only be cut, refused or slow. */
-const midBody: readonly Call[] = ['PUT at 0 %', 'PUT at 50 %', 'PUT at 99 %'];
+const midBody: ReadonlySet<Call> = new Set(['PUT at 0 %', 'PUT at 50 %', 'PUT at 99 %']);
 
 interface NetworkCell {
   readonly fault: FaultName;
@@ -64,7 +64,7 @@ export const networkTable: Table<NetworkCell> = {
 };
 
 function isPossible(fault: FaultName, call: Call): boolean {
-  if (midBody.includes(call)) return fault in faultsBefore;
+  if (midBody.has(call)) return fault in faultsBefore;
   // Bytes that count only after their connection was lost and the service was asked again are beyond any client.
   if (call === 'PUT at 100 %') return fault !== 'applied late';
   return true;

@@ -114,7 +114,7 @@ export const bugs = {
   'the hash is not compared before a file is deleted': {
     edits: [
       {
-        anchor: 'if (sha256 !== null && await reader.hash(checks.signal) !== sha256) throw',
+        anchor: 'if (!await isSent(reader, path, expected, checks.signal)) throw',
         instead: 'if (false) throw',
       },
       // Else the new time of change tells before the hash is needed.
@@ -146,7 +146,7 @@ export const bugs = {
     edits: [
       { anchor: 'requireSameFile(reader.stats, expected.version);', instead: '' },
       {
-        anchor: 'if (sha256 !== null && await reader.hash(checks.signal) !== sha256) throw',
+        anchor: 'if (!await isSent(reader, path, expected, checks.signal)) throw',
         instead: 'if (false) throw',
       },
     ],

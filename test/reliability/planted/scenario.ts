@@ -14,7 +14,7 @@ export interface Scenario {
 
 /** What the judge found, or that the play never came to its end. */
 export interface Finding {
-  readonly invariant: Violation['invariant'] | 'it gets there';
+  readonly invariant: Violation['invariant'] | 'it gets there' | 'one line for each cause';
   readonly what: string;
   readonly evidence: string;
 }

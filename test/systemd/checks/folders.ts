@@ -143,6 +143,22 @@ export function checkFolders(scene: () => Scene): void {
     await configure(box, settings(folders, moving));
   });
 
+  test('a folder that its user replaced by a link is left alone, and all others go on', async () => {
+    const { box } = scene();
+    await box.read('install -d -o alice -g alice /srv/own && install -d -o alice -g media -m 2770 /srv/own/in');
+    await configure(box, settings([...folders, '/srv/own/in'], moving));
+    await box.read(apply);
+    for (const target of ['/var/lib/dropcast', '/srv/team']) {
+      await box.read(`runuser -u alice -- sh -c 'rm -rf /srv/own/in && ln -s ${target} /srv/own/in'`);
+      await box.read('systemctl restart dropcast');
+      expect(await box.read('dropcast status')).toMatch(/Folder \/srv\/own\/in: frozen: .*belongs to another user/);
+    }
+    const sha256 = await dropVideo(box, '/srv/team/beside_a_link.mp4');
+    await expectOneVideo(scene(), '/srv/team/beside_a_link.mp4', sha256);
+    await configure(box, settings(folders, moving));
+    await box.read(apply);
+  });
+
   test('a folder that is missing at the start is reported, and used once a disk is mounted there', async () => {
     const { box } = scene();
     expect(await box.read('dropcast status')).toMatch(/Folder \/srv\/disk: (?!watching)/);
