@@ -13,7 +13,7 @@ export interface Replacement {
 export interface Plant {
   readonly name: string;
   readonly breaks: SpecId;
-  /** Seeds that show it. */
+  /** Seeds that showed it last. */
   readonly seen?: readonly number[];
   readonly changes: readonly Replacement[];
 }
@@ -22,7 +22,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'sends again without asking',
     breaks: 'D2',
-    seen: [3],
+    seen: [6],
     changes: [
       {
         file: 'src/pipeline/steps/upload.ts',
@@ -46,7 +46,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'forgets the tokens of creates in doubt',
     breaks: 'E1',
-    seen: [1],
+    seen: [2],
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -58,6 +58,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'replaces a video without deleting it',
     breaks: 'E1',
+    seen: [3],
     changes: [
       {
         file: 'src/pipeline/steps/bury.ts',
@@ -69,7 +70,6 @@ export const plants: readonly Plant[] = [
   {
     name: 'no look at the file before the last part leaves',
     breaks: 'M1',
-    seen: [91],
     changes: [
       {
         file: 'packages/client/src/upload/upload-body.ts',
@@ -81,6 +81,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'no full scans',
     breaks: 'L1',
+    seen: [128],
     changes: [
       {
         file: 'src/watch/scan-schedule.ts',
@@ -91,12 +92,13 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'puts away without comparing the hash',
-    breaks: 'L2',
+    breaks: 'L1',
+    seen: [100],
     changes: [
       {
         file: 'src/disk/put-away/sent-file.ts',
-        from: 'if (sha256 !== null && (await reader.hash(checks.signal)) !== sha256)',
-        to: 'if (sha256 === null)',
+        from: "if (!(await isSent(reader, path, expected, checks.signal))) throw changed('its content is not what was sent');",
+        to: '',
       },
       {
         file: 'src/disk/put-away/sent-file.ts',
@@ -108,7 +110,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'counts outages as attempts',
     breaks: 'A1',
-    seen: [2],
+    seen: [7],
     changes: [{ file: 'src/pipeline/file/outcome.ts', from: "offline: 'put off'", to: "offline: 'refused'" }],
   },
   {
@@ -125,6 +127,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'uploads duplicates',
     breaks: 'D1',
+    seen: [18],
     changes: [
       {
         file: 'src/pipeline/steps/create.ts',
@@ -152,6 +155,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a file that ends vanished stays so when it returns',
     breaks: 'L1',
+    seen: [63],
     changes: [
       {
         file: 'src/intake/intake.ts',
@@ -163,6 +167,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'gives up by the wall clock',
     breaks: 'T1',
+    seen: [6],
     changes: [
       {
         file: 'src/pipeline/rounds/sweep.ts',
