@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { newFacts, unbound } from '../pipeline/file/facts.ts';
 import { checksumOf } from './checksum.ts';
@@ -38,7 +38,26 @@ async function takeOver(db: Kysely<LedgerTables>, receipts: Iterable<Receipt>): 
         .execute();
       await addHistory(trx, facts, noteOf(receipt));
     }
+    await doubtUploads(trx);
   });
+}
+
+/**
+ * The ledger is older than its receipts. So a row that knows of no upload may only not know of it: the service is asked before anything
+ * is sent to its record. (A first PUT needs no question; a copy that was restored made it a second one.)
+ */
+async function doubtUploads(trx: Transaction<LedgerTables>): Promise<void> {
+  const rows = await trx
+    .selectFrom('file')
+    .selectAll()
+    .where('video_id', 'is not', null)
+    .where('upload_started_at', 'is', null)
+    .where('uploaded_at', 'is', null)
+    .execute();
+  for (const facts of rows.map(factsOf)) {
+    const asked = { ...facts, rev: facts.rev + 1, uploadStartedAt: facts.createdAt ?? 0 };
+    await trx.updateTable('file').set(rowOf(asked)).where('id', '=', facts.id).execute();
+  }
 }
 
 /** When the newest line of history that is as it was written was written, in epoch milliseconds. */

@@ -133,6 +133,7 @@ describe('a copy that is put back', () => {
         named('unchanged', uploaded),
         named('sent', created),
         named('created'),
+        named('older', created),
         named('failed', { end: 'failed', why: 'so' }),
       ],
       [
@@ -151,6 +152,7 @@ describe('a copy that is put back', () => {
       unchanged: 'processing',
       sent: 'processing',
       created: 'awaiting upload',
+      older: 'awaiting upload',
       failed: 'processing',
       new: 'processing',
       import: 'processing',
@@ -170,6 +172,7 @@ describe('a copy that is put back', () => {
     });
     // The service is asked before a byte is sent: the upload may have gone on.
     expect((await ledger.load('created'))?.uploadStartedAt).not.toBeNull();
+    expect((await ledger.load('older'))?.uploadStartedAt).not.toBeNull();
     expect((await ledger.history('created')).at(-1)?.note).toMatch(/receipts\.jsonl.*vid_created/);
     expect(await ledger.history('unchanged')).toHaveLength(1);
   });

@@ -136,6 +136,10 @@ export const bugs = {
         anchor: 'return looksTheSame(one, other) && one.ctimeNs === other.ctimeNs;',
         instead: 'return looksTheSame(one, other);',
       },
+      {
+        anchor: 'if (isAway(failure)) return setback(await check(row.facts, world) ?? backAgain);',
+        instead: 'if (isAway(failure)) return setback(failure);',
+      },
     ],
     scenario: 'a file is overwritten while it is sent, and its time set back',
     caughtBy: 'every file on disk is ready, or a person is told why',

@@ -79,8 +79,8 @@ export const serviceScenarios = {
       let count = 0;
       world.service.faults.api = (request) => {
         count += 1;
-        if (count <= 3) request.socket.destroy();
-        return count <= 3;
+        if (count <= 8) request.socket.destroy();
+        return count <= 8;
       };
       for (const name of ['a.mpg', 'b.mpg']) await world.drop(name);
       const daemon = await world.daemon();
