@@ -26,10 +26,12 @@ export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promi
 
 async function takeOver(db: Kysely<LedgerTables>, receipts: Iterable<Receipt>): Promise<void> {
   await db.transaction().execute(async (trx) => {
+    let isBehind = false;
     for (const receipt of receipts) {
       const row = await trx.selectFrom('file').selectAll().where('id', '=', receipt.id).executeTakeFirst();
       const facts = restored(row === undefined ? null : factsOf(row), receipt);
       if (facts === null) continue;
+      isBehind = true;
       const values = rowOf(facts);
       await trx
         .insertInto('file')
@@ -38,7 +40,7 @@ async function takeOver(db: Kysely<LedgerTables>, receipts: Iterable<Receipt>): 
         .execute();
       await addHistory(trx, facts, noteOf(receipt));
     }
-    await doubtUploads(trx);
+    if (isBehind) await doubtUploads(trx);
   });
 }
 

@@ -86,8 +86,25 @@ async function check(database: DatabaseSync, path: string): Promise<void> {
   const found = complaints(database);
   const incurable = found.find((line) => !curable.test(line));
   if (incurable !== undefined) throw await damaged(path, incurable);
-  if (found.length > 0) database.exec('REINDEX');
+  if (found.length > 0) await reindex(database, path);
 }
+
+async function reindex(database: DatabaseSync, path: string): Promise<void> {
+  try {
+    database.exec('REINDEX');
+  } catch (error) {
+    // A flipped bit can give a row the id of another.
+    if (isConstraint(error)) throw await damaged(path, 'two of its rows have one id', { cause: error });
+    throw error;
+  }
+}
+
+function isConstraint(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_CONSTRAINT;
+}
+
+/** Primary result code; the extended one is in the higher bits (sqlite.org/rescode.html). */
+const SQLITE_CONSTRAINT = 19;
 
 /** @throws {LedgerError} when something is wrong in the ledger that no repair of a row has put right */
 export async function requireSound(database: DatabaseSync, path: string): Promise<void> {

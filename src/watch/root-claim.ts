@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
 import { errnoOf } from './path-entry.ts';
 import type { RootVerdict } from './root-check.ts';
@@ -92,6 +93,8 @@ export class RootClaim implements AsyncDisposable {
         this.#say('Took over a folder whose dropcast is gone', { stateDir: verdict.owner?.stateDir });
       }
       await placeMark(this.#path, this.#owner);
+      // Others who saw the old mark too may be moving ours aside for a moment: look again when they are through.
+      if (verdict.text !== undefined) await delay(takeOverMs);
       return true;
     } catch (error) {
       // Somebody else was faster with the mark of one who is gone.
@@ -110,6 +113,8 @@ export class RootClaim implements AsyncDisposable {
 }
 
 const mostTurns = 10;
+/** Far longer than it takes to move a mark aside and back. */
+const takeOverMs = 250;
 
 /** What a folder without a mark is not protected from. */
 const unprotected = 'nothing keeps a dropcast of another user or machine from uploading the same files';
