@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -143,16 +144,17 @@ describe('the failure log of a listener, which does not wait', () => {
     const path = join(scratch.path, 'failures.jsonl');
     {
       await using log = await open(path);
-      await rm(path);
-      await mkdir(path);
+      rmSync(path);
+      mkdirSync(path);
       for (let n = 0; n < 20; n += 1) log.append('lost');
       await until('it is reported', () => log.reported.length > 0);
       await rm(path, { recursive: true });
       log.append('kept');
       await until('it is written', async () => (await linesOf(path).catch(() => [])).length === 1);
       expect(log.reported).toMatchObject([{ code: 'EISDIR' }]);
-      await rm(path);
-      await mkdir(path);
+      // Without a turn in between: the log looks for its file too.
+      rmSync(path);
+      mkdirSync(path);
       log.append('lost again');
       await until('it is reported again', () => log.reported.length === 2);
       await rm(path, { recursive: true });
