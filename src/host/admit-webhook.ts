@@ -16,7 +16,7 @@ export interface WebhookDoor {
   admit(webhook: Webhook, secret: Secret | null, nowMs: number): Admission;
 }
 
-/** An hour of one webhook every third of a second. What is forgotten costs one more question to the service at most. */
+/** Enough for three webhooks a second in an hour. A forgotten id costs at most one more question to the service. */
 const mostIds = 10_000;
 /** Characters that tell ids apart. */
 const longestId = 200;

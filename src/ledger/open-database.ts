@@ -94,7 +94,7 @@ async function reindex(database: DatabaseSync, path: string): Promise<void> {
     database.exec('REINDEX');
   } catch (error) {
     // A flipped bit can give a row the id of another.
-    if (isConstraint(error)) throw await damaged(path, 'two of its rows have one id', { cause: error });
+    if (isConstraint(error)) throw await damaged(path, 'two of its rows have the same id', { cause: error });
     throw error;
   }
 }
