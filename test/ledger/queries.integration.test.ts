@@ -10,6 +10,8 @@ import { createLeftovers } from '../../src/ledger/leftovers.ts';
 import { createRounds } from '../../src/ledger/rounds.ts';
 import type { LedgerTables } from '../../src/ledger/schema.ts';
 import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
+import { openStatements } from '../../src/ledger/statements.ts';
+import { createGroupCommit } from '../../src/ledger/group-commit.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
@@ -18,13 +20,20 @@ async function openQueries() {
   await using stack = new AsyncDisposableStack();
   const scratch = stack.use(await scratchDirectory());
   const database = await openDatabase(join(scratch.path, 'ledger.db'));
+  const sql = openStatements(database);
+  const commits = createGroupCommit(sql);
   const queries: CompiledQuery[] = [];
   const db = new Kysely<LedgerTables>({
-    dialect: dialectOf(database),
+    dialect: dialectOf(sql),
     log: ({ query }) => void queries.push(query),
   });
   stack.defer(() => db.destroy());
-  const ports = { ...createFiles(db), ...createArrivals(db), ...createRounds(db), ...createLeftovers(db) };
+  const ports = {
+    ...createFiles(db, commits),
+    ...createArrivals(db, commits),
+    ...createRounds(db),
+    ...createLeftovers(db),
+  };
   const parts = stack.move();
   return { database, queries, ports, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
