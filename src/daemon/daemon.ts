@@ -44,6 +44,7 @@ export interface Daemon extends AsyncDisposable {
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'hold'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
+  readonly events: Pick<EventStream, 'listen'>;
   config(): Config;
   /** Applies a configuration that was checked. Files on their way keep their rule. */
   reload(config: Config): Promise<void>;
@@ -199,6 +200,7 @@ class RunningDaemon implements Daemon {
   readonly rows: Rows;
   readonly folders: Folders;
   readonly gate: Gate;
+  readonly events: EventStream;
   readonly summary: () => Promise<Summary>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
@@ -216,6 +218,7 @@ class RunningDaemon implements Daemon {
     this.rows = world.rows;
     this.folders = world.folders;
     this.gate = world.service.gate;
+    this.events = world.events;
     this.summary = createSummary({ ...world, gate: this.gate });
   }
 
