@@ -44,6 +44,7 @@ export async function watchUntilIdle(
     while (!shell.stopping.aborted) {
       progress.update(progressOf(daemon, tally));
       if (await daemon.isIdle()) {
+        await catchUp(tally, daemon);
         progress.update(progressOf(daemon, tally));
         return { is: 'idle' };
       }
@@ -56,6 +57,14 @@ export async function watchUntilIdle(
   } finally {
     stopListening();
     progress.finish();
+  }
+}
+
+/** News comes after its row is written: of the last ones it may be still to come. */
+async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Promise<void> {
+  for (const before of [...tally.active()]) {
+    const facts = await ledger.load(before.id);
+    if (facts !== null) tally.note({ type: 'file', before, facts, note: null });
   }
 }
 
