@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Build } from './bench.ts';
@@ -29,6 +29,15 @@ export async function checkOut(revision: string): Promise<Build & AsyncDisposabl
     throw error;
   }
   return { ...buildAt(revision, folder), [Symbol.asyncDispose]: remove };
+}
+
+/** This checkout on a Node with further flags, like `--jitless`, which the environment cannot give it. */
+export async function withFlags(flags: string): Promise<Build & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'dropcast-flags-'));
+  const node = join(folder, 'node');
+  await writeFile(node, `#!/bin/sh\nexec '${here.node}' ${flags} "$@"\n`, { mode: 0o755 });
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  return { ...here, name: flags, node, [Symbol.asyncDispose]: remove };
 }
 
 function buildAt(name: string, folder: string): Build {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { renderTable } from '../src/cli/output/table.ts';
 import type { Bench, Build, Size } from './bench.ts';
-import { checkOut, here } from './build.ts';
+import { checkOut, here, withFlags } from './build.ts';
 import { measure } from './measure.ts';
 import type { Result } from './measure.ts';
 import { thisMachine, writeReport } from './report.ts';
@@ -16,6 +16,7 @@ interface Options {
   readonly rounds?: number;
   readonly small?: true;
   readonly against?: string;
+  readonly flags?: string;
 }
 
 const names = (await readdir(import.meta.dirname))
@@ -29,6 +30,7 @@ const program = new Command('npm run bench --')
   .option('--rounds <n>', 'how often each side is measured; the table shows the median', wholeNumber)
   .option('--small', 'a few seconds, to see that it works; nothing is kept')
   .option('--against <revision>', 'measure another commit beside this one, in turn')
+  .option('--flags <flags>', 'measure this one beside itself on a Node with these flags, like --flags=--jitless')
   .action(run);
 await program.parseAsync();
 
@@ -36,11 +38,16 @@ async function run(wanted: readonly string[], options: Options): Promise<void> {
   const unknown = wanted.find((name) => ![...names, 'all', 'report'].includes(name));
   if (unknown !== undefined)
     program.error(`error: there is no benchmark called '${unknown}': use ${names.join(', ')}`, { exitCode: 2 });
-  await using other = options.against === undefined ? undefined : await checkOut(options.against);
+  await using other = await otherBuild(options);
   for (const name of wanted.includes('all') ? names : wanted.filter((each) => each !== 'report'))
     await runOne(name, options, other);
   if (!wanted.includes('report') && options.small === true) return;
   await writeReport(results);
+}
+
+async function otherBuild({ against, flags }: Options): Promise<(Build & AsyncDisposable) | undefined> {
+  if (against !== undefined) return checkOut(against);
+  return flags === undefined ? undefined : withFlags(flags);
 }
 
 async function runOne(name: string, options: Options, other: Build | undefined): Promise<void> {
