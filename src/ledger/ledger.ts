@@ -8,6 +8,7 @@ import type {
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
 } from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
@@ -19,6 +20,7 @@ import { createFiles } from './files.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
 import { openDatabase, requireSound } from './open-database.ts';
+import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
 import { createRounds } from './rounds.ts';
@@ -33,6 +35,7 @@ import type { LedgerView } from './view.ts';
 export interface Ledger
   extends
     FileStore,
+    QueueStore,
     Claims,
     PublishStore,
     PutAwayStore,
@@ -109,7 +112,14 @@ interface Opened extends Pick<Ledger, 'id' | 'repairs'> {
 
 function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, id, repairs, repair }: Opened): Ledger {
   const ports = mending(
-    { ...createFiles(db), ...createArrivals(db), ...createRounds(db), ...createLeftovers(db), ...createView(db) },
+    {
+      ...createFiles(db),
+      ...createQueues(db),
+      ...createArrivals(db),
+      ...createRounds(db),
+      ...createLeftovers(db),
+      ...createView(db),
+    },
     repair,
   );
   const claims = createClaims(ports.load);
