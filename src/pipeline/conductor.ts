@@ -1,3 +1,4 @@
+import type { Pace } from './estimate.ts';
 import type { Facts } from './file/facts.ts';
 import { stateOf } from './file/facts.ts';
 import { failureOfMachine } from './file/failure.ts';
@@ -44,6 +45,8 @@ export interface Conductor {
   /** A watched folder can be trusted (again): what waited for it goes on. */
   folderBack(folder: string): void;
   uploads(): readonly LiveUpload[];
+  /** How fast it goes, as measured; null what is not known yet. */
+  pace(): Pick<Pace, 'bytesPerSecond' | 'processingMs'>;
   /** True when nothing is left to do with any file but those that ended. */
   isIdle(): Promise<boolean>;
   change(settings: ConductorSettings): void;
@@ -152,6 +155,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     pollTrouble: () => rounds.pollTrouble(),
     createsWaitUntil: () => parts.unconfirmed.waitUntil(),
     uploads: () => parts.uploads.list(),
+    pace: () => ({ bytesPerSecond: parts.uploads.bytesPerSecond(), processingMs: rounds.processingMs() }),
     isIdle: () => isIdle(world.store, parts),
   };
 }
