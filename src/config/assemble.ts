@@ -57,6 +57,7 @@ function assembleFolder(folder: CheckedFolder, key: string, context: Context): F
     onDuplicate: folder.on_duplicate,
     onChange: folder.on_change,
     afterReady: afterReady(folder.after_ready),
+    ...(folder.uploads !== undefined && { uploads: folder.uploads }),
     rules: folder.rules.map((rule, index) => assembleRule(rule, `${key}.rules[${index}]`, context)),
   };
 }
@@ -71,6 +72,7 @@ function assembleRule(rule: CheckedRule, key: string, context: Context): Rule {
     description: rule.description ?? null,
     tags: rule.tags,
     publish: rule.publish,
+    priority: rule.priority,
   };
 }
 

@@ -70,6 +70,8 @@ export interface FolderConfig {
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
   readonly afterReady: AfterReady;
+  /** Uploads of this folder at the same time, 1–32; without it, only the limit of all folders counts. */
+  readonly uploads?: number;
   readonly rules: readonly Rule[];
 }
 

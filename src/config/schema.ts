@@ -31,12 +31,15 @@ function duration(normally: string, about: string, range: { min?: string; max?: 
 }
 
 function count(normally: number, about: string, range: { min: number; max: number }) {
+  return number(about, range).prefault(normally);
+}
+
+function number(about: string, range: { min: number; max: number }) {
   const message = `must be a whole number from ${range.min} to ${range.max}`;
   return z
     .int({ error: ({ input }) => (isOtherScalar(input) || typeof input === 'string' ? message : undefined) })
     .min(range.min, message)
     .max(range.max, message)
-    .prefault(normally)
     .describe(about);
 }
 
@@ -77,6 +80,10 @@ const rule = z.strictObject({
     .array(identifier)
     .prefault([])
     .describe('Identifiers of feeds to publish once the video is ready, like feed_news.'),
+  priority: z
+    .enum(['high', 'normal', 'low'])
+    .prefault('normal')
+    .describe('Files of high priority go first; the others still get a share: none waits for ever.'),
 });
 
 const folder = z.strictObject({
@@ -117,6 +124,10 @@ const folder = z.strictObject({
     ])
     .prefault('keep')
     .describe('What to do with the local file once its video is ready: keep, delete, or { move: "done/{date}" }.'),
+  uploads: number('Simultaneous uploads of this folder, 1 to 32. Without it, only uploads.concurrency limits them.', {
+    min: 1,
+    max: 32,
+  }).optional(),
   rules: z
     .array(rule)
     .min(1, 'needs at least one rule; match: "**" matches every file')

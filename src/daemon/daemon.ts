@@ -15,7 +15,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
-import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
+import type { Conductor } from '../pipeline/conductor.ts';
+import type { ConductorSettings } from '../pipeline/parts.ts';
 import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
@@ -272,6 +273,11 @@ class RunningDaemon implements Daemon {
 function settingsOf(config: Config): ConductorSettings {
   return {
     uploads: config.uploads.concurrency,
+    folderUploads: new Map(
+      config.folders.flatMap(({ path, uploads }): [string, number][] =>
+        uploads === undefined ? [] : [[path, uploads]],
+      ),
+    ),
     retry: config.retry,
     poll: config.poll,
     publish: config.publish,

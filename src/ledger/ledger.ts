@@ -7,6 +7,7 @@ import type {
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
 } from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
@@ -21,6 +22,7 @@ import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
 import { openDatabase, requireSound } from './open-database.ts';
+import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
 import { createRounds } from './rounds.ts';
@@ -34,6 +36,7 @@ import type { LedgerView } from './view.ts';
 export interface Ledger
   extends
     FileStore,
+    QueueStore,
     Claims,
     PublishStore,
     PutAwayStore,
@@ -114,6 +117,7 @@ function compose({ database, db, sql }: Connection, { stateDir, id, repairs, rep
   const ports = mending(
     {
       ...createFiles(db, commits),
+      ...createQueues(db),
       ...createArrivals(db, commits),
       ...createRounds(db),
       ...createLeftovers(db),

@@ -7,6 +7,7 @@ import { createArrivals } from '../../src/ledger/arrivals.ts';
 import { createFiles } from '../../src/ledger/files.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
 import { createLeftovers } from '../../src/ledger/leftovers.ts';
+import { createQueues } from '../../src/ledger/queues.ts';
 import { createRounds } from '../../src/ledger/rounds.ts';
 import type { LedgerTables } from '../../src/ledger/schema.ts';
 import { createView } from '../../src/ledger/view.ts';
@@ -32,6 +33,7 @@ async function openQueries() {
   stack.defer(() => db.destroy());
   const ports = {
     ...createFiles(db, commits),
+    ...createQueues(db),
     ...createArrivals(db, commits),
     ...createRounds(db),
     ...createLeftovers(db),
@@ -51,6 +53,7 @@ function planOf(database: DatabaseSync, { sql, parameters }: CompiledQuery): str
 // The daemon asks these every second or for every file: with 100,000 done rows, reading them all stops everything else.
 test.each<[string, (ports: Ports) => Promise<unknown>, string]>([
   ['rows in a state', ({ due }) => due('queued', 0, 10), 'file_state'],
+  ['the heads of the queues', ({ heads }) => heads('queued', 4, ['f_1']), 'file_queue'],
   ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
   ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],
   ['what is left to do', ({ backlog }) => backlog(), 'file_state'],

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { folderAway } from '../../src/pipeline/pause.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
-import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
+import type { Conductor } from '../../src/pipeline/conductor.ts';
+import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { logEvents } from '../../src/daemon/log-events.ts';
@@ -19,6 +20,7 @@ import { eventually } from '../support/until.ts';
 
 const settings: ConductorSettings = {
   uploads: 2,
+  folderUploads: new Map(),
   retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 2_000, atMostMs: 60_000 },
@@ -617,7 +619,7 @@ describe('whether the loop turns', () => {
 
   test('with a ledger that does not answer it does not', async () => {
     const rows = new MemoryStore([]);
-    const store = Object.assign(rows, { count: () => new Promise<number>(() => undefined) });
+    const store = Object.assign(rows, { heads: () => new Promise<never>(() => undefined) });
     const { conductor, clock, until } = open([], { store });
     await until(() => clock.elapsed() >= tenMinutes);
     expect(conductor.turnedAt()).toBe(0);

@@ -1,6 +1,7 @@
 import type { FileVersion } from './file-version.ts';
 import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
+import type { Queued } from './queue.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -34,6 +35,19 @@ export interface FileStore {
    * @param twin id of that file; null for all of them, which reads every skipped row
    */
   stranded(twin: string | null): Promise<readonly Facts[]>;
+}
+
+/** Whose turn it may be. Files of one folder, priority and size are a queue. */
+export interface QueueStore {
+  /**
+   * Of each queue of this state the oldest files.
+   *
+   * @param each so many of each queue
+   * @param without ids of files that were taken up already
+   */
+  heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]>;
+  /** The last files that were started, newest first. */
+  lastStarts(limit: number): Promise<readonly Queued[]>;
 }
 
 /** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
