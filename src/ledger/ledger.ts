@@ -8,6 +8,7 @@ import type {
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  RetentionStore,
 } from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
@@ -21,6 +22,8 @@ import { mending } from './mend.ts';
 import { openDatabase, requireSound } from './open-database.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
+import { createRetentionRows } from './retention.ts';
+import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { dialectOf } from './sqlite-dialect.ts';
@@ -36,12 +39,15 @@ export interface Ledger
     Claims,
     PublishStore,
     PutAwayStore,
+    RetentionStore,
     AmendStore,
     IntakeStore,
     LeftoverStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  /** Local files that are to be deleted later. */
+  deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
   readonly id: string;
   /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
@@ -109,7 +115,14 @@ interface Opened extends Pick<Ledger, 'id' | 'repairs'> {
 
 function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, id, repairs, repair }: Opened): Ledger {
   const ports = mending(
-    { ...createFiles(db), ...createArrivals(db), ...createRounds(db), ...createLeftovers(db), ...createView(db) },
+    {
+      ...createFiles(db),
+      ...createArrivals(db),
+      ...createRounds(db),
+      ...createRetentionRows(db),
+      ...createLeftovers(db),
+      ...createView(db),
+    },
     repair,
   );
   const claims = createClaims(ports.load);

@@ -179,6 +179,11 @@ const migrations: readonly string[] = [
   WHERE state = 'skipped' AND last_failure IS NOT NULL;
   CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
   `,
+  `
+  -- Local files that are deleted later: when, and by how full a disk.
+  CREATE INDEX file_later ON file (ended_at + json_extract(after_ready, '$.later.afterMs')) WHERE disposal = 'later';
+  CREATE INDEX file_crowding ON file (folder, json_extract(after_ready, '$.later.whenFull'), ended_at) WHERE disposal = 'later';
+  `,
 ];
 
 /**
