@@ -31,6 +31,8 @@ import type { EventStream } from './events.ts';
 import { keptOff } from './foreign-folders.ts';
 import { lockInstance } from './instance-lock.ts';
 import { logEvents } from './log-events.ts';
+import { createOutlook } from './outlook.ts';
+import type { Outlook } from './outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import { requireOwnState } from './state-owner.ts';
@@ -45,6 +47,7 @@ export interface Daemon extends AsyncDisposable {
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'hold'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
+  readonly events: Pick<EventStream, 'listen'>;
   config(): Config;
   /** Applies a configuration that was checked. Files on their way keep their rule. */
   reload(config: Config): Promise<void>;
@@ -52,6 +55,8 @@ export interface Daemon extends AsyncDisposable {
   receive(webhook: Webhook): Admission;
   /** The daemon in a few numbers: cheap. */
   summary(): Promise<Summary>;
+  /** What all that waits waits for, and when it is done. */
+  outlook(): Promise<Outlook>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -201,7 +206,9 @@ class RunningDaemon implements Daemon {
   readonly rows: Rows;
   readonly folders: Folders;
   readonly gate: Gate;
+  readonly events: EventStream;
   readonly summary: () => Promise<Summary>;
+  readonly outlook: () => Promise<Outlook>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
@@ -218,7 +225,9 @@ class RunningDaemon implements Daemon {
     this.rows = world.rows;
     this.folders = world.folders;
     this.gate = world.service.gate;
+    this.events = world.events;
     this.summary = createSummary({ ...world, gate: this.gate });
+    this.outlook = createOutlook({ ...world, gate: this.gate, config: () => this.#config });
   }
 
   config(): Config {

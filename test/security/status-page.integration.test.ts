@@ -25,6 +25,7 @@ const view: StatusView = {
   suspects: 0,
   deletions: { files: 0, next_at: null },
   creates_wait_until: null,
+  outlook: null,
 };
 
 const token = 'the-token-of-this-daemon';
