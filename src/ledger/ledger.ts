@@ -8,6 +8,7 @@ import type {
   PublishStore,
   PutAwayStore,
   QueueStore,
+  RetentionStore,
 } from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
@@ -25,6 +26,8 @@ import { openDatabase, requireSound } from './open-database.ts';
 import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
+import { createRetentionRows } from './retention.ts';
+import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
@@ -40,12 +43,15 @@ export interface Ledger
     Claims,
     PublishStore,
     PutAwayStore,
+    RetentionStore,
     AmendStore,
     IntakeStore,
     LeftoverStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  /** Local files that are to be deleted later. */
+  deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
   readonly id: string;
   /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
@@ -120,6 +126,7 @@ function compose({ database, db, sql }: Connection, { stateDir, id, repairs, rep
       ...createQueues(db),
       ...createArrivals(db, commits),
       ...createRounds(db),
+      ...createRetentionRows(db),
       ...createLeftovers(db),
       ...createView(db),
     },

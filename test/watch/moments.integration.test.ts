@@ -184,7 +184,7 @@ describe('a hint', () => {
     const before = clock.timers;
     const path = inbox.at('a.mp4');
     if (listed === null) events.last().onEvent(path);
-    else events.last().onFile(path, { ...(await lstat(path)), ...listed });
+    else events.last().onFile(path, Object.assign(await lstat(path), listed));
     expect(clock.timers - before).toBe(isLookedAt ? 1 : 0);
   });
 
