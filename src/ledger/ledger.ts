@@ -7,6 +7,8 @@ import type {
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
+  RetentionStore,
 } from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
@@ -21,8 +23,11 @@ import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
 import { openDatabase, requireSound } from './open-database.ts';
+import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
+import { createRetentionRows } from './retention.ts';
+import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
@@ -34,15 +39,19 @@ import type { LedgerView } from './view.ts';
 export interface Ledger
   extends
     FileStore,
+    QueueStore,
     Claims,
     PublishStore,
     PutAwayStore,
+    RetentionStore,
     AmendStore,
     IntakeStore,
     LeftoverStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  /** Local files that are to be deleted later. */
+  deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
   readonly id: string;
   /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
@@ -114,8 +123,10 @@ function compose({ database, db, sql }: Connection, { stateDir, id, repairs, rep
   const ports = mending(
     {
       ...createFiles(db, commits),
+      ...createQueues(db),
       ...createArrivals(db, commits),
       ...createRounds(db),
+      ...createRetentionRows(db),
       ...createLeftovers(db),
       ...createView(db),
     },
