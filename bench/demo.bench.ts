@@ -1,8 +1,15 @@
-import { medianMs, runNode } from './timing.ts';
+import type { Bench } from './bench.ts';
+import { usageOf } from './child.ts';
 
-/** The whole demo, from nothing to the table: sandbox, daemon, five files. */
-export async function bench(): Promise<readonly string[]> {
-  const empty = await medianMs(() => runNode('-e', ''));
-  const demo = await medianMs(() => runNode('src/main.ts', 'demo'), 3);
-  return [`dropcast demo  ${(demo / 1_000).toFixed(1)} s  ${(demo / empty).toFixed(0)} × the start of an empty Node`];
-}
+export const bench: Bench = {
+  about: 'The whole demo, as a person waits for it: sandbox, daemon and five files, from nothing to the table.',
+  rounds: 3,
+  rows: {
+    wall: { what: '`dropcast demo`', unit: 's', most: 15 },
+    cpu: { what: 'CPU of it', unit: 's' },
+  },
+  round: async ({ node, root }) => {
+    const { wallMs, cpuMs } = await usageOf(node, [`${root}/src/main.ts`, 'demo']);
+    return { values: { wall: wallMs / 1_000, cpu: cpuMs / 1_000 } };
+  },
+};

@@ -1,3 +1,4 @@
+import type { Bench } from './bench.ts';
 import { inTransaction } from '../packages/sandbox/src/store/database.ts';
 import { openRecords } from '../packages/sandbox/src/store/records.ts';
 import type { VideoFilter, VideoStore } from '../packages/sandbox/src/store/videos.ts';
@@ -12,21 +13,30 @@ const FILTERS: readonly (readonly [name: string, filter: VideoFilter, lastPage: 
   ['of a channel in a status', { channelId: 'ch_1', status: 'failed' }, 250],
 ];
 
-/** How the time of a page of the video list depends on how many videos there are and on how deep the page is. */
-export async function bench(): Promise<readonly string[]> {
-  const many = videosOf(MANY);
-  const few = videosOf(FEW);
-  return [
-    `100 of ${MANY} videos: the last page against the first, and against the first of ${FEW} videos`,
-    ...FILTERS.map(([name, filter, lastPage]) => {
+export const bench: Bench = {
+  about: `A page of 100 videos of the sandbox's list: the last of ${MANY} videos against the first, and against the first of ${FEW} videos.`,
+  rounds: 3,
+  rows: {
+    ...Object.fromEntries(
+      FILTERS.flatMap(([name]) => [
+        [`${name} deep`, { what: `${name}: last page against the first`, unit: '×' }],
+        [`${name} large`, { what: `${name}: against the first of ${FEW} videos`, unit: '×' }],
+      ]),
+    ),
+    walk: { what: 'page by page: the last tenth against the first', unit: '×' },
+  },
+  round: async () => {
+    const many = videosOf(MANY);
+    const few = videosOf(FEW);
+    const values: Record<string, number> = { walk: walkRatio(many) };
+    for (const [name, filter, lastPage] of FILTERS) {
       const lastMs = fastestMs(many, filter, lastPage);
-      const deep = lastMs / fastestMs(many, filter, 1);
-      const large = lastMs / fastestMs(few, filter, 1);
-      return `${name.padEnd(26)} ${deep.toFixed(2).padStart(6)} ${large.toFixed(2).padStart(6)}`;
-    }),
-    `page by page, the last tenth against the first: ${walkRatio(many).toFixed(2)}`,
-  ];
-}
+      values[`${name} deep`] = lastMs / fastestMs(many, filter, 1);
+      values[`${name} large`] = lastMs / fastestMs(few, filter, 1);
+    }
+    return { values };
+  },
+};
 
 /** Half of them in the channel ch_0, half of them pending. */
 function videosOf(count: number): VideoStore {

@@ -1,0 +1,103 @@
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+/** @returns what the command printed. @throws when it fails */
+export async function output(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string } = {},
+): Promise<string> {
+  const env = { ...process.env, NO_COLOR: '1' };
+  return (await promisify(execFile)(command, [...args], { ...options, env, maxBuffer: 2 ** 28 })).stdout;
+}
+
+/** What a finished command used. */
+export interface Usage {
+  readonly wallMs: number;
+  /** User and system time of it and of all processes that it waited for. */
+  readonly cpuMs: number;
+  readonly code: number;
+}
+
+/** Runs a command to its end, with its output thrown away. `isFine` are the exit codes that are expected. */
+export async function usageOf(
+  command: string,
+  args: readonly string[],
+  isFine: readonly number[] = [0],
+): Promise<Usage> {
+  // Node tells the resources of no child; bash's `time` has them from the kernel.
+  const script = `TIMEFORMAT='%R %U %S'; time "$@" >/dev/null 2>&1; exit $?`;
+  const child = spawn('bash', ['-c', script, 'bash', command, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  const told: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => told.push(chunk));
+  const [code] = (await once(child, 'close')) as [number];
+  if (!isFine.includes(code)) throw new Error(`${command} ${args.join(' ')} ended with ${code}`);
+  const [wall = 0, user = 0, system = 0] = Buffer.concat(told).toString().trim().split(/\s+/).map(Number);
+  return { wallMs: wall * 1_000, cpuMs: (user + system) * 1_000, code };
+}
+
+/** A program that runs beside the benchmark. */
+export interface Running extends AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** CPU seconds of all its threads so far. The kernel counts in hundredths. */
+  cpuSeconds(): Promise<number>;
+  /** Megabytes of memory now, and the most so far. */
+  memory(): Promise<{ readonly rssMb: number; readonly peakMb: number }>;
+  /** SIGTERM, and resolves with its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts a program. It is stopped at the latest when it is disposed of. */
+export function start(command: string, args: readonly string[], options: SpawnOptions = {}): Running {
+  const child = spawn(command, [...args], {
+    stdio: 'ignore',
+    ...options,
+    env: { ...process.env, NO_COLOR: '1', ...options.env },
+  });
+  const pid = child.pid;
+  if (pid === undefined) throw new Error(`${command} cannot be started`);
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const stop = async (): Promise<number | null> => {
+    child.kill();
+    return (await ended)[0];
+  };
+  return {
+    child,
+    pid,
+    cpuSeconds: () => cpuSecondsOf(pid),
+    memory: () => memoryOf(pid),
+    stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
+  };
+}
+
+async function cpuSecondsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // Behind the name, which may hold spaces: fields 14 and 15 of proc(5) are user and system time in ticks of 1/100 s.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+async function memoryOf(pid: number): Promise<{ rssMb: number; peakMb: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = (name: string): number =>
+    Number(new RegExp(`${name}:\\s+(\\d+)`, 'u').exec(status)?.[1] ?? Number.NaN);
+  return { rssMb: kilobytes('VmRSS') / 1_000, peakMb: kilobytes('VmHWM') / 1_000 };
+}
+
+/** Waits for a condition. @throws {Error} after five minutes */
+export async function until(isSo: () => boolean | Promise<boolean>, everyMs = 20): Promise<void> {
+  const deadline = performance.now() + 300_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`still not so after five minutes: ${isSo.toString()}`);
+    await setTimeout(everyMs);
+  }
+}
