@@ -272,6 +272,5 @@ function settingsOf(config: Config): ConductorSettings {
     retry: config.retry,
     poll: config.poll,
     publish: config.publish,
-    requestsPerHour: config.service.requestsPerHour,
   };
 }

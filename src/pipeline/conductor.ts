@@ -11,6 +11,8 @@ import type { Breaker } from './pause.ts';
 import type { Pause } from './events.ts';
 import { createRetries } from './rounds/retries.ts';
 import type { Retries } from './rounds/retries.ts';
+import type { FeedWait } from './rounds/publish.ts';
+import type { PollTrouble } from './rounds/sweep.ts';
 import { createRounds } from './rounds/rounds.ts';
 import type { Rounds, RoundSettings, RoundsWorld } from './rounds/rounds.ts';
 import { createLanes } from './steps/lanes.ts';
@@ -32,7 +34,7 @@ export interface ConductorSettings extends RoundSettings {
   readonly uploads: number;
 }
 
-type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake';
+type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'filesPerHour';
 
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   readonly budget: Budget;
@@ -56,7 +58,9 @@ export interface Conductor {
   /** Why everything waits, or all uploads to a host, or null. */
   pause(): Pause | null;
   /** Why it takes long to hear that a video is ready, or null. */
-  pollTrouble(): string | null;
+  pollTrouble(): PollTrouble | null;
+  /** Feeds that wait to be published, and why. */
+  feedsWaiting(): readonly FeedWait[];
   /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
   createsWaitUntil(): number | null;
   /** Asks the service at once whether the reason of a pause is gone. */
@@ -166,6 +170,7 @@ class Loop implements Conductor {
       ...service,
       runner: this.#runner,
       settings: () => this.#settings,
+      filesPerHour: () => this.#uploads.filesPerHour(),
       failed: (failure, signal) => this.#breaker.judge(failure, signal),
       broke: (round, error) => this.broke(round, error),
       wake: () => this.wake(),
@@ -293,8 +298,12 @@ class Loop implements Conductor {
     return this.#breaker.pause() ?? this.#uploadHosts.pause();
   }
 
-  pollTrouble(): string | null {
+  pollTrouble(): PollTrouble | null {
     return this.#rounds.pollTrouble();
+  }
+
+  feedsWaiting(): readonly FeedWait[] {
+    return this.#rounds.feedsWaiting();
   }
 
   createsWaitUntil(): number | null {

@@ -3,6 +3,7 @@ import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
 import type {
   AmendStore,
+  Budget,
   Clock,
   FileStore,
   LeftoverStore,
@@ -21,8 +22,11 @@ import { createGiveBack } from './give-back.ts';
 import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
+import type { FeedWait } from './publish.ts';
+import type { Wanted } from '../request-shares.ts';
 import { createPutAway } from './put-away.ts';
 import { createSweep } from './sweep.ts';
+import type { PollTrouble } from './sweep.ts';
 import type { Logger } from '../../log/logger.ts';
 
 /** How the rounds are paced. Times are milliseconds. */
@@ -30,7 +34,6 @@ export interface RoundSettings {
   readonly retry: RetryPolicy;
   readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
   readonly publish: { readonly quietMs: number; readonly atMostMs: number };
-  readonly requestsPerHour: number;
 }
 
 export interface RoundsWorld {
@@ -44,8 +47,11 @@ export interface RoundsWorld {
   readonly events: Events;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly budget: Pick<Budget, 'room'>;
   /** As they now are: a reload may change them. */
   settings(): RoundSettings;
+  /** Files that are sent in an hour at the present speed; null: not known. */
+  filesPerHour(): number | null;
   /** The service could not be asked. @returns the failure as it counts: `offline` when it answers nothing else either */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
   /** A round broke. */
@@ -71,7 +77,9 @@ export interface Rounds {
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
   /** Why it takes long to hear of a video, or null. */
-  pollTrouble(): string | null;
+  pollTrouble(): PollTrouble | null;
+  /** Feeds that wait to be published. */
+  feedsWaiting(): readonly FeedWait[];
   /** How long the service usually processes a video, in milliseconds; null until it is known. */
   processingMs(): number | null;
   /** Resolves when none runs any more. */
@@ -85,11 +93,18 @@ export function createRounds(world: RoundsWorld): Rounds {
   const { clock, settings, wake } = world;
   const retry = (): RetryPolicy => settings().retry;
   const jobs = createJobs(clock, world.broke);
-  const sweep = createSweep(world);
+  const room = () => world.budget.room();
+  const wanted = async (): Promise<Wanted> => ({
+    creates: Math.min(await world.store.count('queued'), mostCreates(world.filesPerHour())),
+    publishes: publish.waits().length,
+  });
   const publish = createPublish({
     ...world,
     timing: () => ({ ...settings().publish, retry: retry() }),
+    room,
+    wanted,
   });
+  const sweep = createSweep({ ...world, room, wanted });
   const putAway = createPutAway({ ...world, retry });
   const giveBack = createGiveBack(world);
   const doubts = createDoubts(world);
@@ -117,10 +132,16 @@ export function createRounds(world: RoundsWorld): Rounds {
     },
     ring: sweep.ring,
     pollTrouble: sweep.trouble,
+    feedsWaiting: publish.waits,
     processingMs: sweep.usualMs,
     putAwayAgain: putAway.again,
     isPutAwayUpToDate: putAway.isUpToDate,
     start: jobs.start,
     finished: jobs.finished,
   };
+}
+
+/** Records are created a little ahead of the uploads, and the next files may be smaller. */
+function mostCreates(filesPerHour: number | null): number {
+  return filesPerHour === null ? Infinity : 20 + 2 * filesPerHour;
 }
