@@ -57,8 +57,8 @@ export async function placesIn(
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await sql<{ readonly id: string; readonly n: number }>`
     with wanted as (
-      select seq as place, id, state as at, ${name} as queue from file
-      where id in (select value from json_each(${JSON.stringify(ids)})) and ${inLine})
+      select seq as place, file.id, state as at, ${name} as queue
+      from json_each(${JSON.stringify(ids)}) cross join file on file.id = value where ${inLine})
     select id, (select count(*) from (
       select 1 from file indexed by file_queue where ${inLine} and state = at and ${name} = queue and seq < place limit ${most})) as n
     from wanted`.execute(db);
