@@ -77,5 +77,7 @@ function assembleRule(rule: CheckedRule, key: string, context: Context): Rule {
 }
 
 function afterReady(value: CheckedFolder['after_ready']): AfterReady {
-  return typeof value === 'string' ? { kind: value } : { kind: 'move', to: value.move };
+  if (typeof value === 'string') return { kind: value };
+  if ('move' in value) return { kind: 'move', to: value.move };
+  return { kind: 'delete', later: { afterMs: value.delete.after ?? null, whenFull: value.delete.when_full ?? null } };
 }

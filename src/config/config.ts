@@ -78,5 +78,13 @@ export interface FolderConfig {
 /** What happens to the local file once its video is ready; `move` is a template for a directory inside the folder. */
 export type AfterReady =
   | { readonly kind: 'keep' }
-  | { readonly kind: 'delete' }
+  | { readonly kind: 'delete'; readonly later?: DeleteLater }
   | { readonly kind: 'move'; readonly to: string };
+
+/** When a file is deleted that is not deleted at once: at the first of these. One of them is set. */
+export interface DeleteLater {
+  /** So long after the file was done, in milliseconds. */
+  readonly afterMs: number | null;
+  /** Once so many per cent of its file system are in use. */
+  readonly whenFull: number | null;
+}

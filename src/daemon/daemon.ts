@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
+import { diskOf } from '../disk/disk-of.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
@@ -162,6 +163,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       events,
       clock,
       logger,
+      diskOf,
       newToken: () => randomBytes(16).toString('hex'),
     },
     settingsOf(config),
@@ -282,5 +284,6 @@ function settingsOf(config: Config): ConductorSettings {
     poll: config.poll,
     publish: config.publish,
     requestsPerHour: config.service.requestsPerHour,
+    deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
   };
 }

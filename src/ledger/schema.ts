@@ -191,6 +191,9 @@ const migrations: readonly string[] = [
   `,
   `
   CREATE INDEX file_queue ON file (state, ${queueName}, seq) WHERE ${isInLine};
+  -- Local files that are deleted later: when, and by how full a disk.
+  CREATE INDEX file_later ON file (ended_at + json_extract(after_ready, '$.later.afterMs')) WHERE disposal = 'later';
+  CREATE INDEX file_crowding ON file (folder, json_extract(after_ready, '$.later.whenFull'), ended_at) WHERE disposal = 'later';
   `,
 ];
 

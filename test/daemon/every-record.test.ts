@@ -18,6 +18,7 @@ const settings = {
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 0, atMostMs: 60_000 },
   requestsPerHour: 1_000,
+  deletesIn: [],
 };
 const inDoubt = failure('transient', { inDoubt: true });
 const away = { changed: failure('changed'), vanished: failure('vanished') };
@@ -38,6 +39,7 @@ function open() {
       dispose: async () => ({ ok: true, value: null }),
     },
     budget: { take: async (_lane, signal) => !signal.aborted },
+    diskOf: async () => null,
     receipts: { append: async () => undefined },
     rows: rowsOf(store),
     events: { emit: () => undefined },

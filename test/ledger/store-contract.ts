@@ -11,6 +11,7 @@ import type {
   PublishStore,
   PutAwayStore,
   QueueStore,
+  RetentionStore,
 } from '../../src/pipeline/file/ports.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 
@@ -19,6 +20,7 @@ export type Stores = FileStore &
   Claims &
   PublishStore &
   PutAwayStore &
+  RetentionStore &
   AmendStore &
   IntakeStore &
   LeftoverStore;
@@ -413,6 +415,37 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         expect(idsOf(await store.toDispose(9))).toEqual(['a', 'c']);
         expect(idsOf(await store.toDispose(1))).toEqual(['a']);
         expect(idsOf(await store.waitingForDisk(9))).toEqual(['d']);
+      });
+    });
+
+    test('with local files that are deleted later', async () => {
+      const later = (id: string, endedAt: number, afterMs: number | null, whenFull: number | null, folder = '/inbox') =>
+        named(id, {
+          ...ready,
+          folder,
+          end: 'done',
+          endedAt,
+          disposal: 'later',
+          afterReady: { kind: 'delete', later: { afterMs, whenFull } },
+        });
+      const rows = [
+        later('a', 50, 100, null),
+        later('b', 60, 40, 85),
+        later('c', 40, null, 85),
+        later('d', 10, 10, 90, '/other'),
+        { ...later('e', 1, 1, 85), disposal: 'kept' as const },
+      ];
+      await withRows(rows, async (store) => {
+        expect(idsOf(await store.expired(99, ['/inbox', '/other'], 9))).toEqual(['d']);
+        expect(idsOf(await store.expired(100, ['/inbox', '/other'], 9))).toEqual(['d', 'b']);
+        expect(idsOf(await store.expired(150, ['/inbox', '/none'], 9))).toEqual(['b', 'a']);
+        expect(idsOf(await store.expired(150, ['/inbox'], 1))).toEqual(['b']);
+        expect(await store.expired(150, [], 9)).toEqual([]);
+        expect(await store.fullMarks(['/inbox'])).toEqual([{ folder: '/inbox', whenFull: 85 }]);
+        expect(await store.fullMarks(['/inbox', '/other'])).toHaveLength(2);
+        expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 9))).toEqual(['c', 'b']);
+        expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 1))).toEqual(['c']);
+        expect(await store.toDispose(9)).toEqual([]);
       });
     });
 

@@ -25,6 +25,7 @@ const settings: ConductorSettings = {
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 2_000, atMostMs: 60_000 },
   requestsPerHour: 1_000,
+  deletesIn: ['/inbox'],
 };
 
 const hurried = AbortSignal.abort();
@@ -66,6 +67,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted },
+      diskOf: async () => null,
       receipts: { append: async () => undefined },
       rows: held,
       events,
@@ -224,6 +226,18 @@ describe('from drop to done', () => {
     await until(() => conductor.isIdle());
     expect(store.row()).toMatchObject({ disposal: 'deleted', amendment: null });
     expect(service.asked).toEqual(['amend']);
+  });
+
+  test('a local file that is deleted later goes by itself, weeks after it was done', async () => {
+    const later = { afterMs: 14 * 86_400_000, whenFull: null };
+    const file = someFacts({ afterReady: { kind: 'delete', later }, plan: { ...somePlan, publish: [] } });
+    const { conductor, clock, store, service, until } = open([file]);
+    await until(() => conductor.isIdle());
+    expect(store.row()).toMatchObject({ end: 'done', disposal: 'later' });
+    const { length } = service.asked;
+    clock.advance(later.afterMs - 1_000);
+    await until(() => store.row().disposal === 'deleted');
+    expect(service.asked.slice(length)).toEqual(['status']);
   });
 
   test('an upload under way is shown with its progress', async () => {

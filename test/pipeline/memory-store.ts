@@ -15,10 +15,20 @@ import type {
   PublishStore,
   PutAwayStore,
   QueueStore,
+  RetentionStore,
+  FullMark,
   UnansweredCreate,
 } from '../../src/pipeline/file/ports.ts';
 
-type Stores = FileStore & QueueStore & Claims & PublishStore & PutAwayStore & AmendStore & IntakeStore & LeftoverStore;
+type Stores = FileStore &
+  QueueStore &
+  Claims &
+  PublishStore &
+  PutAwayStore &
+  RetentionStore &
+  AmendStore &
+  IntakeStore &
+  LeftoverStore;
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
 export class MemoryStore implements Stores {
@@ -163,6 +173,33 @@ export class MemoryStore implements Stores {
     return Promise.resolve(waiting.toReversed().slice(0, limit));
   }
 
+  async expired(now: number, folders: readonly string[], limit: number): Promise<readonly Facts[]> {
+    const dueOf = ({ endedAt, afterReady }: Facts): number =>
+      (endedAt ?? 0) + (laterOf(afterReady)?.afterMs ?? Infinity);
+    return this.rows
+      .filter((facts) => facts.disposal === 'later' && folders.includes(facts.folder) && dueOf(facts) <= now)
+      .toSorted((one, other) => dueOf(one) - dueOf(other))
+      .slice(0, limit);
+  }
+
+  async fullMarks(folders: readonly string[]): Promise<readonly FullMark[]> {
+    const marks = this.rows
+      .filter(({ disposal, folder }) => disposal === 'later' && folders.includes(folder))
+      .flatMap(({ folder, afterReady }) => {
+        const whenFull = laterOf(afterReady)?.whenFull ?? null;
+        return whenFull === null ? [] : [{ folder, whenFull }];
+      });
+    return [...new Map(marks.map((mark) => [JSON.stringify(mark), mark])).values()];
+  }
+
+  async oldestKept({ folder, whenFull }: FullMark, limit: number): Promise<readonly Facts[]> {
+    return this.rows
+      .filter((facts) => facts.disposal === 'later' && facts.folder === folder)
+      .filter(({ afterReady }) => laterOf(afterReady)?.whenFull === whenFull)
+      .toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
+      .slice(0, limit);
+  }
+
   toAmend(limit: number): Promise<readonly Facts[]> {
     const states = new Set(['processing', 'awaiting publish', 'done']);
     const isDue = (facts: Facts): boolean =>
@@ -234,6 +271,10 @@ export class MemoryStore implements Stores {
   unrouted(): Promise<readonly Facts[]> {
     return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && facts.plan === null));
   }
+}
+
+function laterOf(afterReady: Facts['afterReady']) {
+  return afterReady.kind === 'delete' ? afterReady.later : undefined;
 }
 
 function stands(facts: Facts): boolean {

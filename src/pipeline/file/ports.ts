@@ -143,6 +143,21 @@ export interface PutAwayStore {
   waitingForDisk(limit: number): Promise<readonly Facts[]>;
 }
 
+/** Rows whose local file is to be deleted later (`disposal` is `later`). */
+export interface RetentionStore extends Pick<PutAwayStore, 'toDispose'> {
+  /** In these folders, those whose `after` is over at `now` (epoch milliseconds), the one that is due longest first. */
+  expired(now: number, folders: readonly string[], limit: number): Promise<readonly Facts[]>;
+  /** Each folder of these and each `when_full` (per cent) that files of it have. */
+  fullMarks(folders: readonly string[]): Promise<readonly FullMark[]>;
+  /** Those of a folder and a `when_full`, the one that is done longest first. */
+  oldestKept(mark: FullMark, limit: number): Promise<readonly Facts[]>;
+}
+
+export interface FullMark {
+  readonly folder: string;
+  readonly whenFull: number;
+}
+
 /** Rows whose video gets new metadata. */
 export interface AmendStore {
   toAmend(limit: number): Promise<readonly Facts[]>;

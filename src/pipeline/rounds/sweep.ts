@@ -6,6 +6,7 @@ import { deletedOnService } from '../file/reasons.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
 import type { Runner } from '../steps/runner.ts';
+import { sideBySide } from './side-by-side.ts';
 import { nextSweepMs, sweep, tooEarlyMs } from './sweep-requests.ts';
 import type { SweepResult } from './sweep-requests.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -107,7 +108,7 @@ export function createSweep(world: SweepWorld): Sweep {
     pace(result);
     noteList(result);
     const verdict = await judge(result, signal);
-    for (const facts of processing) await hand(facts, result, verdict);
+    await sideBySide(processing, (facts) => hand(facts, result, verdict));
   };
 
   /** Said when it begins and when it ends, not with every sweep. */
