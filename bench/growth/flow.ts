@@ -59,7 +59,7 @@ async function startStation(build: Build, files: number, options: StationOptions
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(await scratchFolder());
   makeFiles(join(path, 'inbox'), files);
-  const service = fork(join(import.meta.dirname, 'instant-service.ts'), { execPath: build.node });
+  const service = fork(join(import.meta.dirname, 'instant-service.ts'));
   stack.defer(() => void service.kill());
   const { baseUrl } = await message<{ baseUrl: string }>(service);
   const config = join(path, 'dropcast.yaml');
