@@ -8,6 +8,7 @@ import type {
   FolderWatcher,
   RefusedPath,
   RootState,
+  RootStore,
   SettlingFile,
   WatchCounts,
   WatchSettings,
@@ -32,6 +33,8 @@ export interface FolderStatus {
 
 export interface FolderWorld extends FolderIntakeWorld {
   readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'>;
+  /** What is remembered of the folders themselves. */
+  readonly roots: RootStore;
   readonly logger: Logger;
   /** In whose name the folders are marked; null: not at all. */
   readonly owner: FolderOwner | null;
@@ -71,6 +74,7 @@ export class WatchedFolder implements AsyncDisposable {
       known: { known: (name) => world.ledger.known(name) },
       logger: world.logger,
       owner: world.owner,
+      roots: world.roots,
     });
   }
 

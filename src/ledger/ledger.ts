@@ -21,6 +21,8 @@ import { mending } from './mend.ts';
 import { openDatabase, requireSound } from './open-database.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
+import { createRoots } from './roots.ts';
+import type { RootRows } from './roots.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { dialectOf } from './sqlite-dialect.ts';
@@ -42,6 +44,7 @@ export interface Ledger
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  readonly roots: RootRows;
   /** Which ledger this is. A copy has the same. */
   readonly id: string;
   /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
@@ -119,6 +122,7 @@ function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, i
     repairs,
     claim: claims.claim,
     budget: createBudgetRow(db),
+    roots: createRoots(db),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

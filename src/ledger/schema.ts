@@ -85,6 +85,12 @@ export interface DeletionTable {
   at: number;
 }
 
+/** What is remembered of each watched folder itself, as JSON. */
+export interface RootTable {
+  folder: string;
+  record: string;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
@@ -92,6 +98,7 @@ export interface LedgerTables {
   create_request: CreateRequestTable;
   deletion: DeletionTable;
   identity: IdentityTable;
+  root: RootTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -178,6 +185,9 @@ const migrations: readonly string[] = [
     WHERE twin.size = file.size AND twin.id <> file.id AND instr(file.why, '(' || twin.id) > 0))
   WHERE state = 'skipped' AND last_failure IS NOT NULL;
   CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
+  `,
+  `
+  CREATE TABLE root (folder TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
   `,
 ];
 

@@ -93,7 +93,7 @@ export class Reconciler {
     );
     refused.end();
     this.#ignored = ignored;
-    await this.#options.missing.report(missing);
+    await this.#options.missing.report(missing, true);
     for (const directory of leftBehind) await this.#options.leftBehind(directory);
   }
 }
