@@ -1,11 +1,12 @@
 import type { FolderStatus } from '../intake/watched-folder.ts';
+import { clockTime } from '../daemon/clock-time.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import type { StatusView } from '../daemon/view.ts';
 import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { hasColour, paint } from '../log/colour.ts';
-import { emptyRecords, formatRelative } from './output/format.ts';
+import { counted, emptyRecords, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
@@ -38,10 +39,12 @@ const nothing: StatusView = {
   settling: 0,
   waiting: null,
   requests: null,
+  outlook: null,
   folders: [],
   working: [],
   needs_you: [],
   suspects: 0,
+  deletions: { files: 0, next_at: null },
   creates_wait_until: null,
 };
 
@@ -68,11 +71,24 @@ function overview(view: StatusView, shell: Shell): string {
     const block = blockedUntil === null ? '' : `. Rate limited; resumes ${formatRelative(blockedUntil, Date.now())}.`;
     lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
   }
+  if (view.outlook !== null && view.outlook.limited_by !== 'nothing') lines.push(outlookLine(view.outlook));
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   for (const folder of folders) lines.push(folderLine(folder, colour));
+  if (view.deletions.files > 0) lines.push(deletionLine(view.deletions));
   if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);
   return `${lines.join('\n')}\n`;
+}
+
+function deletionLine({ files, next_at: nextAt }: StatusView['deletions']): string {
+  const next = nextAt === null ? 'when the disk is full' : `the next ${formatRelative(nextAt, Date.now())}`;
+  return `${counted(files, 'local file')} will be deleted later, ${next}.`;
+}
+
+/** `Limited by request budget: 12 of 1000 requests are left this hour. Done at about 14:20.` */
+function outlookLine({ limited_by: limit, why, done_at: doneAt }: NonNullable<StatusView['outlook']>): string {
+  const done = doneAt === null ? '' : ` Done at about ${clockTime(doneAt, Date.now())}.`;
+  return `Limited by ${limit}: ${escapeControls(why)}.${done}`;
 }
 
 function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
+import { diskOf } from '../disk/disk-of.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
@@ -15,7 +16,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
-import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
+import type { Conductor } from '../pipeline/conductor.ts';
+import type { ConductorSettings } from '../pipeline/parts.ts';
 import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
@@ -30,6 +32,8 @@ import type { EventStream } from './events.ts';
 import { keptOff } from './foreign-folders.ts';
 import { lockInstance } from './instance-lock.ts';
 import { logEvents } from './log-events.ts';
+import { createOutlook } from './outlook.ts';
+import type { Outlook } from './outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import { requireOwnState } from './state-owner.ts';
@@ -44,6 +48,7 @@ export interface Daemon extends AsyncDisposable {
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'hold'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
+  readonly events: Pick<EventStream, 'listen'>;
   config(): Config;
   /** Applies a configuration that was checked. Files on their way keep their rule. */
   reload(config: Config): Promise<void>;
@@ -51,6 +56,8 @@ export interface Daemon extends AsyncDisposable {
   receive(webhook: Webhook): Admission;
   /** The daemon in a few numbers: cheap. */
   summary(): Promise<Summary>;
+  /** What all that waits waits for, and when it is done. */
+  outlook(): Promise<Outlook>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -156,6 +163,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       events,
       clock,
       logger,
+      diskOf,
       newToken: () => randomBytes(16).toString('hex'),
     },
     settingsOf(config),
@@ -200,7 +208,9 @@ class RunningDaemon implements Daemon {
   readonly rows: Rows;
   readonly folders: Folders;
   readonly gate: Gate;
+  readonly events: EventStream;
   readonly summary: () => Promise<Summary>;
+  readonly outlook: () => Promise<Outlook>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
@@ -217,7 +227,9 @@ class RunningDaemon implements Daemon {
     this.rows = world.rows;
     this.folders = world.folders;
     this.gate = world.service.gate;
+    this.events = world.events;
     this.summary = createSummary({ ...world, gate: this.gate });
+    this.outlook = createOutlook({ ...world, gate: this.gate, config: () => this.#config });
   }
 
   config(): Config {
@@ -264,9 +276,15 @@ class RunningDaemon implements Daemon {
 function settingsOf(config: Config): ConductorSettings {
   return {
     uploads: config.uploads.concurrency,
+    folderUploads: new Map(
+      config.folders.flatMap(({ path, uploads }): [string, number][] =>
+        uploads === undefined ? [] : [[path, uploads]],
+      ),
+    ),
     retry: config.retry,
     poll: config.poll,
     publish: config.publish,
     requestsPerHour: config.service.requestsPerHour,
+    deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
   };
 }

@@ -1,4 +1,4 @@
-import type { PutAwayStore } from '../pipeline/file/ports.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { HistoryLine, LedgerView } from '../ledger/view.ts';
 import { suspectsOf as tokensOf } from '../pipeline/file/facts.ts';
 import { suspectsOf } from './suspects.ts';
@@ -34,12 +34,21 @@ export interface StatusView {
     readonly blocked_until: number | null;
     readonly total: number;
   } | null;
+  /** What all that waits waits for most, and when it is done: null without a daemon. */
+  readonly outlook: {
+    readonly limited_by: string;
+    readonly why: string;
+    /** Epoch milliseconds; null when it cannot be said. */
+    readonly done_at: number | null;
+  } | null;
   readonly folders: readonly FolderStatus[];
   readonly working: readonly FileView[];
   /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
   readonly needs_you: readonly FileView[];
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
+  /** Local files that are to be deleted later; `next_at` (epoch milliseconds) is null when only a full disk makes any of them go. */
+  readonly deletions: { readonly files: number; readonly next_at: number | null };
   /** No file gets a record before this time (epoch milliseconds), because too many create requests had no usable answer. */
   readonly creates_wait_until: number | null;
 }
@@ -66,7 +75,7 @@ const stepStates: ReadonlyMap<string, string> = new Map([
 ]);
 const mostRows = 1_000_000;
 
-type StatusLedger = LedgerView & SuspectLedger & Pick<PutAwayStore, 'waitingForDisk'>;
+type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'waitingForDisk' | 'deletions'>;
 
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
@@ -75,8 +84,10 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
   const working = await ledger.list({ states: workStates, limit: 1_000 });
   const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
   const left = await ledger.waitingForDisk(mostListed);
+  const deletions = await ledger.deletions();
   const gate = daemon?.gate.snapshot();
   const pause = daemon?.conductor.pause() ?? null;
+  const outlook = daemon === null ? null : await daemon.outlook();
   return {
     v: 1,
     daemon: {
@@ -97,10 +108,12 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
             blocked_until: gate.blockedUntil > Date.now() ? gate.blockedUntil : null,
             total: gate.total,
           },
+    outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
     folders: daemon?.folders.status() ?? [],
     working: working.slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
+    deletions: { files: deletions.files, next_at: deletions.nextAt },
     creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };
 }
@@ -146,7 +159,7 @@ export function needsPerson({ state, local }: Pick<FileView, 'state' | 'local'>)
  * @param isThere whether something still lies at that path of a folder
  */
 export async function leftForYou(
-  ledger: Pick<LedgerView, 'list'> & Pick<PutAwayStore, 'waitingForDisk'>,
+  ledger: Pick<LedgerView, 'list'> & Pick<Ledger, 'waitingForDisk'>,
   still: { readonly folders: readonly string[]; readonly before: number },
   isThere: (folder: string, path: string) => Promise<boolean>,
 ): Promise<readonly FileView[]> {

@@ -1,9 +1,11 @@
 import { posix } from 'node:path';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
-import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { Backlog } from '../pipeline/estimate.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { allFacts, filesIn, isWaitingForDisk, versionOf } from './row.ts';
+import { tellKnown } from './known-files.ts';
+import type { KnownFile } from './known-files.ts';
+import { allFacts, filesIn, isWaitingForDisk } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
 /** A line of a file's history. */
@@ -25,16 +27,12 @@ export interface FileFilter {
   readonly newestFirst?: boolean;
 }
 
-/** A file that a watcher already knows. */
-export interface KnownFile {
-  readonly path: string;
-  readonly version: FileVersion;
-}
-
 /** What the daemon knows, for people and programs. */
 export interface LedgerView {
   /** Number of files by state; `not put away` of those whose `after_ready` fails. */
   counts(): Promise<Readonly<Record<string, number>>>;
+  /** What is left to do with all files that have not ended. */
+  backlog(): Promise<Omit<Backlog, 'feeds'>>;
   list(filter: FileFilter): Promise<readonly Facts[]>;
   /**
    * By id, by video id, by absolute path (the newest row there), by the absolute path that files of its name were moved from, by
@@ -42,8 +40,8 @@ export interface LedgerView {
    */
   find(name: string): Promise<readonly Facts[]>;
   history(id: string): Promise<readonly HistoryLine[]>;
-  /** Every path that a watcher need not report again, with its version. */
-  known(folder: string): Promise<readonly KnownFile[]>;
+  /** Tells every path that a watcher need not report again, with its version and state; of several rows at a path the newest comes last. */
+  known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
   /** Templates of `after_ready: move` by which files of a folder were moved. */
   movedBy(folder: string): Promise<readonly string[]>;
 }
@@ -57,11 +55,12 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
       const counted = rows.map(({ state, n }): [string, number] => [state, n]);
       return Object.fromEntries([...counted, ...(waiting?.n ? [['not put away', waiting.n] as const] : [])]);
     },
+    backlog: () => backlogOf(db),
     list: (filter) => list(db, filter),
     find: (name) => find(db, name),
     history: (id) =>
       db.selectFrom('history').select(['at', 'state', 'note']).where('file_id', '=', id).orderBy('seq').execute(),
-    known: (folder) => knownIn(db, folder),
+    known: (folder, tell) => tellKnown(db, folder, tell),
     movedBy: async (folder) => {
       const rows = await db
         .selectFrom('file')
@@ -74,6 +73,23 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
       return actions.flatMap((action) => (action.kind === 'move' ? [action.to] : []));
     },
   };
+}
+
+const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
+
+async function backlogOf(db: Kysely<LedgerTables>): Promise<Omit<Backlog, 'feeds'>> {
+  const isUnsent = sql<boolean>`(uploaded_at is null or dying = 1) and source_url is null`;
+  return db
+    .selectFrom('file')
+    .select([
+      sql<number>`count(iif(video_id is null or dying = 1, 1, null))`.as('toCreate'),
+      sql<number>`count(iif(${isUnsent}, 1, null))`.as('toSend'),
+      sql<number>`coalesce(sum(iif(${isUnsent}, size, 0)), 0)`.as('bytesToSend'),
+      sql<number>`count(iif(uploaded_at is not null and ready_at is null and dying = 0, 1, null))`.as('processing'),
+      sql<number>`count(ready_at)`.as('toPublish'),
+    ])
+    .where('state', 'in', unfinished)
+    .executeTakeFirstOrThrow();
 }
 
 function list(db: Kysely<LedgerTables>, filter: FileFilter): Promise<readonly Facts[]> {
@@ -149,16 +165,4 @@ function byName(db: Kysely<LedgerTables>, name: string) {
         select 1 from file newer where newer.folder = file.folder and newer.path = file.path and newer.seq > file.seq)`),
     ...(name.length < leastOfId ? [] : [files.where('id', '>=', name).where('id', '<', `${name}\u{10FFFF}`)]),
   ];
-}
-
-async function knownIn(db: Kysely<LedgerTables>, folder: string): Promise<readonly KnownFile[]> {
-  const rows = await db
-    .selectFrom('file')
-    .select(['path', 'dev', 'ino', 'birthtime_ns', 'size', 'mtime_ns', 'ctime_ns'])
-    .where('folder', '=', folder)
-    .where('state', 'not in', ['vanished', 'superseded'])
-    .where((eb) => eb.or([eb('disposal', 'is', null), eb('disposal', '!=', 'deleted')]))
-    .orderBy('seq')
-    .execute();
-  return rows.map((row) => ({ path: row.path, version: versionOf(row) }));
 }

@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import { opendir, stat } from 'node:fs/promises';
 import { linkOfOthers, whyRefusedLink } from '../config/links.ts';
-import { lookKey, lookOf } from '../pipeline/file/file-version.ts';
+import { looksTheSame } from '../pipeline/file/file-version.ts';
+import type { ContentVersion } from '../pipeline/file/file-version.ts';
 import { shellWord } from '../shell-word.ts';
 import { errnoOf, lookAt } from './path-entry.ts';
 import { identify, isSameDirectory, whyAnother } from './root-identity.ts';
 import type { FoundRoot, RootIdentity, RootProofs } from './root-identity.ts';
 
-export type RootVerdict = { readonly isSound: true } | { readonly isSound: false; readonly why: string; readonly isAnother?: true };
+export type RootVerdict =
+  | { readonly isSound: true }
+  | { readonly isSound: false; readonly why: string; readonly isAnother?: true };
 
 export interface RootCheckOptions {
   readonly path: string;
@@ -15,8 +18,11 @@ export interface RootCheckOptions {
   readonly mark: () => Promise<string | null>;
 }
 
-/** Path → version key of the files seen before. */
-type Known = ReadonlyMap<string, string>;
+/** Path → version of the files seen before. */
+export interface KnownVersions {
+  readonly size: number;
+  entries(): IteratorObject<readonly [path: string, version: ContentVersion]>;
+}
 
 /**
  * Tells the folder from what is left of it when its file system is not mounted, and from another one mounted in its place. Trusting
@@ -48,7 +54,7 @@ export class RootCheck {
     this.#isTrusted = true;
   }
 
-  async look(known: Known): Promise<RootVerdict> {
+  async look(known: KnownVersions): Promise<RootVerdict> {
     const { path } = this.#options;
     try {
       const why = await whyUnusable(path);
@@ -56,7 +62,10 @@ export class RootCheck {
       return (await this.#isUnchanged()) ? { isSound: true } : await this.#judge(known);
     } catch (error) {
       const code = errnoOf(error);
-      return { isSound: false, why: code === 'ENOENT' ? 'it does not exist' : whyRefused('it cannot be reached', code) };
+      return {
+        isSound: false,
+        why: code === 'ENOENT' ? 'it does not exist' : whyRefused('it cannot be reached', code),
+      };
     }
   }
 
@@ -73,14 +82,18 @@ export class RootCheck {
     return now.device === before.device && isSameDirectory(before, now);
   }
 
-  async #judge(known: Known): Promise<RootVerdict> {
+  async #judge(known: KnownVersions): Promise<RootVerdict> {
     const { path, mark } = this.#options;
     const before = this.#identity;
     const found = await identify(path, await mark());
     const proofs = { hasKnownFile: () => this.#hasOneOf(known), knowsNothing: known.size === 0 };
     const why = before === null ? await this.#whyUnfamiliar(found, proofs) : await whyAnother(before, found, proofs);
     if (why !== null && !this.#isTrusted)
-      return { isSound: false, why: `${why}; if this is the right directory now, ${resumeAdvice(path)}`, isAnother: true };
+      return {
+        isSound: false,
+        why: `${why}; if this is the right directory now, ${resumeAdvice(path)}`,
+        isAnother: true,
+      };
     const isKept = before !== null && why === null && isSameDirectory({ ...before, mark: null }, found);
     this.#identity = { ...found, since: isKept ? before.since : Date.now() };
     this.#isTrusted = false;
@@ -89,15 +102,16 @@ export class RootCheck {
 
   /** Nothing is remembered of the directory itself, as in the ledger of an older version. */
   async #whyUnfamiliar(found: FoundRoot, { knowsNothing, hasKnownFile }: RootProofs): Promise<string | null> {
-    const isFamiliar =
-      knowsNothing || this.#devices.has(found.device) || found.mark !== null || (await hasKnownFile());
-    return isFamiliar ? null : 'another file system than before is at its path, with none of the known files in it; perhaps the right one is not mounted';
+    const isFamiliar = knowsNothing || this.#devices.has(found.device) || found.mark !== null || (await hasKnownFile());
+    return isFamiliar
+      ? null
+      : 'another file system than before is at its path, with none of the known files in it; perhaps the right one is not mounted';
   }
 
-  async #hasOneOf(known: Known): Promise<boolean> {
-    for (const [path, key] of known.entries().take(MOST_FILES_ASKED)) {
+  async #hasOneOf(known: KnownVersions): Promise<boolean> {
+    for (const [path, version] of known.entries().take(MOST_FILES_ASKED)) {
       const entry = await lookAt(join(this.#options.path, path));
-      if (entry.is === 'file' && lookKey(entry.version) === lookOf(key)) return true;
+      if (entry.is === 'file' && looksTheSame(entry.version, version)) return true;
     }
     return false;
   }

@@ -51,6 +51,7 @@ function recordOf(saved: unknown): RootRecord | null {
   const record = saved as Partial<RootRecord> | null;
   if (record === null || typeof record !== 'object' || record.identity === undefined) return null;
   const { identity, doubt = null } = record;
-  const texts = identity === null ? [] : [identity.device, identity.inode, identity.born, identity.kind, identity.mount];
+  const texts =
+    identity === null ? [] : [identity.device, identity.inode, identity.born, identity.kind, identity.mount];
   return texts.every((text) => typeof text === 'string') ? { identity, doubt } : null;
 }

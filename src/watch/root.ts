@@ -3,7 +3,7 @@ import type { MonotonicClock } from './clock.ts';
 import type { Inventory } from './inventory.ts';
 import type { Resumed, RootDoubt, RootState, RootStore } from './ports.ts';
 import { resumeAdvice, RootCheck } from './root-check.ts';
-import type { RootVerdict } from './root-check.ts';
+import type { KnownVersions, RootVerdict } from './root-check.ts';
 import type { RootClaim } from './root-claim.ts';
 import { RootMemory } from './root-memory.ts';
 
@@ -68,9 +68,9 @@ export class Root {
    * The first look.
    *
    * @param devices of the known files
-   * @param known path → version key
+   * @param known path → version
    */
-  async begin(devices: ReadonlySet<string>, known: ReadonlyMap<string, string>): Promise<void> {
+  async begin(devices: ReadonlySet<string>, known: KnownVersions): Promise<void> {
     const record = await this.#memory.load();
     this.#check.remember(record?.identity ?? null, devices);
     if (record?.doubt?.is === 'resumed') this.#check.trustNext();
@@ -129,7 +129,9 @@ export class Root {
     if (this.#awayBecause !== null && !this.#isAnother)
       return { ok: false, why: `${path} is frozen for another reason: ${this.#awayBecause}` };
     if (!this.isFrozen) return { ok: false, why: `${path} is not frozen` };
-    const what = this.#isAnother ? `${path} is the directory that is there now` : `The missing files of ${path} are gone`;
+    const what = this.#isAnother
+      ? `${path} is the directory that is there now`
+      : `The missing files of ${path} are gone`;
     if (this.#isAnother) this.#check.trustNext();
     await this.#memory.save(this.#check.identity, { is: 'resumed' });
     return { ok: true, what };
@@ -162,7 +164,7 @@ export class Root {
   }
 
   /** A folder that is there may be another dropcast's. */
-  async #look(known: ReadonlyMap<string, string> = this.#options.inventory.taken): Promise<RootVerdict> {
+  async #look(known: KnownVersions = this.#options.inventory.taken): Promise<RootVerdict> {
     const { claim } = this.#options;
     const before = this.#check.identity;
     const verdict = await this.#check.look(known);

@@ -51,7 +51,10 @@ export class VanishBreaker {
   async areMostMissing(): Promise<boolean> {
     const { folder, inventory } = this.#options;
     const step = Math.ceil(inventory.taken.size / MOST_SAMPLED);
-    const sample = [...inventory.taken.keys().filter((_, index) => index % step === 0)];
+    const sample = inventory.taken
+      .paths()
+      .filter((_, index) => index % step === 0)
+      .toArray();
     const found = await Promise.all(sample.map((path) => lookAt(join(folder.path, path))));
     return isMost(found.filter(({ is }) => is === 'missing').length, sample.length);
   }
@@ -84,8 +87,7 @@ export class VanishBreaker {
     const { folder, inventory } = this.#options;
     const absent = new Set(missing);
     let count = 0;
-    for (const path of inventory.taken.keys())
-      if (!absent.has(path) && folder.accepts(path) !== 'sidecar') count += 1;
+    for (const path of inventory.taken.paths()) if (!absent.has(path) && folder.accepts(path) !== 'sidecar') count += 1;
     return count;
   }
 

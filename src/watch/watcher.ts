@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { versionKey } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
@@ -98,7 +98,11 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     claim,
     roots,
     gap: () => hints.gap,
-    changed: (state) => report(state, options),
+    changed: (state) => {
+      report(state, options);
+      // What settled while the folder was frozen would wait for its next look.
+      if (state.state !== 'frozen') for (const path of base.inventory.waiting.keys()) settler.hint(path);
+    },
     scanSoon,
   });
   const settler: Settler = new Settler({
@@ -127,6 +131,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     openEvents: open,
     leastReopenMs: Math.min(folder.rescanMs, IMPAIRED_MS),
     scanSoon,
+    scanNamesSoon: () => schedule.namesSoon(),
     hint: (path) => {
       if (!refused.covers(path)) settler.hint(path);
     },
@@ -157,6 +162,9 @@ function scanInterval({ watch, rescanMs }: WatchSettings, isImpaired: boolean): 
 const POLLING_MS = 5000;
 /** While the folder is away or events are missing. */
 const IMPAIRED_MS = 15_000;
+
+/** Known files that may tell whether the folder is the one it was. */
+const ASKED_AT_START = 10_000;
 
 /** Owns all parts: disposing of it ends their timers, watches and work. */
 class Watcher implements FolderWatcher {
@@ -243,14 +251,15 @@ class Watcher implements FolderWatcher {
   async #begin(): Promise<void> {
     const { folder, known, inventory, root } = this.#parts;
     const devices = new Set<string>();
-    const files = new Map<string, string>();
-    for (const { path, version } of await known.known(folder.path)) {
-      const key = versionKey(version);
-      files.set(path, key);
+    const files = new Map<string, FileVersion>();
+    await known.known(folder.path, ({ path, version, state }) => {
       devices.add(version.dev);
+      if (files.size < ASKED_AT_START) files.set(path, version);
       // What was put away is not looked at again: it only helps to recognise the folder.
-      if (!folder.leavesOut(dirname(path))) inventory.taken.set(path, key);
-    }
+      if (folder.leavesOut(dirname(path))) return;
+      inventory.taken.set(path, version);
+      inventory.taken.setState(path, state);
+    });
     await root.begin(devices, files);
   }
 }

@@ -64,7 +64,10 @@ test('a frozen folder makes health degraded, waits for the command through a res
   const health = healthOf({ folders: daemon.folders, conductor: { pause: () => null } });
   expect(health).toBe('degraded');
   expect((await counts(daemon))['vanished']).toBeUndefined();
-  expect(await run(scratch, 'elsewhere')).toMatchObject({ code: 1, err: expect.stringContaining('is not a watched folder') });
+  expect(await run(scratch, 'elsewhere')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is not a watched folder'),
+  });
   expect(await run(scratch, 'in')).toMatchObject({ code: 0, out: expect.stringContaining('are gone') });
   expect(await counts(daemon)).toEqual({ vanished: 12 });
   expect(await run(scratch, 'in')).toMatchObject({ code: 1, err: expect.stringContaining('is not frozen') });

@@ -120,8 +120,7 @@ describe('is no reason to freeze:', () => {
     await using inbox = await openInbox();
     await dropped(inbox, 20);
     await finish(inbox);
-    for (const row of await inbox.rows())
-      await inbox.ledger.save({ ...row, end: 'done', disposal: 'deleted' });
+    for (const row of await inbox.rows()) await inbox.ledger.save({ ...row, end: 'done', disposal: 'deleted' });
     await removeAll(inbox, 20);
     await inbox.rescan();
     expect(folder(inbox)?.state).toBe('watching');

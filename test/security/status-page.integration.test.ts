@@ -23,7 +23,9 @@ const view: StatusView = {
   working: [],
   needs_you: [],
   suspects: 0,
+  deletions: { files: 0, next_at: null },
   creates_wait_until: null,
+  outlook: null,
 };
 
 const token = 'the-token-of-this-daemon';

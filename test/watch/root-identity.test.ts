@@ -43,21 +43,39 @@ const cases: readonly Case[] = [
   ['the same, its mark deleted', share, { ...share, mark: null }, missing, true],
   ['remounted with a new number', share, { ...share, device: '51' }, missing, true],
   ['remounted with a new number, its mark deleted', share, { ...share, device: '51', mark: null }, missing, true],
-  ['remounted with a new number and a new inode, with its mark', share, { ...share, device: '51', inode: '9' }, nothing, true],
+  [
+    'remounted with a new number and a new inode, with its mark',
+    share,
+    { ...share, device: '51', inode: '9' },
+    nothing,
+    true,
+  ],
   ['unmounted, files known', share, under, missing, false],
   ['unmounted, nothing known', share, under, nothing, false],
   ['unmounted, what is below has a mark of ours of another day', share, { ...under, mark: 'other' }, nothing, false],
   ['unmounted, and the files lie there too', share, under, there, true],
   ['another disk, nothing known', share, { ...share, inode: '5', device: '60', mark: null }, nothing, false],
   ['another disk that got the same number', share, { ...share, inode: '5', mark: null }, missing, false],
-  ['another share mounted over what was a plain directory, nothing known', plain, { ...share, mark: null }, nothing, true],
+  [
+    'another share mounted over what was a plain directory, nothing known',
+    plain,
+    { ...share, mark: null },
+    nothing,
+    true,
+  ],
   ['the same, with files known', plain, { ...share, mark: null }, missing, false],
   ['made again by somebody', plain, { ...plain, inode: '99', born: bornAfter, mark: null }, missing, true],
   ['a bind mount on the same disk taken away', plain, { ...plain, inode: '99', mark: null }, missing, false],
   ['the top of a disk without birth times', topOfDisk, topOfDisk, missing, true],
   ['the top of another disk without birth times', topOfDisk, { ...topOfDisk, mark: null }, missing, false],
   ['the top of a read-only disk', { ...topOfDisk, mark: null }, { ...topOfDisk, mark: null }, nothing, true],
-  ['a read-only NFS share with a new number', { ...topOfDisk, kind: nfs, mark: null }, { ...topOfDisk, kind: nfs, device: '9', mark: null }, nothing, true],
+  [
+    'a read-only NFS share with a new number',
+    { ...topOfDisk, kind: nfs, mark: null },
+    { ...topOfDisk, kind: nfs, device: '9', mark: null },
+    nothing,
+    true,
+  ],
 ];
 
 describe('the directory at the path', () => {
@@ -72,7 +90,9 @@ describe('the directory at the path', () => {
 
   test('says what happened', async () => {
     expect(await whyAnother(share, under, missing)).toBe('nothing is mounted at /srv/share any more');
-    expect(await whyAnother(share, { ...share, inode: '5', device: '60', mark: null }, missing)).toContain('another file system');
+    expect(await whyAnother(share, { ...share, inode: '5', device: '60', mark: null }, missing)).toContain(
+      'another file system',
+    );
     expect(await whyAnother(plain, { ...plain, inode: '99', mark: null }, missing)).toContain('another directory');
   });
 });

@@ -20,6 +20,9 @@ test.runIf(isRoot)('a folder that another user replaces by a link is away, at th
     await lchown(scratch.file('sub'), 0, 0);
     expect(await root.look(new Map())).toEqual({ isSound: true });
     await lchown(scratch.file('sub'), 4444, 4444);
-    expect(await root.look(new Map())).toMatchObject({ isSound: false, why: expect.stringContaining('belongs to another user') });
+    expect(await root.look(new Map())).toMatchObject({
+      isSound: false,
+      why: expect.stringContaining('belongs to another user'),
+    });
   }
 });

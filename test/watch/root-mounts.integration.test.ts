@@ -103,40 +103,43 @@ const cells = contents.flatMap((content) =>
 );
 
 describe('a folder on a share', needs('mount'), () => {
-  test.for(cells)('with %s, %s: %s, it freezes, and goes on once the share is back', async ([content, moment, change]) => {
-    await using folder = await MountedFolder.create();
-    await folder.drop('two', 'stranger.mp4');
-    folder.mount('one');
-    let inbox = await folder.start();
-    if (content !== 'nothing') await folder.drop('one', 'a.mp4');
-    if (content === 'a file that settles') await inbox.watcher.rescan();
-    if (content === 'a file that was taken') {
+  test.for(cells)(
+    'with %s, %s: %s, it freezes, and goes on once the share is back',
+    async ([content, moment, change]) => {
+      await using folder = await MountedFolder.create();
+      await folder.drop('two', 'stranger.mp4');
+      folder.mount('one');
+      let inbox = await folder.start();
+      if (content !== 'nothing') await folder.drop('one', 'a.mp4');
+      if (content === 'a file that settles') await inbox.watcher.rescan();
+      if (content === 'a file that was taken') {
+        await inbox.watcher.rescan();
+        await eventually('it was taken', () => expect(inbox.paths).toEqual(['a.mp4']));
+      }
+      if (moment !== 'live') await folder.stop();
+      folder.unmount();
+      if (change === 'another disk') folder.mount('two');
+      if (moment !== 'live') inbox = await folder.start();
+      const before = inbox.paths;
       await inbox.watcher.rescan();
-      await eventually('it was taken', () => expect(inbox.paths).toEqual(['a.mp4']));
-    }
-    if (moment !== 'live') await folder.stop();
-    folder.unmount();
-    if (change === 'another disk') folder.mount('two');
-    if (moment !== 'live') inbox = await folder.start();
-    const before = inbox.paths;
-    await inbox.watcher.rescan();
-    expect(inbox.states.at(-1)).toMatchObject({ state: 'frozen', why: expect.stringContaining('dropcast resume') });
-    // Longer than anything needs to settle.
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    await inbox.watcher.rescan();
-    expect([inbox.paths, inbox.gone]).toEqual([before, []]);
+      expect(inbox.states.at(-1)).toMatchObject({ state: 'frozen', why: expect.stringContaining('dropcast resume') });
+      // Longer than anything needs to settle.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await inbox.watcher.rescan();
+      expect([inbox.paths, inbox.gone]).toEqual([before, []]);
 
-    if (change === 'another disk') folder.unmount();
-    folder.mount('one');
-    await folder.drop('one', 'later.mp4');
-    await inbox.watcher.rescan();
-    await eventually('the new file is taken', () => expect(inbox.paths).toContain('later.mp4'));
-    expect(inbox.states.at(-1)).toMatchObject({ state: 'watching' });
-    expect(inbox.gone).toEqual([]);
-    expect(folder.known).not.toContain('stranger.mp4');
-    expect(folder.known).not.toContain('under.mp4');
-    expect(inbox.paths.filter((path) => path === 'a.mp4').length).toBeLessThan(2);
-  });
+      if (change === 'another disk') folder.unmount();
+      folder.mount('one');
+      await folder.drop('one', 'later.mp4');
+      await inbox.watcher.rescan();
+      await eventually('the new file is taken', () => expect(inbox.paths).toContain('later.mp4'));
+      expect(inbox.states.at(-1)).toMatchObject({ state: 'watching' });
+      expect(inbox.gone).toEqual([]);
+      expect(folder.known).not.toContain('stranger.mp4');
+      expect(folder.known).not.toContain('under.mp4');
+      expect(inbox.paths.filter((path) => path === 'a.mp4').length).toBeLessThan(2);
+    },
+  );
 
   test('mounted only after the start is taken up by itself while nothing was known', async () => {
     await using folder = await MountedFolder.create();
@@ -150,7 +153,10 @@ describe('a folder on a share', needs('mount'), () => {
     await folder.stop();
     folder.unmount();
     const again = await folder.start();
-    expect(again.states.at(-1)).toMatchObject({ state: 'frozen', why: expect.stringContaining('nothing is mounted at') });
+    expect(again.states.at(-1)).toMatchObject({
+      state: 'frozen',
+      why: expect.stringContaining('nothing is mounted at'),
+    });
   });
 
   test('that is frozen goes on with what is there now once a person says so, also after a restart', async () => {

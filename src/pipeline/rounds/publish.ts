@@ -3,6 +3,7 @@ import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Clock, FeedBatch, PublishStore, VideoLibrary } from '../file/ports.ts';
+import { sideBySide } from './side-by-side.ts';
 import type { Runner } from '../steps/runner.ts';
 
 export interface PublishWorld {
@@ -33,12 +34,10 @@ export function createPublish({ store, library, runner, clock, timing, events }:
   let unwritten: readonly Unwritten[] = [];
 
   const write = async (published: readonly Unwritten[]): Promise<void> => {
-    const busy: Unwritten[] = [];
-    for (const one of published) {
-      const { id, feed, at } = one;
-      if ((await runner.apply(id, { type: 'PUBLISHED', feed, at })) === 'busy') busy.push(one);
-    }
-    unwritten = busy;
+    const applied = await sideBySide(published, ({ id, feed, at }) =>
+      runner.apply(id, { type: 'PUBLISHED', feed, at }),
+    );
+    unwritten = published.filter((_, n) => applied[n] === 'busy');
   };
 
   const publish = async ({ feed, ids }: FeedBatch, signal: AbortSignal): Promise<void> => {
@@ -54,8 +53,8 @@ export function createPublish({ store, library, runner, clock, timing, events }:
     if (signal.aborted) return;
     const failure = describe(feed, answer.failure);
     if (!backoffs.retryAfter(feed, failure)) {
-      for (const id of ids)
-        await runner.apply(id, { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } });
+      const refused = { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } } as const;
+      await sideBySide(ids, (id) => runner.apply(id, refused));
     }
     events.emit({ type: 'feed', feed, files: ids.length, failure });
   };

@@ -9,6 +9,7 @@ import type {
   LocalFiles,
   PublishStore,
   PutAwayStore,
+  RetentionStore,
   Receipts,
   VideoHost,
   VideoLibrary,
@@ -22,6 +23,8 @@ import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
 import { createPutAway } from './put-away.ts';
+import { createRetention } from './retention.ts';
+import type { RetentionWorld } from './retention.ts';
 import { createSweep } from './sweep.ts';
 import type { Logger } from '../../log/logger.ts';
 
@@ -31,10 +34,12 @@ export interface RoundSettings {
   readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
   readonly publish: { readonly quietMs: number; readonly atMostMs: number };
   readonly requestsPerHour: number;
+  /** Folders whose rule deletes local files, now or later. */
+  readonly deletesIn: readonly string[];
 }
 
-export interface RoundsWorld {
-  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore & LeftoverStore;
+export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'> {
+  readonly store: FileStore & PublishStore & PutAwayStore & RetentionStore & AmendStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;
@@ -66,12 +71,14 @@ export interface Rounds {
   ring(): void;
   /** Tries again what `after_ready` says about a file; see `PutAway.again`. */
   putAwayAgain(id: string): Promise<boolean | null>;
-  /** Whether every file that cannot be deleted or moved was tried as often as it is due. */
+  /** Whether every file that cannot be deleted or moved was tried as often as it is due, and none is due to be deleted. */
   isPutAwayUpToDate(): boolean;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
   /** Why it takes long to hear of a video, or null. */
   pollTrouble(): string | null;
+  /** How long the service usually processes a video, in milliseconds; null until it is known. */
+  processingMs(): number | null;
   /** Resolves when none runs any more. */
   finished(): Promise<void>;
 }
@@ -89,6 +96,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     timing: () => ({ ...settings().publish, retry: retry() }),
   });
   const putAway = createPutAway({ ...world, retry });
+  const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
   const giveBack = createGiveBack(world);
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
@@ -102,11 +110,13 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('put away', async () => {
         if ((await putAway.run(signal)) > 0) wake();
       });
+      jobs.start('retention', retention.look);
     },
     fell: duplicates.fell,
     startRemote: (signal) => {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));
+      jobs.start('deletions', () => retention.confirm(signal));
       jobs.start('give back', () => giveBack.run(signal));
       jobs.start('doubts', () => doubts.run(signal));
       if (clock.elapsed() < publishAt) return;
@@ -115,8 +125,9 @@ export function createRounds(world: RoundsWorld): Rounds {
     },
     ring: sweep.ring,
     pollTrouble: sweep.trouble,
+    processingMs: sweep.usualMs,
     putAwayAgain: putAway.again,
-    isPutAwayUpToDate: putAway.isUpToDate,
+    isPutAwayUpToDate: () => putAway.isUpToDate() && retention.isUpToDate(),
     start: jobs.start,
     finished: jobs.finished,
   };

@@ -6,6 +6,7 @@ import { deletedOnService } from '../file/reasons.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
 import type { Runner } from '../steps/runner.ts';
+import { sideBySide } from './side-by-side.ts';
 import { nextSweepMs, sweep, tooEarlyMs } from './sweep-requests.ts';
 import type { SweepResult } from './sweep-requests.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -38,6 +39,8 @@ export interface Sweep {
   ring(): void;
   /** Why it takes long to hear of a video, or null. */
   trouble(): string | null;
+  /** How long processing usually takes, in milliseconds; null until it is known. */
+  usualMs(): number | null;
 }
 
 /**
@@ -105,7 +108,7 @@ export function createSweep(world: SweepWorld): Sweep {
     pace(result);
     noteList(result);
     const verdict = await judge(result, signal);
-    for (const facts of processing) await hand(facts, result, verdict);
+    await sideBySide(processing, (facts) => hand(facts, result, verdict));
   };
 
   /** Said when it begins and when it ends, not with every sweep. */
@@ -135,7 +138,7 @@ export function createSweep(world: SweepWorld): Sweep {
       ? null
       : `the service does not list videos (${listFailure.message}): dropcast asks for each one by its id, which takes longer`;
 
-  return { run: sweepIfTime, ring: bell.ring, trouble };
+  return { run: sweepIfTime, ring: bell.ring, trouble, usualMs: () => usualMs };
 }
 
 /** What the failures of a sweep say about the service, and so about the videos. */
