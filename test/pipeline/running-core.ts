@@ -8,6 +8,7 @@ import { rowsOf } from './held-rows.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
 import { someFacts, someVersion } from './some-facts.ts';
+import { someRoom } from './some-room.ts';
 import { TestClock } from './test-clock.ts';
 import type { DropcastEvent } from '../../src/pipeline/events.ts';
 
@@ -47,7 +48,7 @@ export function startCore({ clock, store, service }: ReturnType<typeof outside>,
         hash: async ({ id }) => ({ ok: true, value: id }),
         dispose: async () => ({ ok: true, value: null }),
       },
-      budget: { take: async (_lane, signal) => !signal.aborted },
+      budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
       receipts: { append: async () => undefined },
       rows: rowsOf(store, events),
       events,
@@ -63,7 +64,6 @@ export function startCore({ clock, store, service }: ReturnType<typeof outside>,
       retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },
       poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
       publish: { quietMs: 2_000, atMostMs: minute },
-      requestsPerHour: 1_000,
       deletesIn: ['/inbox'],
     },
   );
