@@ -9,6 +9,7 @@ import type {
   FolderWatcher,
   RefusedPath,
   RootState,
+  RootStore,
   SettlingFile,
   WatchCounts,
   WatchSettings,
@@ -33,6 +34,8 @@ export interface FolderStatus {
 
 export interface FolderWorld extends FolderIntakeWorld {
   readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'>;
+  /** What is remembered of the folders themselves. */
+  readonly roots: RootStore;
   readonly logger: Logger;
   /** In whose name the folders are marked; null: not at all. */
   readonly owner: FolderOwner | null;
@@ -72,6 +75,7 @@ export class WatchedFolder implements AsyncDisposable {
       known: world.ledger,
       logger: world.logger,
       owner: world.owner,
+      roots: world.roots,
     });
   }
 

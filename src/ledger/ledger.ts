@@ -26,6 +26,8 @@ import { openDatabase, requireSound } from './open-database.ts';
 import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
+import { createRoots } from './roots.ts';
+import type { RootRows } from './roots.ts';
 import { createRetentionRows } from './retention.ts';
 import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
@@ -50,6 +52,7 @@ export interface Ledger
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  readonly roots: RootRows;
   /** Local files that are to be deleted later. */
   deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
@@ -139,6 +142,7 @@ function compose({ database, db, sql }: Connection, { stateDir, id, repairs, rep
     repairs,
     claim: claims.claim,
     budget: createBudgetRow(db, commits),
+    roots: createRoots(db),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

@@ -85,6 +85,12 @@ export interface DeletionTable {
   at: number;
 }
 
+/** What is remembered of each watched folder itself, as JSON. */
+export interface RootTable {
+  folder: string;
+  record: string;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
@@ -92,6 +98,7 @@ export interface LedgerTables {
   create_request: CreateRequestTable;
   deletion: DeletionTable;
   identity: IdentityTable;
+  root: RootTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -190,6 +197,7 @@ const migrations: readonly string[] = [
   CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
   `,
   `
+  CREATE TABLE root (folder TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
   CREATE INDEX file_queue ON file (state, ${queueName}, seq) WHERE ${isInLine};
   -- Local files that are deleted later: when, and by how full a disk.
   CREATE INDEX file_later ON file (ended_at + json_extract(after_ready, '$.later.afterMs')) WHERE disposal = 'later';

@@ -10,6 +10,7 @@ import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { recordingEvents, rowsOf } from '../pipeline/held-rows.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
+import { noRoots } from '../watch/no-roots.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { someVersion } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
@@ -75,6 +76,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   });
   const folders = createFolders({
     owner: null,
+    roots: noRoots,
     leftBehind: async () => undefined,
     config: { folders: make(scratch) },
     intake,

@@ -110,6 +110,7 @@ export class Inbox implements AsyncDisposable {
       ledger,
       events,
       owner: null,
+      roots: ledger.roots,
       leftBehind: createLeftBehind({ store: ledger, rows, logger: this.log }),
       logger: this.log,
       broke: unreachable,

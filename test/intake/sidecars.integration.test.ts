@@ -8,6 +8,7 @@ import { WatchedFolder } from '../../src/intake/watched-folder.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { moments } from '../disk/put-away/moments.ts';
 import { recordingEvents } from '../pipeline/held-rows.ts';
+import { noRoots } from '../watch/no-roots.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts, someVersion } from '../pipeline/some-facts.ts';
@@ -61,6 +62,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     logger: silentLogger,
     broke: unused,
     owner: null,
+    roots: noRoots,
     leftBehind: async () => undefined,
     tookIn: () => undefined,
   };
