@@ -283,7 +283,6 @@ function settingsOf(config: Config): ConductorSettings {
     retry: config.retry,
     poll: config.poll,
     publish: config.publish,
-    requestsPerHour: config.service.requestsPerHour,
     deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
   };
 }

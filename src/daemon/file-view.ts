@@ -2,6 +2,7 @@ import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
 import { deletionWords } from './deletion-words.ts';
+import { blockWords, pollWords, publishWords } from './waiting-words.ts';
 import { whyInLine } from './in-line.ts';
 import type { Places } from './in-line.ts';
 
@@ -115,18 +116,21 @@ function waitsFor(daemon: Daemon, facts: Facts, places: Places): string | null {
   if (!workStates.includes(state)) return null;
   const pause = conductor.pause();
   if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
+  if (state === 'awaiting upload') return whyInLine(daemon, facts, places) ?? 'waiting for an upload slot';
+  if (state === 'retrying') return null;
+  const { waiting, blockedMs } = gate.snapshot();
+  const blocked = blockWords({ closedMs: blockedMs });
   if (state === 'queued') {
     const until = conductor.createsWaitUntil();
     if (until !== null) return createsWait(until);
-    const { waiting, blockedUntil } = gate.snapshot();
-    if (waiting === 0) return whyInLine(daemon, facts, places) ?? 'waiting for its turn';
-    const blockedMs = blockedUntil - Date.now();
-    if (blockedMs <= 0) return 'waiting for the hourly request budget';
-    return `rate limited (429); resumes in ${Math.ceil(blockedMs / 1000)} s`;
+    return waiting === 0
+      ? (whyInLine(daemon, facts, places) ?? 'waiting for its turn')
+      : (blocked ?? 'waiting for the hourly request budget');
   }
-  if (state === 'awaiting upload') return whyInLine(daemon, facts, places) ?? 'waiting for an upload slot';
-  if (state === 'processing') return conductor.pollTrouble();
-  return state === 'awaiting publish' ? 'waiting a few seconds to publish several at once' : null;
+  if (blocked !== null) return blocked;
+  if (state === 'awaiting publish') return publishWords(facts, conductor.feedsWaiting(), Date.now());
+  const trouble = conductor.pollTrouble();
+  return trouble && pollWords(trouble, Date.now());
 }
 
 /** Records are created only a little ahead of the uploads. */

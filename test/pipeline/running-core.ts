@@ -8,6 +8,7 @@ import { rowsOf } from './held-rows.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
 import { someFacts, someVersion } from './some-facts.ts';
+import { someRoom } from './some-room.ts';
 import { TestClock } from './test-clock.ts';
 import type { DropcastEvent } from '../../src/pipeline/events.ts';
 
@@ -51,7 +52,7 @@ export function startCore(
         hash: async ({ id }) => ({ ok: true, value: id }),
         dispose: async () => ({ ok: true, value: null }),
       },
-      budget: { take: async (_lane, signal) => !signal.aborted },
+      budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
       receipts: { append: async () => undefined },
       rows: rowsOf(store, events),
       events,

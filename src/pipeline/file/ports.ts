@@ -2,6 +2,7 @@ import type { FileVersion } from './file-version.ts';
 import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
 import type { Queued } from './queue.ts';
+import type { RequestRoom } from '../estimate.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -226,6 +227,8 @@ export type RequestPriority = 'finish' | 'create' | 'poll';
 export interface Budget {
   /** Resolves with true when the request may go, with false when the signal came first. */
   take(priority: RequestPriority, signal: AbortSignal): Promise<boolean>;
+  /** Requests that may leave, and when. */
+  room(): RequestRoom;
 }
 
 /** What must outlive even the ledger: enough to rebuild who has which video. On disk when its promise resolves. */
