@@ -69,6 +69,8 @@ export interface FolderConfig {
   readonly rescanMs: number;
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
+  /** What becomes of the files that lie in the folder when dropcast watches it for the first time. */
+  readonly existing: 'upload' | 'ignore' | 'adopt';
   readonly afterReady: AfterReady;
   readonly rules: readonly Rule[];
 }

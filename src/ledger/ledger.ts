@@ -4,6 +4,7 @@ import type {
   AmendStore,
   Claims,
   FileStore,
+  FirstStartStore,
   IntakeStore,
   LeftoverStore,
   PublishStore,
@@ -16,6 +17,7 @@ import { createBudgetRow } from './budget.ts';
 import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
+import { createFirstStarts } from './first-starts.ts';
 import { createFiles } from './files.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
@@ -43,6 +45,7 @@ export interface Ledger
     AmendStore,
     IntakeStore,
     LeftoverStore,
+    FirstStartStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
@@ -119,6 +122,7 @@ function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, i
       ...createFiles(db),
       ...createArrivals(db),
       ...createRounds(db),
+      ...createFirstStarts(db),
       ...createRetentionRows(db),
       ...createLeftovers(db),
       ...createView(db),

@@ -8,6 +8,8 @@ import type {
   Claims,
   FeedBatch,
   FileStore,
+  FirstStartRecord,
+  FirstStartStore,
   IntakeStore,
   LeftoverStore,
   PublishStore,
@@ -24,6 +26,7 @@ type Stores = FileStore &
   RetentionStore &
   AmendStore &
   IntakeStore &
+  FirstStartStore &
   LeftoverStore;
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
@@ -37,6 +40,7 @@ export class MemoryStore implements Stores {
 
   readonly #now: () => number;
   readonly #asked = new Map<string, UnansweredCreate>();
+  readonly #firstStarts = new Map<string, FirstStartRecord>();
   readonly #deletions = new Map<string, number>();
 
   /** @param now epoch milliseconds */
@@ -239,6 +243,14 @@ export class MemoryStore implements Stores {
     for (const token of suspectsOf(facts))
       if (!this.#asked.has(token))
         this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
+  }
+
+  async firstStart(folder: string): Promise<FirstStartRecord | null> {
+    return this.#firstStarts.get(folder) ?? null;
+  }
+
+  async saveFirstStart(folder: string, record: FirstStartRecord): Promise<void> {
+    this.#firstStarts.set(folder, record);
   }
 
   pathsNamed(folder: string, stem: string): Promise<readonly string[]> {
