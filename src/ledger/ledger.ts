@@ -3,6 +3,7 @@ import type {
   AmendStore,
   Claims,
   FileStore,
+  FirstStartStore,
   IntakeStore,
   LeftoverStore,
   PublishStore,
@@ -18,6 +19,7 @@ import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import { connectTo } from './connection.ts';
 import type { Connection } from './connection.ts';
+import { createFirstStarts } from './first-starts.ts';
 import { createFiles } from './files.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
@@ -49,6 +51,7 @@ export interface Ledger
     AmendStore,
     IntakeStore,
     LeftoverStore,
+    FirstStartStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
@@ -129,6 +132,7 @@ function compose({ database, db, sql }: Connection, { stateDir, id, repairs, rep
       ...createQueues(db),
       ...createArrivals(db, commits),
       ...createRounds(db),
+      ...createFirstStarts(db),
       ...createRetentionRows(db),
       ...createLeftovers(db),
       ...createView(db),

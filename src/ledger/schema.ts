@@ -91,6 +91,14 @@ export interface RootTable {
   record: string;
 }
 
+/** One row for each folder that dropcast ever wanted to watch: see `FirstStartRecord`. */
+export interface FirstStartTable {
+  folder: string;
+  asked_ns: string;
+  began_ns: string | null;
+  is_over: number;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
@@ -99,6 +107,7 @@ export interface LedgerTables {
   deletion: DeletionTable;
   identity: IdentityTable;
   root: RootTable;
+  first_start: FirstStartTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -202,6 +211,9 @@ const migrations: readonly string[] = [
   -- Local files that are deleted later: when, and by how full a disk.
   CREATE INDEX file_later ON file (ended_at + json_extract(after_ready, '$.later.afterMs')) WHERE disposal = 'later';
   CREATE INDEX file_crowding ON file (folder, json_extract(after_ready, '$.later.whenFull'), ended_at) WHERE disposal = 'later';
+  -- Folders that were watched before were all started with 'upload'.
+  CREATE TABLE first_start (folder TEXT PRIMARY KEY, asked_ns TEXT NOT NULL, began_ns TEXT, is_over INTEGER NOT NULL) STRICT;
+  INSERT INTO first_start SELECT DISTINCT folder, '0', '0', 1 FROM file;
   `,
 ];
 

@@ -41,6 +41,8 @@ export interface CompleteFile {
 export interface SettlingFile {
   readonly folder: string;
   readonly path: string;
+  readonly kind: FileKind;
+  readonly version: FileVersion;
   /** Bytes. */
   readonly size: number;
   /** What the file waits for, in words: `unchanged for 3.2 of 5 s`. */

@@ -231,6 +231,7 @@ export function folderConfig(path: string, other: Partial<FolderConfig> = {}): F
     rescanMs: 600_000,
     onDuplicate: 'skip',
     onChange: 'upload',
+    existing: 'upload',
     afterReady: { kind: 'keep' },
     rules: [
       {

@@ -201,6 +201,23 @@ export interface IntakeStore {
   unrouted(): Promise<readonly Facts[]>;
 }
 
+/** How far the first start of a folder is. Times are nanoseconds since the epoch, by the clock of the folder's file system. */
+export interface FirstStartRecord {
+  /** When dropcast wanted to watch it for the first time. */
+  readonly askedNs: bigint;
+  /** When it was there for the first time; null while it never was. */
+  readonly beganNs: bigint | null;
+  /** Every file that was there then has its row. */
+  readonly isOver: boolean;
+}
+
+/** The durable records of first starts, by folder. */
+export interface FirstStartStore {
+  /** Null: dropcast never wanted to watch it. */
+  firstStart(folder: string): Promise<FirstStartRecord | null>;
+  saveFirstStart(folder: string, record: FirstStartRecord): Promise<void>;
+}
+
 /** Where a file is now, and which version of it. */
 export interface FileAt {
   /** Relative to its folder. */
