@@ -92,7 +92,8 @@ function outlookLine({ limited_by: limit, why, done_at: doneAt }: NonNullable<St
 }
 
 function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {
-  const word = isFine({ state }) ? state : paint('yellow', `${state}: ${escapeControls(why ?? '')}`, colour);
+  const text = why === null ? state : `${state}: ${escapeControls(why)}`;
+  const word = isFine({ state }) ? text : paint('yellow', text, colour);
   const left = [
     paths.ignored > 0 ? `, ${paths.ignored} ignored` : '',
     paths.refused > 0 ? `, ${paths.refused} refused` : '',
