@@ -34,6 +34,7 @@ function open() {
     local: {
       check: async () => local.away,
       hash: async () => ({ ok: true, value: 'aa' }),
+      checksums: async () => [],
       dispose: async () => ({ ok: true, value: null }),
     },
     budget: { take: async (_lane, signal) => !signal.aborted },

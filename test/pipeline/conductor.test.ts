@@ -61,6 +61,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
+        checksums: async () => [],
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted },
@@ -98,6 +99,7 @@ describe('files of the same content', () => {
   const local: ConductorWorld['local'] = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'same' }),
+    checksums: async () => [],
     dispose: async () => ({ ok: true, value: null }),
   };
 
@@ -175,6 +177,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'f_1' }),
+        checksums: async () => [],
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -189,6 +192,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'same' }),
+        checksums: async () => [],
         dispose: async () => ({ ok: true, value: null }),
       },
     });

@@ -44,6 +44,7 @@ export function startCore({ clock, store, service }: ReturnType<typeof outside>,
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
+        checksums: async () => [],
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted },
