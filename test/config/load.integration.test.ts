@@ -66,6 +66,7 @@ describe('a configuration that is right', () => {
             description: null,
             tags: [],
             publish: [],
+            priority: 'normal',
           },
         ],
       },
