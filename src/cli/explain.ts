@@ -131,7 +131,7 @@ function describe({
 
 function sentLines({ route, fromSidecar }: Explanation, it: string): readonly string[] {
   if (route.kind === 'held') return [`${it} would be held: ${route.why}`];
-  const { channel, title, description, tags, publish } = route.plan;
+  const { channel, title, description, tags, publish, priority } = route.plan;
   const origin = (key: (typeof fromSidecar)[number]): string => (fromSidecar.includes(key) ? '   (sidecar)' : '');
   return [
     `${it} would be sent with`,
@@ -140,6 +140,7 @@ function sentLines({ route, fromSidecar }: Explanation, it: string): readonly st
     `  description  ${description === null ? '-' : escapeControls(description)}${origin('description')}`,
     `  tags         ${escapeControls(tags.join(', ')) || '-'}${origin('tags')}`,
     `  feeds        ${escapeControls(publish.join(', ')) || '-'}${origin('publish')}`,
+    `  priority     ${priority ?? 'normal'}`,
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { Daemon } from '../daemon/daemon.ts';
-import { createsWait } from '../daemon/file-view.ts';
+import { createsWait, viewOf } from '../daemon/file-view.ts';
 import type { Summary } from '../daemon/summary.ts';
-import { filesOf } from '../daemon/view.ts';
+import { RunTally } from './run-tally.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import { basename } from 'node:path';
@@ -15,8 +15,11 @@ import type { Shell } from './shell.ts';
 /** How often the progress is updated, milliseconds. */
 const everyMs = 200;
 
-/** Most files shown; the totals count all. */
-const mostFiles = 100_000;
+/** Files shown that wait and have not changed; the others are only counted. */
+const mostWaiting = 20;
+
+/** More than any run has. */
+const allFiles = 10_000_000;
 
 /** Why it ended. `stuck`: key, account, disk or network, which only a person can fix. */
 export type WatchEnd = { readonly is: 'idle' | 'stopped' } | { readonly is: 'stuck'; readonly why: string };
@@ -34,11 +37,15 @@ export async function watchUntilIdle(
   { since, offlineMs }: { readonly since: number; readonly offlineMs: number },
 ): Promise<WatchEnd> {
   const report = pauseReporter((text) => progress.line(text));
+  const tally = new RunTally(since);
+  const stopListening = daemon.events.listen((event) => tally.note(event));
   try {
+    tally.begin(await daemon.ledger.list({ since, limit: allFiles }));
     while (!shell.stopping.aborted) {
-      progress.update(await progressOf(daemon, since));
+      progress.update(progressOf(daemon, tally));
       if (await daemon.isIdle()) {
-        progress.update(await progressOf(daemon, since));
+        await catchUp(tally, daemon);
+        progress.update(progressOf(daemon, tally));
         return { is: 'idle' };
       }
       const wait = waitOf(daemon.conductor, await daemon.summary(), offlineMs);
@@ -48,7 +55,16 @@ export async function watchUntilIdle(
     }
     return { is: 'stopped' };
   } finally {
+    stopListening();
     progress.finish();
+  }
+}
+
+/** News comes after its row is written: of the last ones it may be still to come. */
+async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Promise<void> {
+  for (const before of tally.active()) {
+    const facts = await ledger.load(before.id);
+    if (facts !== null) tally.note({ type: 'file', before, facts, note: null });
   }
 }
 
@@ -94,26 +110,43 @@ export function openProgress(shell: Shell): { readonly progress: Progress; reado
   return { progress, lines: lineStream(progress) };
 }
 
-async function progressOf(daemon: Daemon, since: number): Promise<ProgressView> {
-  const { files: ours, settling } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: mostFiles });
+function progressOf(daemon: Daemon, tally: RunTally): ProgressView {
+  const settling = daemon.folders.settling();
+  const files = shownOf(daemon, tally);
+  const { sentBytes, totalBytes, total, ...counts } = tally.totals();
   const gate = daemon.gate.snapshot();
-  const count = (...states: string[]): number => ours.filter(({ state }) => states.includes(state)).length;
   return {
-    files: [...settling.map(settlingProgress), ...ours.toReversed().map(fileProgress)],
+    files: [...settling.slice(0, mostWaiting).map(settlingProgress), ...files.map(fileProgress)],
+    more:
+      Math.max(0, settling.length - mostWaiting) +
+      tally.active().size -
+      files.filter(({ times }) => times.ended === null).length,
     totals: {
-      done: count('done', 'skipped'),
-      failed: count('failed'),
-      held: count('held'),
-      total: ours.filter(({ state }) => state !== 'vanished' && state !== 'superseded').length + settling.length,
-      sentBytes: sum(ours.map(sentOf)),
-      totalBytes: sum(ours.filter(isSent).map(({ size }) => size)) + sum(settling.map(({ size }) => size)),
+      ...counts,
+      total: total + settling.length,
+      sentBytes: sentBytes + sum(daemon.conductor.uploads().map((upload) => upload.sentBytes)),
+      totalBytes: totalBytes + sum(settling.map(({ size }) => size)),
     },
-    requests: {
-      used: gate.used,
-      limit: gate.limit,
-      waitingUntil: monotonic(gate.blockedUntil),
-    },
+    requests: { used: gate.used, limit: gate.limit, waitingUntil: monotonic(gate.blockedUntil) },
   };
+}
+
+/** Files that changed since the last frame or that a step works on, and the first of those that wait: in the order in which they came. */
+function shownOf(daemon: Daemon, tally: RunTally): readonly FileView[] {
+  const active = tally.active();
+  const shown = new Map(tally.takeChanged().map((facts) => [facts.id, facts]));
+  for (const id of daemon.rows.held()) {
+    const facts = active.get(id);
+    if (facts !== undefined) shown.set(id, facts);
+  }
+  let waiting = 0;
+  for (const facts of active) {
+    if (waiting === mostWaiting) break;
+    if (!shown.has(facts.id)) shown.set(facts.id, facts);
+    waiting += 1;
+  }
+  const byArrival = [...shown.values()].toSorted((one, other) => one.discoveredAt - other.discoveredAt);
+  return byArrival.map((facts) => viewOf(daemon, facts));
 }
 
 /** Converts a wall-clock time to the monotonic clock of the display; null when it has passed. */
@@ -144,14 +177,8 @@ function fileProgress(file: FileView): ProgressView['files'][number] {
   };
 }
 
-/** Whether this file is or was to be uploaded. */
-function isSent(file: FileView): boolean {
-  return file.source_url === null && !['held', 'skipped', 'vanished', 'superseded'].includes(file.state);
-}
-
-function sentOf(file: FileView): number {
-  if (!isSent(file)) return 0;
-  return file.times.uploaded === null ? (file.sent ?? 0) : file.size;
+function sentOf({ times, sent, size }: FileView): number {
+  return times.uploaded === null ? (sent ?? 0) : size;
 }
 
 function sum(numbers: readonly number[]): number {

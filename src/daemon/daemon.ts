@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
+import { diskOf } from '../disk/disk-of.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
@@ -15,7 +16,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
-import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
+import type { Conductor } from '../pipeline/conductor.ts';
+import type { ConductorSettings } from '../pipeline/parts.ts';
 import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
@@ -46,6 +48,7 @@ export interface Daemon extends AsyncDisposable {
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'hold'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
+  readonly events: Pick<EventStream, 'listen'>;
   config(): Config;
   /** Applies a configuration that was checked. Files on their way keep their rule. */
   reload(config: Config): Promise<void>;
@@ -160,6 +163,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       events,
       clock,
       logger,
+      diskOf,
       newToken: () => randomBytes(16).toString('hex'),
     },
     settingsOf(config),
@@ -203,6 +207,7 @@ class RunningDaemon implements Daemon {
   readonly rows: Rows;
   readonly folders: Folders;
   readonly gate: Gate;
+  readonly events: EventStream;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
   readonly #world: RunningWorld;
@@ -221,6 +226,7 @@ class RunningDaemon implements Daemon {
     this.rows = world.rows;
     this.folders = world.folders;
     this.gate = world.service.gate;
+    this.events = world.events;
     this.summary = createSummary({ ...world, gate: this.gate });
     this.outlook = createOutlook({ ...world, gate: this.gate, config: () => this.#config });
   }
@@ -269,8 +275,14 @@ class RunningDaemon implements Daemon {
 function settingsOf(config: Config): ConductorSettings {
   return {
     uploads: config.uploads.concurrency,
+    folderUploads: new Map(
+      config.folders.flatMap(({ path, uploads }): [string, number][] =>
+        uploads === undefined ? [] : [[path, uploads]],
+      ),
+    ),
     retry: config.retry,
     poll: config.poll,
     publish: config.publish,
+    deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
   };
 }

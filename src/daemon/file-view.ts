@@ -2,6 +2,7 @@ import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
 import { blockWords, pollWords, publishWords } from './waiting-words.ts';
+import { deletionWords } from './deletion-words.ts';
 
 /** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
 export interface FileView {
@@ -74,7 +75,7 @@ function fileView(facts: Facts, live?: Live): FileView {
     sha256: facts.sha256,
     attempts: facts.attempts,
     not_before: facts.notBefore,
-    why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? null,
+    why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? deletionWords(facts),
     code: facts.lastFailure?.code ?? null,
     local: facts.disposal,
     times: {

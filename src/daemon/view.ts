@@ -1,4 +1,4 @@
-import type { PutAwayStore } from '../pipeline/file/ports.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { HistoryLine, LedgerView } from '../ledger/view.ts';
 import { suspectsOf as tokensOf } from '../pipeline/file/facts.ts';
 import { suspectsOf } from './suspects.ts';
@@ -47,6 +47,8 @@ export interface StatusView {
   readonly needs_you: readonly FileView[];
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
+  /** Local files that are to be deleted later; `next_at` (epoch milliseconds) is null when only a full disk makes any of them go. */
+  readonly deletions: { readonly files: number; readonly next_at: number | null };
   /** No file gets a record before this time (epoch milliseconds), because too many create requests had no usable answer. */
   readonly creates_wait_until: number | null;
 }
@@ -73,7 +75,7 @@ const stepStates: ReadonlyMap<string, string> = new Map([
 ]);
 const mostRows = 1_000_000;
 
-type StatusLedger = LedgerView & SuspectLedger & Pick<PutAwayStore, 'waitingForDisk'>;
+type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'waitingForDisk' | 'deletions'>;
 
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
@@ -82,6 +84,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
   const working = await ledger.list({ states: workStates, limit: 1_000 });
   const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
   const left = await ledger.waitingForDisk(mostListed);
+  const deletions = await ledger.deletions();
   const gate = daemon?.gate.snapshot();
   const pause = daemon?.conductor.pause() ?? null;
   const outlook = daemon === null ? null : await daemon.outlook();
@@ -110,6 +113,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     working: working.slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
+    deletions: { files: deletions.files, next_at: deletions.nextAt },
     creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };
 }
@@ -155,7 +159,7 @@ export function needsPerson({ state, local }: Pick<FileView, 'state' | 'local'>)
  * @param isThere whether something still lies at that path of a folder
  */
 export async function leftForYou(
-  ledger: Pick<LedgerView, 'list'> & Pick<PutAwayStore, 'waitingForDisk'>,
+  ledger: Pick<LedgerView, 'list'> & Pick<Ledger, 'waitingForDisk'>,
   still: { readonly folders: readonly string[]; readonly before: number },
   isThere: (folder: string, path: string) => Promise<boolean>,
 ): Promise<readonly FileView[]> {

@@ -148,8 +148,8 @@ async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: 
   const change = ({ disposal }: Facts): Partial<Facts> => ({
     folder,
     path,
-    // Moved after `done`, by us just before a crash or by a person: nothing is left to put away.
-    disposal: disposal === null || disposal === 'kept' ? disposal : 'moved',
+    // Moved after `done`, by us just before a crash or by a person: nothing is left to put away. What is deleted later, still is.
+    disposal: disposal === null || disposal === 'kept' || disposal === 'later' ? disposal : 'moved',
   });
   const now = await patch(facts, change, `renamed from ${facts.path}`, world);
   if (now === null) return 'busy';
@@ -182,12 +182,18 @@ async function keep(
   const { runner } = world;
   // A chmod of a whole folder is nothing for the log, nor for the history of each of its files.
   const isNews = !looksTheSame(facts.version, version);
-  const change = (now: Facts): Partial<Facts> => (isGivenUp(now) ? {} : { version });
+  const change = (now: Facts): Partial<Facts> => {
+    if (isGivenUp(now)) return {};
+    // Somebody still works with it.
+    return isNews && now.disposal === 'later' ? { version, disposal: 'kept', why: keptBecauseTouched } : { version };
+  };
   const now = await patch(facts, change, isNews ? note : undefined, world);
   if (now === null || isGivenUp(now)) return 'busy';
   if (isBackAsSent(now)) await runner.apply(now.id, { type: 'RETRY' });
   return isNews ? as : 'known';
 }
+
+const keptBecauseTouched = 'kept: it was touched after it was done';
 
 /** It failed only because the content that was sent was not to be found any more; it is. */
 function isBackAsSent({ end, lastFailure }: Facts): boolean {

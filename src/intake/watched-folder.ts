@@ -68,7 +68,7 @@ export class WatchedFolder implements AsyncDisposable {
         leftBehind: world.leftBehind,
         root: (_, state) => this.#changed(state),
       },
-      known: { known: (name) => world.ledger.known(name) },
+      known: world.ledger,
       logger: world.logger,
       owner: world.owner,
     });

@@ -1,5 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type {
   AmendStore,
   Claims,
@@ -8,6 +7,8 @@ import type {
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
+  RetentionStore,
 } from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
@@ -15,15 +16,20 @@ import { createBudgetRow } from './budget.ts';
 import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
+import { connectTo } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { createFiles } from './files.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
 import { openDatabase, requireSound } from './open-database.ts';
+import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
+import { createRetentionRows } from './retention.ts';
+import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
-import { dialectOf } from './sqlite-dialect.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
@@ -33,15 +39,19 @@ import type { LedgerView } from './view.ts';
 export interface Ledger
   extends
     FileStore,
+    QueueStore,
     Claims,
     PublishStore,
     PutAwayStore,
+    RetentionStore,
     AmendStore,
     IntakeStore,
     LeftoverStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  /** Local files that are to be deleted later. */
+  deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
   readonly id: string;
   /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
@@ -78,18 +88,19 @@ export async function openLedger(stateDir: string, onRepair?: (what: string) => 
   await isLedgerThere(stateDir);
   const path = ledgerPath(stateDir);
   const database = await openDatabase(path);
-  const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
+  const connection = connectTo(database);
+  const { db } = connection;
   try {
-    const repairs = await repairRows(database, db, stateDir);
+    const repairs = await repairRows(connection, stateDir);
     if (repairs.length > 0) await requireSound(database, path);
-    const strange = await catchUp(db, stateDir);
+    const strange = await catchUp(connection, stateDir);
     await settleRequests(db);
     const id = await identityOf(db, await readLedgerId(stateDir));
     await writeLedgerId(stateDir, id);
     const repair = async (): Promise<void> => {
-      for (const what of await repairRows(database, db, stateDir)) onRepair?.(what);
+      for (const what of await repairRows(connection, stateDir)) onRepair?.(what);
     };
-    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id, repair });
+    return compose(connection, { stateDir, repairs: [...repairs, ...strange], id, repair });
   } catch (error) {
     await db.destroy();
     throw await explainOpening(error, path);
@@ -107,9 +118,18 @@ interface Opened extends Pick<Ledger, 'id' | 'repairs'> {
   repair(): Promise<void>;
 }
 
-function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, id, repairs, repair }: Opened): Ledger {
+function compose({ database, db, sql }: Connection, { stateDir, id, repairs, repair }: Opened): Ledger {
+  const commits = createGroupCommit(sql);
   const ports = mending(
-    { ...createFiles(db), ...createArrivals(db), ...createRounds(db), ...createLeftovers(db), ...createView(db) },
+    {
+      ...createFiles(db, commits),
+      ...createQueues(db),
+      ...createArrivals(db, commits),
+      ...createRounds(db),
+      ...createRetentionRows(db),
+      ...createLeftovers(db),
+      ...createView(db),
+    },
     repair,
   );
   const claims = createClaims(ports.load);
@@ -118,7 +138,7 @@ function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, i
     id,
     repairs,
     claim: claims.claim,
-    budget: createBudgetRow(db),
+    budget: createBudgetRow(db, commits),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

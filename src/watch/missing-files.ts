@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Logger } from '../log/logger.ts';
-import { lookOf } from '../pipeline/file/file-version.ts';
+import { lookKey } from '../pipeline/file/file-version.ts';
 import type { MonotonicClock } from './clock.ts';
 import { SLOW_RECHECK_MS } from './completeness.ts';
 import type { Inventory } from './inventory.ts';
@@ -66,7 +66,9 @@ export class MissingFiles implements AsyncDisposable {
     const isReportable = (path: string): boolean => {
       const waiting = inventory.waiting.get(path);
       // Being offered, or on its way to a new path: the next scan asks again.
-      return waiting === undefined ? !arriving.has(lookOf(inventory.taken.get(path) ?? '')) : !waiting.busy;
+      if (waiting !== undefined) return !waiting.busy;
+      const version = inventory.taken.get(path);
+      return version === undefined || !arriving.has(lookKey(version));
     };
     await this.#limit.map(missing.filter(isReportable), (path) => this.#tell(path));
   }
@@ -79,9 +81,9 @@ export class MissingFiles implements AsyncDisposable {
 
   async #tell(path: string): Promise<void> {
     const { inventory, settler, gone } = this.#options;
-    const key = inventory.taken.get(path);
+    const version = inventory.taken.get(path);
     settler.forget(path);
-    if (key === undefined) return;
+    if (version === undefined) return;
     try {
       await gone(path);
       this.#rejections.taken();
@@ -89,7 +91,7 @@ export class MissingFiles implements AsyncDisposable {
       settler.hint(path);
     } catch (error) {
       this.#rejections.rejected(path, SLOW_RECHECK_MS, error);
-      inventory.taken.set(path, key);
+      inventory.taken.set(path, version);
       // Not at once: the sink may be busy with the file for hours.
       settler.hint(path, SLOW_RECHECK_MS);
     }

@@ -79,9 +79,17 @@ export interface RefusedPath {
   readonly why: string;
 }
 
+export interface KnownFile {
+  readonly path: string;
+  readonly version: FileVersion;
+  /** Of its row; see `FolderWatcher.becomes`. */
+  readonly state: string;
+}
+
 /** What the ledger has of a folder: offered again only when changed, reported gone when missing. */
 export interface KnownFiles {
-  known(folder: string): Promise<Iterable<{ readonly path: string; readonly version: FileVersion }>>;
+  /** Tells each; of several versions of a path the last counts. */
+  known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
 }
 
 /** Every path seen is in exactly one bucket: `seen` is the sum of the others. A directory left alone counts as one path. */

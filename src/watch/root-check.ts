@@ -1,8 +1,15 @@
 import { join } from 'node:path';
 import { opendir, stat } from 'node:fs/promises';
 import { linkOfOthers, whyRefusedLink } from '../config/links.ts';
-import { lookKey, lookOf } from '../pipeline/file/file-version.ts';
+import { looksTheSame } from '../pipeline/file/file-version.ts';
+import type { ContentVersion } from '../pipeline/file/file-version.ts';
 import { errnoOf, lookAt } from './path-entry.ts';
+
+/** Path → version. */
+export interface KnownVersions {
+  readonly size: number;
+  entries(): IteratorObject<readonly [path: string, version: ContentVersion]>;
+}
 
 export type RootVerdict = { readonly isSound: true } | { readonly isSound: false; readonly why: string };
 
@@ -37,9 +44,9 @@ export class RootCheck {
    * are still accepted, because somebody may simply have cleared the old ones away.
    *
    * @param devices of the known files
-   * @param known path → version key
+   * @param known path → version
    */
-  async begin(devices: ReadonlySet<string>, known: ReadonlyMap<string, string>): Promise<RootVerdict> {
+  async begin(devices: ReadonlySet<string>, known: KnownVersions): Promise<RootVerdict> {
     const found = await deviceOf(this.#path);
     if ('why' in found) {
       // Whichever of the known devices comes later is the right one; with several the files decide.
@@ -51,8 +58,8 @@ export class RootCheck {
     return { isSound: true };
   }
 
-  /** @param known path → version key of the files seen before */
-  async again(known: ReadonlyMap<string, string>): Promise<RootVerdict> {
+  /** @param known path → version of the files seen before */
+  async again(known: KnownVersions): Promise<RootVerdict> {
     const found = await deviceOf(this.#path);
     if ('why' in found) return { isSound: false, why: found.why };
     if (found.device === this.#device) return { isSound: true };
@@ -64,10 +71,10 @@ export class RootCheck {
     return { isSound: false, why: ANOTHER_DEVICE };
   }
 
-  async #hasOneOf(known: ReadonlyMap<string, string>): Promise<boolean> {
-    for (const [path, key] of known.entries().take(MOST_FILES_ASKED)) {
+  async #hasOneOf(known: KnownVersions): Promise<boolean> {
+    for (const [path, version] of known.entries().take(MOST_FILES_ASKED)) {
       const entry = await lookAt(join(this.#path, path));
-      if (entry.is === 'file' && lookKey(entry.version) === lookOf(key)) return true;
+      if (entry.is === 'file' && looksTheSame(entry.version, version)) return true;
     }
     return false;
   }

@@ -2,7 +2,7 @@ import type { MonotonicClock } from './clock.ts';
 import type { Inventory } from './inventory.ts';
 import type { RootState } from './ports.ts';
 import { RootCheck } from './root-check.ts';
-import type { RootVerdict } from './root-check.ts';
+import type { KnownVersions, RootVerdict } from './root-check.ts';
 import type { RootClaim } from './root-claim.ts';
 
 export interface RootOptions {
@@ -56,9 +56,9 @@ export class Root {
    * The first look.
    *
    * @param devices of the known files
-   * @param known path → version key
+   * @param known path → version
    */
-  async begin(devices: ReadonlySet<string>, known: ReadonlyMap<string, string>): Promise<void> {
+  async begin(devices: ReadonlySet<string>, known: KnownVersions): Promise<void> {
     const verdict = await this.#held(await this.#check.begin(devices, known));
     if (verdict.isSound) this.thaw();
     else this.freeze(verdict.why);

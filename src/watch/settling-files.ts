@@ -1,4 +1,4 @@
-import { versionKey, isUntouched } from '../pipeline/file/file-version.ts';
+import { isUntouched } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { MonotonicClock } from './clock.ts';
 import type { Wait } from './completeness.ts';
@@ -40,7 +40,7 @@ export class SettlingFiles {
       known.disturbed ||= !isUntouched(known.version, version);
       return;
     }
-    if (taken.get(path) === versionKey(version)) {
+    if (taken.isSame(path, version)) {
       this.drop(path);
       return;
     }
@@ -76,7 +76,7 @@ export class SettlingFiles {
 
   /** The sink has the file. */
   took(file: WaitingFile): void {
-    this.#inventory.taken.set(file.path, versionKey(file.version));
+    this.#inventory.taken.set(file.path, file.version);
     if (this.#inventory.waiting.get(file.path) === file) this.drop(file.path);
     if (file.disturbed) this.hint(file.path);
   }

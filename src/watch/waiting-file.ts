@@ -54,7 +54,7 @@ export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: numb
   return true;
 }
 
-/** How long it has to stay unchanged: `settleMs`, but three times the longest pause of its writer, up to a minute. */
+/** How long it has to stay unchanged: `settleMs`, but three times the longest pause of its writer, up to five minutes. */
 export function requiredMs(file: WaitingFile, settleMs: number): number {
   return Math.max(settleMs, Math.min(3 * file.longestGapMs, LONGEST_LEARNED_WAIT_MS));
 }
@@ -69,7 +69,13 @@ export function whyItWaits(file: WaitingFile, settleMs: number, nowMs: number): 
   if (file.why !== null) return file.why;
   const required = requiredMs(file, settleMs);
   const passed = Math.min(nowMs - file.sinceMs, required);
-  return `unchanged for ${(passed / 1000).toFixed(1)} of ${Number((required / 1000).toFixed(1))} s`;
+  const paused = required > settleMs ? ` (its writer paused ${seconds(file.longestGapMs)} s before)` : '';
+  return `unchanged for ${(passed / 1000).toFixed(1)} of ${seconds(required)} s${paused}`;
 }
 
-const LONGEST_LEARNED_WAIT_MS = 60_000;
+function seconds(ms: number): number {
+  return Number((ms / 1000).toFixed(1));
+}
+
+/** A writer that paused for an hour is not given three hours: if it comes back, its file is sent again. */
+const LONGEST_LEARNED_WAIT_MS = 300_000;

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { versionKey } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
@@ -112,6 +112,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     openEvents: open,
     leastReopenMs: Math.min(folder.rescanMs, IMPAIRED_MS),
     scanSoon,
+    scanNamesSoon: () => schedule.namesSoon(),
     hint: (path) => {
       if (!refused.covers(path)) settler.hint(path);
     },
@@ -142,6 +143,9 @@ function scanInterval({ watch, rescanMs }: WatchSettings, isImpaired: boolean): 
 const POLLING_MS = 5000;
 /** While the folder is away or events are missing. */
 const IMPAIRED_MS = 15_000;
+
+/** Known files that may tell whether the folder is the one it was. */
+const ASKED_AT_START = 10_000;
 
 /** Owns all parts: disposing of it ends their timers, watches and work. */
 class Watcher implements FolderWatcher {
@@ -216,19 +220,22 @@ class Watcher implements FolderWatcher {
   async #begin(): Promise<void> {
     const { folder, known, logger, inventory, root } = this.#parts;
     const devices = new Set<string>();
-    const files = new Map<string, string>();
-    for (const { path, version } of await known.known(folder.path)) {
-      const key = versionKey(version);
-      files.set(path, key);
+    const files = new Map<string, FileVersion>();
+    let count = 0;
+    await known.known(folder.path, ({ path, version, state }) => {
+      count += 1;
       devices.add(version.dev);
+      if (files.size < ASKED_AT_START) files.set(path, version);
       // What was put away is not looked at again: it only helps to recognise the folder.
-      if (!folder.leavesOut(dirname(path))) inventory.taken.set(path, key);
-    }
+      if (folder.leavesOut(dirname(path))) return;
+      inventory.taken.set(path, version);
+      inventory.taken.setState(path, state);
+    });
     await root.begin(devices, files);
     if (!root.isDoubtful) return;
     logger.warn('the folder is on another device than before and has none of the known files: is it mounted?', {
       folder: folder.path,
-      known: files.size,
+      known: count,
     });
   }
 }

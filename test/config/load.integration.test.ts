@@ -65,6 +65,7 @@ describe('a configuration that is right', () => {
             description: null,
             tags: [],
             publish: [],
+            priority: 'normal',
           },
         ],
       },

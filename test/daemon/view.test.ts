@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
+import { deletionWords } from '../../src/daemon/deletion-words.ts';
 import { viewOf } from '../../src/daemon/file-view.ts';
 import { filesOf } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
@@ -86,6 +87,28 @@ test.for([
 ] as const)('a finished file says where its local file is: %j %s', ([afterReady, id, why]) => {
   const facts = someFacts({ ...ready, id, end: 'done', disposal: 'pending', afterReady });
   expect(viewOf(daemon, facts).why).toBe(why);
+});
+
+describe('a finished file whose local file is deleted later', () => {
+  const day = 86_400_000;
+  const doneAt = new Date(2026, 10, 22, 14, 0).getTime();
+  const now = new Date(2026, 10, 23).getTime();
+  test.for([
+    [{ afterMs: 7 * day, whenFull: 85 }, 'will be deleted on 29 Nov 14:00, or when the disk is 85 % full'],
+    [{ afterMs: 60 * day, whenFull: null }, 'will be deleted on 21 Jan 2027 14:00'],
+    [{ afterMs: null, whenFull: 90 }, 'will be deleted when the disk is 90 % full'],
+  ] as const)('says when: %j', ([later, words]) => {
+    const facts = someFacts({
+      ...ready,
+      end: 'done',
+      endedAt: doneAt,
+      disposal: 'later',
+      afterReady: { kind: 'delete', later },
+    });
+    expect(deletionWords(facts, now)).toBe(words);
+    expect(viewOf(null, facts)).toMatchObject({ local: 'later', why: expect.stringMatching(/^will be deleted/) });
+    expect(viewOf(null, { ...facts, disposal: 'deleted' }).why).toBeNull();
+  });
 });
 
 test('only files that have yet to be sent wait for an upload host', () => {

@@ -77,9 +77,10 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     config: { folders: make(scratch) },
     intake,
     ledger: {
-      known: async (folder) => {
+      known: async (folder, tell) => {
         await onKnown?.();
-        return store.rows.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
+        const rows = store.rows.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
+        for (const facts of rows) tell({ ...facts, state: stateOf(facts) });
       },
       atPath: (folder, path) => store.atPath(folder, path),
       pathsNamed: (folder, stem) => store.pathsNamed(folder, stem),

@@ -313,13 +313,31 @@ describe('an arrival', () => {
   test.each([
     ['by us', { disposal: 'pending' as const }],
     ['by a person', { disposal: 'kept' as const }],
+    ['by a person, and is to be deleted later,', { disposal: 'later' as const }],
   ])('of a finished file that was moved %s does not touch the metadata of the video', async (_name, state) => {
     const { store, intake } = open([{ ...done, ...state }], { paths: ['done/clip.mp4'] });
     const moved = arrival({ path: 'done/clip.mp4', route: elsewhere });
     expect(await intake.accept(moved)).toBe('renamed');
     expect(await intake.accept(moved)).toBe('known');
     expect(store.row()).toMatchObject({ path: 'done/clip.mp4', plan: somePlan, amendment: null });
-    expect(store.row().disposal).toBe(state.disposal === 'pending' ? 'moved' : 'kept');
+    expect(store.row().disposal).toBe(state.disposal === 'pending' ? 'moved' : state.disposal);
+  });
+});
+
+describe('a finished file that is to be deleted later', () => {
+  const kept = { ...done, disposal: 'later' } as const;
+  const { signal } = new AbortController();
+
+  test('is kept when somebody touches it: it is still worked with', async () => {
+    const { store, intake } = open([kept], { sha256: 'aa' });
+    expect(await intake.compare(arrival({ version: newer }), signal)).toBe('touched');
+    expect(store.row()).toMatchObject({ disposal: 'kept', why: 'kept: it was touched after it was done' });
+  });
+
+  test('is still deleted after a chmod, as the whole folder may have had one', async () => {
+    const { store, intake } = open([kept], { sha256: 'aa' });
+    expect(await intake.compare(arrival({ version: touchedInode }), signal)).toBe('known');
+    expect(store.row()).toMatchObject({ disposal: 'later', version: touchedInode });
   });
 });
 

@@ -55,7 +55,7 @@ async function open(rows: readonly Partial<Facts>[]) {
       gone: unused,
       reroute: async ({ path }: Facts) => (routed.push(path), 'rerouted' as const),
     },
-    ledger: Object.assign(store, { known: async () => [] }),
+    ledger: Object.assign(store, { known: async () => undefined }),
     events: recordingEvents(),
     logger: silentLogger,
     broke: unused,

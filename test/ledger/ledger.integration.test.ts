@@ -3,6 +3,7 @@ import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import type { KnownFile } from '../../src/ledger/known-files.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
@@ -151,9 +152,29 @@ describe('what people ask for', () => {
       named('elsewhere', { folder: '/other' }),
     ];
     for (const facts of rows) await store.insert(facts);
-    const known = await store.known('/inbox');
-    expect(known.map(({ path }) => path)).toEqual(['queued.mp4', 'failed.mp4', 'kept.mp4', 'moved.mp4']);
+    const known: KnownFile[] = [];
+    await store.known('/inbox', (file) => known.push(file));
+    expect(known.map(({ path, state }) => `${path} ${state}`)).toEqual([
+      'failed.mp4 failed',
+      'kept.mp4 done',
+      'moved.mp4 done',
+      'queued.mp4 queued',
+    ]);
     expect(known[0]?.version).toEqual(someVersion);
+  });
+
+  test('what a watcher knows already comes in pages, with the newest row of a path last', async () => {
+    await using opened = await openScratch();
+    const rows = Array.from({ length: 2_500 }, (_, n) => named(`${n % 1_250}`, { id: `f_${n}` }));
+    await Promise.all(rows.map((facts) => opened.store.insert({ ...facts, version: { ...someVersion, size: 1 } })));
+    await opened.store.insert(named('1', { id: 'newest' }));
+    const sizes = new Map<string, number>();
+    let told = 0;
+    await opened.store.known('/inbox', ({ path, version }) => {
+      told += 1;
+      sizes.set(path, version.size);
+    });
+    expect([told, sizes.size, sizes.get('1.mp4')]).toEqual([2_501, 1_250, someVersion.size]);
   });
 
   test('the budget is what was saved last', async () => {
@@ -247,7 +268,7 @@ describe('the file on disk', () => {
     const database = new DatabaseSync(join(scratch.path, 'ledger.db'));
     expect(() => database.exec("UPDATE file SET state = 'flying'")).toThrow('CHECK');
     expect(() => database.exec("UPDATE file SET attempts = 'many'")).toThrow('cannot store TEXT');
-    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 3 });
     expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x64726f70 });
     database.close();
   });
@@ -270,7 +291,7 @@ describe('a file that is not a ledger', () => {
 
   test.each([
     ['garbage', (path: string) => writeFile(path, 'this is not a database, by any means'.repeat(100)), /damaged/],
-    ['a newer schema', withSql('PRAGMA application_id = 1685221232; PRAGMA user_version = 99'), /schema 99\b.* 2\b/],
+    ['a newer schema', withSql('PRAGMA application_id = 1685221232; PRAGMA user_version = 99'), /schema 99\b.* 3\b/],
     ['another program with a version', withSql('CREATE TABLE t (a); PRAGMA user_version = 1'), /another program/],
     ['another program without a version', withSql('CREATE TABLE t (a)'), /another program/],
     [

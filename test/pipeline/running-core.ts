@@ -1,6 +1,7 @@
 import { afterEach } from 'vitest';
 import { createConductor } from '../../src/pipeline/conductor.ts';
-import type { Conductor, ConductorWorld } from '../../src/pipeline/conductor.ts';
+import type { Conductor } from '../../src/pipeline/conductor.ts';
+import type { ConductorWorld } from '../../src/pipeline/parts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from './fake-host.ts';
 import { rowsOf } from './held-rows.ts';
@@ -52,15 +53,18 @@ export function startCore({ clock, store, service }: ReturnType<typeof outside>,
       rows: rowsOf(store, events),
       events,
       clock,
+      diskOf: async () => null,
       logger: recordingLogger(),
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },
     {
       uploads: 4,
+      folderUploads: new Map(),
       retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },
       poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
       publish: { quietMs: 2_000, atMostMs: minute },
+      deletesIn: ['/inbox'],
     },
   );
   running.push(conductor);

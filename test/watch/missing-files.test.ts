@@ -5,11 +5,13 @@ import { MissingFiles } from '../../src/watch/missing-files.ts';
 import { NotNowError } from '../../src/watch/ports.ts';
 import { FakeClock } from './fake-clock.ts';
 
+const version = { size: 1, mtimeNs: '1', ctimeNs: '1', ino: '1', birthtimeNs: '1' };
+
 function open() {
   const logger = recordingLogger();
   const inventory = new Inventory();
   const paths = Array.from({ length: 100 }, (_, n) => `${n}.mp4`);
-  for (const path of paths) inventory.taken.set(path, 'version');
+  for (const path of paths) inventory.taken.set(path, version);
   const sink: { refuses: Error | null } = { refuses: null };
   const missing = new MissingFiles({
     folder: '/nothing is here',

@@ -5,7 +5,7 @@ import { monotonicClock } from '../../src/watch/clock.ts';
 import type { MonotonicClock } from '../../src/watch/clock.ts';
 import { openEvents } from '../../src/watch/events.ts';
 import type { EventOptions, OpenEvents } from '../../src/watch/events.ts';
-import type { CompleteFile, FolderWatcher, RootState, WatchSettings } from '../../src/watch/ports.ts';
+import type { CompleteFile, FolderWatcher, KnownFile, RootState, WatchSettings } from '../../src/watch/ports.ts';
 import { watchFolder } from '../../src/watch/watcher.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
@@ -92,9 +92,9 @@ export class WatchedDirectory implements AsyncDisposable {
       leftBehind: async () => undefined,
     };
     const known = {
-      known: async () => {
+      known: async (_: string, tell: (file: KnownFile) => void) => {
         await setup.knownAfter;
-        return setup.known ?? [];
+        for (const file of setup.known ?? []) tell({ state: 'done', ...file });
       },
     };
     const clock = setup.clock ?? fastClock(5);

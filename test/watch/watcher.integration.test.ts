@@ -201,7 +201,7 @@ describe('a file that is not finished', () => {
     await writeFile(inbox.at('clip.mp4'), 'content');
     await inbox.watcher.rescan();
     for (let look = 1; look < 8; look += 1) {
-      events.last().onEvent('change', inbox.at('clip.mp4'));
+      events.last().onEvent(inbox.at('clip.mp4'));
       clock.advance(100);
       await inbox.watcher.rescan();
       expect(inbox.completed).toEqual([]);

@@ -117,7 +117,7 @@ function openUploadProgress({ stderr, env }: Pick<Shell, 'stderr' | 'env'>, name
   let file: FileProgress = { id: name, name, state: 'creating', sentBytes: 0, sizeBytes: 0, why: null };
   const update: UploadProgress['update'] = (changes) => {
     file = { ...file, ...changes };
-    progress.update({ files: [file], totals: null, requests: null });
+    progress.update({ files: [file], more: 0, totals: null, requests: null });
   };
   return { update, [Symbol.dispose]: () => progress.finish() };
 }

@@ -1,4 +1,5 @@
 import { formatBytes, formatDuration } from './format.ts';
+import { hasEnded } from './progress-view.ts';
 import type { FileProgress, Progress, ProgressOptions, ProgressView } from './progress-view.ts';
 import { fileParts, totalParts } from './total-line.ts';
 import { TransferRates } from './transfer-rates.ts';
@@ -17,7 +18,8 @@ export class PlainProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #now: () => number;
   readonly #rates = new TransferRates();
-  #seen: ReadonlyMap<string, Seen> = new Map();
+  /** Files that have not ended. */
+  readonly #seen = new Map<string, Seen>();
   #view: ProgressView | null = null;
   #totalAt: number | null = null;
   #lastTotal = '';
@@ -48,11 +50,15 @@ export class PlainProgress implements Progress {
   }
 
   #writeChanges(files: readonly FileProgress[], nowMs: number): void {
-    const before = this.#seen;
-    this.#seen = new Map(files.map((file) => [file.id, seenNow(file, before.get(file.id), nowMs)]));
-    const lines = files
-      .filter(({ id, state }) => before.get(id)?.state !== state)
-      .map((file) => `${changeLine(file, nowMs - (this.#seen.get(file.id)?.firstAtMs ?? nowMs))}\n`);
+    const lines: string[] = [];
+    for (const file of files) {
+      const before = this.#seen.get(file.id);
+      if (before?.state === file.state) continue;
+      const firstAtMs = before?.firstAtMs ?? nowMs;
+      lines.push(`${changeLine(file, nowMs - firstAtMs)}\n`);
+      if (hasEnded(file)) this.#seen.delete(file.id);
+      else this.#seen.set(file.id, { state: file.state, firstAtMs });
+    }
     if (lines.length > 0) this.#stream.write(lines.join(''));
   }
 
@@ -73,10 +79,6 @@ export class PlainProgress implements Progress {
       )
       .join('');
   }
-}
-
-function seenNow({ state }: FileProgress, before: Seen | undefined, nowMs: number): Seen {
-  return { state, firstAtMs: before?.firstAtMs ?? nowMs };
 }
 
 /** `clip.mp4: uploading (12.3 MB)`, `clip.mp4: done in 3.2 s`, `clip.mp4: held: no rule matches`. */

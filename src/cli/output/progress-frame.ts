@@ -1,6 +1,7 @@
 import { paint } from '../../log/colour.ts';
 import type { Style } from '../../log/colour.ts';
 import { formatBytes, formatDuration, formatPercent, formatRate } from './format.ts';
+import { hasEnded } from './progress-view.ts';
 import type { FileProgress, ProgressView } from './progress-view.ts';
 import { etaMs } from './transfer-rates.ts';
 import { cutEnd, cutMiddle, displayWidth, pad } from './text-width.ts';
@@ -36,8 +37,8 @@ const GAP = '  ';
 export function progressFrame(input: FrameInput): readonly string[] {
   const width = Math.max(0, input.size.columns - 1);
   const active = byActivity(input.view.files);
-  const shown = active.slice(0, fileRows(active.length, input.size.rows));
-  const hidden = active.length - shown.length;
+  const shown = active.slice(0, fileRows(active.length + input.view.more, input.size.rows));
+  const hidden = active.length + input.view.more - shown.length;
   const nameWidth = nameWidthOf(shown, width);
   return [
     ...shown.map((file) => fileRow(file, input, { width, nameWidth })),
@@ -54,11 +55,10 @@ function fileRows(active: number, rows: number): number {
 
 /** Moving files first; otherwise the given order, so that rows do not jump. */
 const ORDER = ['uploading', 'creating', 'processing', 'awaiting publish', 'retrying', 'awaiting upload', 'queued'];
-const ENDED: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded']);
 
 function byActivity(files: readonly FileProgress[]): readonly FileProgress[] {
   const rank = ({ state }: FileProgress) => (ORDER.includes(state) ? ORDER.indexOf(state) : ORDER.length);
-  return files.filter(({ state }) => !ENDED.has(state)).toSorted((a, b) => rank(a) - rank(b));
+  return files.filter((file) => !hasEnded(file)).toSorted((a, b) => rank(a) - rank(b));
 }
 
 const STATE_STYLES: Readonly<Record<string, Style>> = { uploading: 'cyan', processing: 'blue', retrying: 'yellow' };

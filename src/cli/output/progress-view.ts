@@ -9,8 +9,10 @@ export interface Progress {
 }
 
 export interface ProgressView {
-  /** Active files and those that have just ended. A file that is no longer listed is forgotten. */
+  /** Files that move, have changed since the last view, or have just ended, and some that wait. */
   readonly files: readonly FileProgress[];
+  /** Active files that are not among `files`. */
+  readonly more: number;
   /** Null for a single file, which needs no total. */
   readonly totals: Totals | null;
   /** Null when requests are not counted. */
@@ -51,4 +53,10 @@ export interface ProgressOptions {
   readonly now: () => number;
   /** For `NO_COLOR` and `TERM`. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+const ended: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded']);
+
+export function hasEnded({ state }: FileProgress): boolean {
+  return ended.has(state);
 }

@@ -2,6 +2,7 @@ import type { FileVersion } from './file-version.ts';
 import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
 import type { RequestRoom } from '../estimate.ts';
+import type { Queued } from './queue.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -35,6 +36,19 @@ export interface FileStore {
    * @param twin id of that file; null for all of them, which reads every skipped row
    */
   stranded(twin: string | null): Promise<readonly Facts[]>;
+}
+
+/** Whose turn it may be. Files of one folder, priority and size are a queue. */
+export interface QueueStore {
+  /**
+   * Of each queue of this state the oldest files.
+   *
+   * @param each so many of each queue
+   * @param without ids of files that were taken up already
+   */
+  heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]>;
+  /** The last files that were started, newest first. */
+  lastStarts(limit: number): Promise<readonly Queued[]>;
 }
 
 /** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
@@ -128,6 +142,21 @@ export interface PutAwayStore {
   toDispose(limit: number): Promise<readonly Facts[]>;
   /** Those whose `after_ready` failed and is tried again, newest first. */
   waitingForDisk(limit: number): Promise<readonly Facts[]>;
+}
+
+/** Rows whose local file is to be deleted later (`disposal` is `later`). */
+export interface RetentionStore extends Pick<PutAwayStore, 'toDispose'> {
+  /** In these folders, those whose `after` is over at `now` (epoch milliseconds), the one that is due longest first. */
+  expired(now: number, folders: readonly string[], limit: number): Promise<readonly Facts[]>;
+  /** Each folder of these and each `when_full` (per cent) that files of it have. */
+  fullMarks(folders: readonly string[]): Promise<readonly FullMark[]>;
+  /** Those of a folder and a `when_full`, the one that is done longest first. */
+  oldestKept(mark: FullMark, limit: number): Promise<readonly Facts[]>;
+}
+
+export interface FullMark {
+  readonly folder: string;
+  readonly whenFull: number;
 }
 
 /** Rows whose video gets new metadata. */

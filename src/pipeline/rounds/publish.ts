@@ -6,6 +6,7 @@ import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Clock, FeedBatch, PublishStore, VideoLibrary } from '../file/ports.ts';
+import { sideBySide } from './side-by-side.ts';
 import type { Runner } from '../steps/runner.ts';
 
 export interface PublishWorld {
@@ -53,12 +54,10 @@ export function createPublish(world: PublishWorld): Publish {
   let waits: readonly FeedWait[] = [];
 
   const write = async (published: readonly Unwritten[]): Promise<void> => {
-    const busy: Unwritten[] = [];
-    for (const one of published) {
-      const { id, feed, at } = one;
-      if ((await runner.apply(id, { type: 'PUBLISHED', feed, at })) === 'busy') busy.push(one);
-    }
-    unwritten = busy;
+    const applied = await sideBySide(published, ({ id, feed, at }) =>
+      runner.apply(id, { type: 'PUBLISHED', feed, at }),
+    );
+    unwritten = published.filter((_, n) => applied[n] === 'busy');
   };
 
   const publish = async ({ feed, ids }: FeedBatch, signal: AbortSignal): Promise<void> => {
@@ -77,8 +76,8 @@ export function createPublish(world: PublishWorld): Publish {
     failures.set(feed, failure);
     if (!backoffs.retryAfter(feed, failure)) {
       failures.delete(feed);
-      for (const id of ids)
-        await runner.apply(id, { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } });
+      const refused = { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } } as const;
+      await sideBySide(ids, (id) => runner.apply(id, refused));
     }
     events.emit({ type: 'feed', feed, files: ids.length, failure });
   };

@@ -10,6 +10,7 @@ import type {
   LocalFiles,
   PublishStore,
   PutAwayStore,
+  RetentionStore,
   Receipts,
   VideoHost,
   VideoLibrary,
@@ -25,6 +26,8 @@ import { createPublish } from './publish.ts';
 import type { FeedWait } from './publish.ts';
 import type { Wanted } from '../request-shares.ts';
 import { createPutAway } from './put-away.ts';
+import { createRetention } from './retention.ts';
+import type { RetentionWorld } from './retention.ts';
 import { createSweep } from './sweep.ts';
 import type { PollTrouble } from './sweep.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -34,10 +37,12 @@ export interface RoundSettings {
   readonly retry: RetryPolicy;
   readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
   readonly publish: { readonly quietMs: number; readonly atMostMs: number };
+  /** Folders whose rule deletes local files, now or later. */
+  readonly deletesIn: readonly string[];
 }
 
-export interface RoundsWorld {
-  readonly store: FileStore & PublishStore & PutAwayStore & AmendStore & LeftoverStore;
+export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'> {
+  readonly store: FileStore & PublishStore & PutAwayStore & RetentionStore & AmendStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;
@@ -58,6 +63,8 @@ export interface RoundsWorld {
   broke(round: string, error: unknown): void;
   /** There is more to do at once. */
   wake(): void;
+  /** There is more to do at this time of the monotonic clock. The last word of one name counts. */
+  ringAt(name: string, at: number): void;
 }
 
 /** What is done for many files at once, beside the steps of single ones: each round runs at most once at a time. */
@@ -72,7 +79,7 @@ export interface Rounds {
   ring(): void;
   /** Tries again what `after_ready` says about a file; see `PutAway.again`. */
   putAwayAgain(id: string): Promise<boolean | null>;
-  /** Whether every file that cannot be deleted or moved was tried as often as it is due. */
+  /** Whether every file that cannot be deleted or moved was tried as often as it is due, and none is due to be deleted. */
   isPutAwayUpToDate(): boolean;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
@@ -104,8 +111,9 @@ export function createRounds(world: RoundsWorld): Rounds {
     room,
     wanted,
   });
-  const sweep = createSweep({ ...world, room, wanted });
+  const sweep = createSweep({ ...world, room, wanted, ringAt: (at) => world.ringAt('sweep', at) });
   const putAway = createPutAway({ ...world, retry });
+  const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
   const giveBack = createGiveBack(world);
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
@@ -119,11 +127,13 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('put away', async () => {
         if ((await putAway.run(signal)) > 0) wake();
       });
+      jobs.start('retention', retention.look);
     },
     fell: duplicates.fell,
     startRemote: (signal) => {
       jobs.start('sweep', () => sweep.run(signal));
       jobs.start('amend', () => amend.run(signal));
+      jobs.start('deletions', () => retention.confirm(signal));
       jobs.start('give back', () => giveBack.run(signal));
       jobs.start('doubts', () => doubts.run(signal));
       if (clock.elapsed() < publishAt) return;
@@ -135,7 +145,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     feedsWaiting: publish.waits,
     processingMs: sweep.usualMs,
     putAwayAgain: putAway.again,
-    isPutAwayUpToDate: putAway.isUpToDate,
+    isPutAwayUpToDate: () => putAway.isUpToDate() && retention.isUpToDate(),
     start: jobs.start,
     finished: jobs.finished,
   };

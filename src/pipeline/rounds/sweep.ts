@@ -11,6 +11,7 @@ import type { Runner } from '../steps/runner.ts';
 import { pollPace, tooEarlyMs } from './poll-pace.ts';
 import type { PollPace } from './poll-pace.ts';
 import { createSweepRequests } from './sweep-requests.ts';
+import { sideBySide } from './side-by-side.ts';
 import type { SweepResult } from './sweep-requests.ts';
 import type { Logger } from '../../log/logger.ts';
 
@@ -26,6 +27,8 @@ export interface SweepWorld {
   room(): RequestRoom;
   /** What else needs requests of this hour. */
   wanted(): Promise<Wanted>;
+  /** It is to be run again at this time of the monotonic clock, or earlier. */
+  ringAt(at: number): void;
   /** The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else either */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
@@ -117,6 +120,7 @@ export function createSweep(world: SweepWorld): Sweep {
     const at = dueAt(oldest, pace);
     const now = clock.elapsed();
     lookAt = Math.min(at, now + lookEveryMs);
+    if (at > now) world.ringAt(lookAt);
     const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;
     lateUntil = isLate ? at : null;
     return at <= now ? pace : null;
@@ -139,7 +143,7 @@ export function createSweep(world: SweepWorld): Sweep {
     bell.rest((await paceOf('rung')).everyMs);
     noteList(result);
     const verdict = await judge(result, signal);
-    for (const facts of processing) await hand(facts, result, verdict);
+    await sideBySide(processing, (facts) => hand(facts, result, verdict));
   };
 
   /** Said when it begins and when it ends, not with every sweep. */

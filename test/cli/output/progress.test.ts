@@ -168,6 +168,7 @@ describe('elsewhere', () => {
 describe('one file alone', () => {
   const alone = (changes: Parameters<typeof file>[0] = {}) => ({
     files: [file(changes)],
+    more: 0,
     totals: null,
     requests: null,
   });

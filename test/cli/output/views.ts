@@ -10,6 +10,7 @@ type WholeView = ProgressView & { readonly totals: Totals; readonly requests: Re
 export function view(files: readonly FileProgress[], changes: Partial<WholeView> = {}): WholeView {
   return {
     files,
+    more: 0,
     totals: { done: 3, failed: 0, held: 0, total: 12, sentBytes: 45e6, totalBytes: 120e6 },
     requests: { used: 12, limit: 1_000, waitingUntil: null },
     ...changes,
