@@ -52,6 +52,7 @@ function assembleFolder(folder: CheckedFolder, key: string, context: Context): F
     include: folder.include,
     exclude: folder.exclude,
     settleMs: folder.settle,
+    doneMarker: folder.done_marker === 'off' ? null : folder.done_marker,
     watch: folder.watch,
     rescanMs: folder.rescan,
     onDuplicate: folder.on_duplicate,

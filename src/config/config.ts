@@ -65,6 +65,8 @@ export interface FolderConfig {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly settleMs: number;
+  /** Template for the name of the file that says that another one is complete; `null`: none is waited for. */
+  readonly doneMarker: string | null;
   readonly watch: 'auto' | 'native' | 'polling';
   readonly rescanMs: number;
   readonly onDuplicate: 'skip' | 'upload';

@@ -125,6 +125,12 @@ const folder = z.strictObject({
     .prefault([])
     .describe('Globs for files to ignore. Hidden, temporary and partial files are always ignored.'),
   settle: duration('5s', 'A file that has not changed for this long is complete.'),
+  done_marker: text
+    .prefault('off')
+    .meta({ examples: ['off', '{name}.{ext}.done'] })
+    .describe(
+      'Name of a file whose sender makes it beside each video when that one is complete, like "{name}.{ext}.done"; a video then waits for it. off: none.',
+    ),
   watch: z
     .enum(['auto', 'native', 'polling'])
     .prefault('auto')

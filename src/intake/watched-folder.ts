@@ -5,6 +5,7 @@ import { isThere } from '../disk/local-files.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Events } from '../pipeline/events.ts';
 import type {
+  FileKind,
   FolderWatcher,
   RefusedPath,
   RootState,
@@ -124,20 +125,26 @@ export class WatchedFolder implements AsyncDisposable {
     return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
   }
 
-  /** The videos and links that settle or are compared; a sidecar counts with its video. */
+  /** The videos and links that settle or are compared; what lies beside a video counts with it. */
   settling(): readonly SettlingFile[] {
-    const settling = this.watcher.settling().filter(({ path }) => this.router.accepts(path) !== 'sidecar');
+    const settling = this.watcher.settling().filter(({ path }) => isTakenIn(this.router.accepts(path)));
     const settlingPaths = new Set(settling.map(({ path }) => path));
     const unread = this.intake.unread().filter(({ path }) => !settlingPaths.has(path));
     return [
       ...settling,
-      ...unread.map(({ folder, path, version: { size } }) => ({ folder, path, size, why: isCompared })),
+      ...unread.map(({ folder, path, version: { size } }) => ({
+        folder,
+        path,
+        size,
+        why: isCompared,
+        lacksMarker: false,
+      })),
     ];
   }
 
-  /** Whether anything may still come in without further events, sidecars too. */
+  /** Whether anything may still come in without further events, sidecars too. A missing marker is such an event. */
   isSettling(): boolean {
-    return this.watcher.settling().length + this.intake.unread().length > 0;
+    return this.watcher.settling().some(({ lacksMarker }) => !lacksMarker) || this.intake.unread().length > 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -145,9 +152,13 @@ export class WatchedFolder implements AsyncDisposable {
     await this.intake[Symbol.asyncDispose]();
   }
 
-  #selection(): Pick<WatchSettings, 'accepts' | 'leavesOut'> {
+  #selection(): Pick<WatchSettings, 'accepts' | 'markerOf' | 'leavesOut'> {
     const { router } = this;
-    return { accepts: (path) => router.accepts(path), leavesOut: (directory) => router.leavesOut(directory) };
+    return {
+      accepts: (path) => router.accepts(path),
+      markerOf: (path) => router.markerOf(path),
+      leavesOut: (directory) => router.leavesOut(directory),
+    };
   }
 
   #changed(state: RootState): void {
@@ -155,6 +166,10 @@ export class WatchedFolder implements AsyncDisposable {
     const why = 'why' in state ? state.why : null;
     this.#events.emit({ type: 'folder', folder: this.path, state: state.state, why });
   }
+}
+
+function isTakenIn(kind: FileKind | null): boolean {
+  return kind === 'media' || kind === 'link';
 }
 
 const isCompared = 'touched: it is being compared with what was sent';

@@ -1,7 +1,10 @@
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 
-/** `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it. */
-export type FileKind = 'media' | 'link' | 'sidecar';
+/**
+ * `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it; `proof` says of one
+ * that it is complete (a done marker).
+ */
+export type FileKind = 'media' | 'link' | 'sidecar' | 'proof';
 
 /** The folder to watch, and how. */
 export interface WatchSettings {
@@ -15,6 +18,8 @@ export interface WatchSettings {
   readonly watch: 'auto' | 'native' | 'polling';
   /** What a relative path is to us; include, exclude and sidecar names are up to the caller. `null`: not ours. */
   readonly accepts: (path: string) => FileKind | null;
+  /** The path of the file that says that this one is complete; `null`: none is waited for. */
+  readonly markerOf: (path: string) => string | null;
   /** Whether a directory, relative to the folder, has nothing of ours: it is never entered, and counts as one ignored path. */
   readonly leavesOut: (directory: string) => boolean;
   /** Absolute paths of watched folders inside this one. They have their own watcher, so this one never enters them. */
@@ -39,6 +44,8 @@ export interface SettlingFile {
   readonly size: number;
   /** What the file waits for, in words: `unchanged for 3.2 of 5 s`. */
   readonly why: string;
+  /** Nothing happens to it until somebody says that it is complete. */
+  readonly lacksMarker: boolean;
 }
 
 /**

@@ -16,6 +16,7 @@ import { TestClock } from '../pipeline/test-clock.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
 import { eventually } from '../support/until.ts';
+import { openInbox } from './inbox.ts';
 
 const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderConfig => ({
   path,
@@ -23,6 +24,7 @@ const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderCo
   include: ['**/*.mp4'],
   exclude: [],
   settleMs: 20,
+  doneMarker: null,
   watch: 'auto',
   rescanMs: 60_000,
   onDuplicate: 'skip',
@@ -280,4 +282,18 @@ test('the state of a folder is reported on every change, and counted', async () 
     { type: 'folder', folder, state: 'frozen', why: expect.stringContaining('not exist') },
     { type: 'folder', folder, state: 'watching', why: null },
   ]);
+});
+
+test('a video that lacks its done marker says so, is not waited for, and is taken in with it', async () => {
+  await using inbox = await openInbox({ config: { settleMs: 3_600_000, doneMarker: '{name}.{ext}.done' } });
+  await writeFile(inbox.at('clip.mp4'), 'content');
+  await inbox.start();
+  const why = 'waiting for clip.mp4.done';
+  await eventually('it waits', () => expect(inbox.folders.settling()).toMatchObject([{ path: 'clip.mp4', why }]));
+  await eventually('nothing else is waited for', () => expect(inbox.folders.isSettling()).toBe(false));
+  await writeFile(inbox.at('clip.mp4.done'), '');
+  await inbox.rescan();
+  const proofs = [{ path: 'clip.mp4.done', sha256: expect.any(String) }];
+  const rows = [{ path: 'clip.mp4', plan: { proofs } }];
+  await eventually('it is taken in', async () => expect(await inbox.rows()).toMatchObject(rows));
 });

@@ -225,6 +225,7 @@ export function folderConfig(path: string, other: Partial<FolderConfig> = {}): F
     include: ['**/*.mp4'],
     exclude: [],
     settleMs: 20,
+    doneMarker: null,
     watch: 'polling',
     rescanMs: 600_000,
     onDuplicate: 'skip',

@@ -75,6 +75,7 @@ export class WatchedDirectory implements AsyncDisposable {
       rescanMs: 600_000,
       watch: 'auto',
       accepts: (path) => (/\.(mp4|mkv)$/u.test(path) ? 'media' : path.endsWith('.yaml') ? 'sidecar' : null),
+      markerOf: () => null,
       leavesOut: () => false,
       nested: [],
       ...setup.folder,
