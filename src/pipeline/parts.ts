@@ -126,11 +126,11 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
       },
     },
     settings,
+    filesPerHour: () => uploads.filesPerHour(),
     failed: (failure, signal) => breaker.judge(failure, signal),
     broke: context.broke,
     wake: () => loop.wake(),
     ringAt: (name, at) => loop.ringAt(name, at),
-    filesPerHour: uploads.filesPerHour,
   });
   return { uploads, breaker, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
 }

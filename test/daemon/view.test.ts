@@ -4,6 +4,7 @@ import { deletionWords } from '../../src/daemon/deletion-words.ts';
 import { viewOf } from '../../src/daemon/file-view.ts';
 import { filesOf } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
+import type { NoSlot } from '../../src/pipeline/steps/slots.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { PollTrouble } from '../../src/pipeline/rounds/sweep.ts';
 import { created, failure, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
@@ -19,18 +20,21 @@ const ledger = {
       also?.ids.includes(id) === true && also.states.includes('awaiting upload');
     return Promise.resolve(waiting.filter((facts) => isMeant() || isToo(facts)).slice(0, limit));
   },
-} as LedgerView;
+  before: (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, 7]))),
+} as unknown as LedgerView;
 const daemon = {
   conductor: {
     pause: () => null,
     createsWaitUntil: () => null,
     feedsWaiting: () => [],
     pollTrouble: (): PollTrouble | null => null,
+    noSlot: (): NoSlot | null => null,
     uploads: () => [{ id: 'f_1', sentBytes: 7 }],
   },
   rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },
   gate: { snapshot: () => ({ waiting: 0, blockedMs: 0 }) },
   folders: { settling: () => [] },
+  config: () => ({ uploads: { concurrency: 4 }, folders: [{ path: '/inbox', uploads: 2 }] }),
 } as unknown as Daemon;
 
 test.for([
@@ -59,6 +63,21 @@ test('a limit counts what settles too', async () => {
   };
   expect(await counts(2)).toEqual([2, 0]);
   expect(await counts(4)).toEqual([3, 1]);
+});
+
+test.each<[NoSlot | null, number, string]>([
+  ['folder', 3, 'its folder already has 2 uploads'],
+  ['kept for small', 3, 'waiting for an upload slot: the last one of 4 is kept for files of up to 256 MiB'],
+  ['all', 7, '7 files of its folder are before it'],
+  ['all', 1, '1 file of its folder is before it'],
+  [null, 1_000, 'more than 1,000 files of its folder are before it'],
+  [null, 0, 'waiting for its turn'],
+])('a queued file without a slot (%s) behind %i others says why it waits', async (noSlot, before, why) => {
+  const busy = { ...daemon, conductor: { ...daemon.conductor, noSlot: () => noSlot } } as unknown as Daemon;
+  const queued = someFacts({ id: 'f_9' });
+  const asked = { ...ledger, list: async () => [queued], before: async () => new Map([['f_9', before]]) };
+  const { files } = await filesOf(asked, busy, { states: ['queued'], limit: 5 });
+  expect(files.map((file) => file.why)).toEqual([why]);
 });
 
 test('a queued file says that too many create requests had no answer, and when it goes on', () => {

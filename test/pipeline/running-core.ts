@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import { createConductor } from '../../src/pipeline/conductor.ts';
 import type { Conductor } from '../../src/pipeline/conductor.ts';
-import type { ConductorWorld } from '../../src/pipeline/parts.ts';
+import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from './fake-host.ts';
 import { rowsOf } from './held-rows.ts';
@@ -34,7 +34,11 @@ export function outside(rows: readonly Facts[]) {
 }
 
 /** The pipeline over a service in memory, until the end of the test. Time stands still but for what the test lets pass. */
-export function startCore({ clock, store, service }: ReturnType<typeof outside>, other: Partial<ConductorWorld> = {}) {
+export function startCore(
+  { clock, store, service }: ReturnType<typeof outside>,
+  other: Partial<ConductorWorld> = {},
+  settings: Partial<ConductorSettings> = {},
+) {
   const told: DropcastEvent[] = [];
   const events = { emit: (event: DropcastEvent) => void told.push(event) };
   let tokens = 0;
@@ -64,6 +68,7 @@ export function startCore({ clock, store, service }: ReturnType<typeof outside>,
       retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },
       poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
       publish: { quietMs: 2_000, atMostMs: minute },
+      ...settings,
       deletesIn: ['/inbox'],
     },
   );

@@ -1,8 +1,8 @@
 import type { FileVersion } from './file-version.ts';
 import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
-import type { RequestRoom } from '../estimate.ts';
 import type { Queued } from './queue.ts';
+import type { RequestRoom } from '../estimate.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -199,6 +199,23 @@ export interface IntakeStore {
   pathsNamed(folder: string, stem: string): Promise<readonly string[]>;
   /** Rows that are held because nothing says where they go. */
   unrouted(): Promise<readonly Facts[]>;
+}
+
+/** How far the first start of a folder is. Times are nanoseconds since the epoch, by the clock of the folder's file system. */
+export interface FirstStartRecord {
+  /** When dropcast wanted to watch it for the first time. */
+  readonly askedNs: bigint;
+  /** When it was there for the first time; null while it never was. */
+  readonly beganNs: bigint | null;
+  /** Every file that was there then has its row. */
+  readonly isOver: boolean;
+}
+
+/** The durable records of first starts, by folder. */
+export interface FirstStartStore {
+  /** Null: dropcast never wanted to watch it. */
+  firstStart(folder: string): Promise<FirstStartRecord | null>;
+  saveFirstStart(folder: string, record: FirstStartRecord): Promise<void>;
 }
 
 /** Where a file is now, and which version of it. */

@@ -8,10 +8,10 @@ import type { Failure } from '../file/failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
 import type { Wanted } from '../request-shares.ts';
 import type { Runner } from '../steps/runner.ts';
+import { sideBySide } from './side-by-side.ts';
 import { pollPace, tooEarlyMs } from './poll-pace.ts';
 import type { PollPace } from './poll-pace.ts';
 import { createSweepRequests } from './sweep-requests.ts';
-import { sideBySide } from './side-by-side.ts';
 import type { SweepResult } from './sweep-requests.ts';
 import type { Logger } from '../../log/logger.ts';
 

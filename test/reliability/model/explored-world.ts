@@ -289,6 +289,8 @@ class Turn {
       route: { kind: 'take' as const, plan: { ...somePlan, publish: setting.feeds ?? [] } },
       onDuplicate: 'skip' as const,
       onChange: 'upload' as const,
+      leaving: null,
+      isWanted: false,
       afterReady: setting.afterReady ?? { kind: 'keep' as const },
     };
     const accepted = await this.#tried(() => this.#intake.accept(arrival));
