@@ -40,6 +40,7 @@ function open(
   const spent: number[] = [];
   const spend = (): void => void spent.push(clock.elapsed());
   const sweeper = createSweep({
+    ringAt: () => undefined,
     store,
     library: {
       list: async () => {

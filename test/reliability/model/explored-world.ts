@@ -318,6 +318,7 @@ class Turn {
 
   #sweep(facts: Facts): Promise<void> {
     return createSweep({
+      ringAt: () => undefined,
       ...this.#rounds(),
       store: { due: async () => [facts] },
       receipts: { append: async () => undefined },
