@@ -2,6 +2,7 @@ import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
 import { deletionWords } from './deletion-words.ts';
+import { uploadsStart } from './upload-times.ts';
 
 /** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
 export interface FileView {
@@ -107,10 +108,12 @@ function whileRead({ afterReady }: Facts): string {
   return `its local file is out of reach while it is read once more; then it is ${deed}`;
 }
 
-function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null {
+function waitsFor({ conductor, gate, times }: Daemon, state: FileState): string | null {
   if (!workStates.includes(state)) return null;
   const pause = conductor.pause();
   if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
+  const startAt = isBeforeUpload(state) ? times.startAt() : null;
+  if (startAt !== null) return uploadsStart(startAt, Date.now());
   if (state === 'queued') {
     const until = conductor.createsWaitUntil();
     if (until !== null) return createsWait(until);
