@@ -120,6 +120,12 @@ const folder = z.strictObject({
     .prefault([])
     .describe('Globs for files to ignore. Hidden, temporary and partial files are always ignored.'),
   settle: duration('5s', 'A file that has not changed for this long is complete.'),
+  done_marker: text
+    .prefault('off')
+    .meta({ examples: ['off', '{name}.{ext}.done'] })
+    .describe(
+      'Name of a file whose sender makes it beside each video when that one is complete, like "{name}.{ext}.done"; a video then waits for it. off: none.',
+    ),
   watch: z
     .enum(['auto', 'native', 'polling'])
     .prefault('auto')
@@ -137,6 +143,12 @@ const folder = z.strictObject({
     .enum(['upload', 'ignore'])
     .prefault('upload')
     .describe('What to do with a known path that has new content: upload it as a new video, or ignore it.'),
+  existing: z
+    .enum(['upload', 'ignore', 'adopt'])
+    .prefault('upload')
+    .describe(
+      'What to do with the files that lie in the folder when dropcast watches it for the first time: upload them, ignore them, or adopt them: look which of them the service has already (dropcast adopt).',
+    ),
   after_ready: z
     .union([
       z.enum(['keep', 'delete']),

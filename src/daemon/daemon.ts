@@ -187,6 +187,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     events,
     logger,
     owner: world.owner,
+    roots: ledger.roots,
     leftBehind: createLeftBehind({ store: ledger, rows, logger }),
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
@@ -288,7 +289,6 @@ function settingsOf(config: Config): ConductorSettings {
     retry: config.retry,
     poll: config.poll,
     publish: config.publish,
-    requestsPerHour: config.service.requestsPerHour,
     deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
   };
 }

@@ -15,6 +15,12 @@ export interface GroupCommit {
 /** Writes per transaction at most: nothing else runs meanwhile. */
 const mostInGroup = 500;
 
+/**
+ * After a commit the next one waits as long as it took, up to this: the slower the disk, the more writes come together, and the steps
+ * get on in between. A commit takes 0.2 ms on an idle SSD, 3 ms on a busy one, and 10 ms on a disk that turns.
+ */
+const longestRestMs = 10;
+
 interface Member {
   readonly write: Write<unknown>;
   /** Of its own write. */
@@ -28,17 +34,27 @@ interface Member {
  */
 export function createGroupCommit(sql: Statements): GroupCommit {
   let waiting: Member[] = [];
+  let restUntil = 0;
+  const schedule = (): void => {
+    const restMs = restUntil - performance.now();
+    // A timer waits for a millisecond at least.
+    if (restMs < 1) setImmediate(flush);
+    else setTimeout(flush, restMs);
+  };
   const flush = (): void => {
     const group = waiting.slice(0, mostInGroup);
     waiting = waiting.slice(mostInGroup);
-    if (waiting.length > 0) setImmediate(flush);
+    const start = performance.now();
     commit(group, sql);
+    const end = performance.now();
+    restUntil = end + Math.min(end - start, longestRestMs);
+    if (waiting.length > 0) schedule();
   };
   return {
     write: <T>(write: Write<T>) =>
       new Promise<T>((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(flush);
         waiting.push({ write, resolve, reject });
+        if (waiting.length === 1) schedule();
       }),
   };
 }

@@ -50,6 +50,22 @@ export function createQueues(db: Kysely<LedgerTables>): QueueStore {
   };
 }
 
+/** See `LedgerView.before`. */
+export async function placesIn(
+  db: Kysely<LedgerTables>,
+  ids: readonly string[],
+  most: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ readonly id: string; readonly n: number }>`
+    with wanted as (
+      select seq as place, file.id, state as at, ${name} as queue
+      from json_each(${JSON.stringify(ids)}) cross join file on file.id = value where ${inLine})
+    select id, (select count(*) from (
+      select 1 from file indexed by file_queue where ${inLine} and state = at and ${name} = queue and seq < place limit ${most})) as n
+    from wanted`.execute(db);
+  return new Map(rows.rows.map(({ id, n }) => [id, n]));
+}
+
 /** The name of a queue begins with its priority and its size. */
 function queued({ id, folder, queue, upload_url: uploadUrl, is_sent: isSent }: QueuedRow): Queued {
   return {

@@ -9,6 +9,8 @@ import { Loop } from './loop.ts';
 import { createParts } from './parts.ts';
 import type { ConductorSettings, ConductorWorld, Parts } from './parts.ts';
 import type { Pause } from './events.ts';
+import type { FeedWait } from './rounds/publish.ts';
+import type { PollTrouble } from './rounds/sweep.ts';
 import type { Applied } from './steps/runner.ts';
 import type { NoSlot } from './steps/slots.ts';
 import type { LiveUpload } from './steps/uploads.ts';
@@ -31,7 +33,9 @@ export interface Conductor {
   /** Why a file in line cannot be taken up at present; null when it is only not its turn yet. */
   noSlot(facts: Facts): NoSlot | null;
   /** Why it takes long to hear that a video is ready, or null. */
-  pollTrouble(): string | null;
+  pollTrouble(): PollTrouble | null;
+  /** Feeds that wait to be published, and why. */
+  feedsWaiting(): readonly FeedWait[];
   /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
   createsWaitUntil(): number | null;
   /** Asks the service at once whether the reason of a pause is gone. */
@@ -153,6 +157,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       return state === 'queued' || state === 'awaiting upload' ? lanes.whyNot(state, queuedOf(facts)) : null;
     },
     pollTrouble: () => rounds.pollTrouble(),
+    feedsWaiting: () => rounds.feedsWaiting(),
     createsWaitUntil: () => parts.unconfirmed.waitUntil(),
     uploads: () => parts.uploads.list(),
     pace: () => ({ bytesPerSecond: parts.uploads.bytesPerSecond(), processingMs: rounds.processingMs() }),

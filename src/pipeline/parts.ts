@@ -29,7 +29,7 @@ import type { UploadHosts } from './upload-hosts.ts';
 /** What a reload may change. */
 export interface ConductorSettings extends RoundSettings, Limits {}
 
-type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake';
+type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'filesPerHour';
 
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   readonly store: RoundsWorld['store'] & QueueStore;
@@ -128,6 +128,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
       },
     },
     settings,
+    filesPerHour: () => uploads.filesPerHour(),
     failed: (failure, signal) => breaker.judge(failure, signal),
     broke: context.broke,
     wake: () => loop.wake(),

@@ -34,9 +34,11 @@ export interface Plan {
   readonly priority?: Priority;
   /** The sidecar that had its say, which goes with the file. */
   readonly sidecar?: SidecarFile;
+  /** What proved that it is complete (a done marker, a checksum), which goes with it too. */
+  readonly proofs?: readonly SidecarFile[];
 }
 
-/** Which bytes a sidecar was. */
+/** Which bytes a sidecar was, or another file that goes with its video. */
 export interface SidecarFile {
   /** Relative to the folder. */
   readonly path: string;

@@ -18,6 +18,8 @@ export interface WaitingFile {
   disturbed: boolean;
   /** Since when a process has it open for writing although nothing changes. */
   vetoedSinceMs: number | null;
+  /** The file that says that it is complete is not there. */
+  lacksMarker: boolean;
   /** How often the sink rejected this version. */
   rejections: number;
   /** What it waits for beyond staying unchanged; `null` while that is all. */
@@ -35,6 +37,7 @@ export function startWaiting(path: string, kind: FileKind, version: FileVersion,
     busy: false,
     disturbed: false,
     vetoedSinceMs: null,
+    lacksMarker: false,
     rejections: 0,
     why: null,
   };

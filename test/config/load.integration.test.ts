@@ -50,6 +50,7 @@ describe('a configuration that is right', () => {
         include: ['**/*.{mp4,mov,m4v,mkv,webm,avi,mpg,mpeg,ts,m2ts,mxf,mp3,m4a,wav,flac}'],
         exclude: [],
         settleMs: 5000,
+        doneMarker: null,
         watch: 'auto',
         rescanMs: 60_000,
         onDuplicate: 'skip',

@@ -9,6 +9,7 @@ import { rowsOf } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { failure, someFacts, somePlan } from '../pipeline/some-facts.ts';
+import { someRoom } from '../pipeline/some-room.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
 
 const settings = {
@@ -17,7 +18,6 @@ const settings = {
   retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 0, atMostMs: 60_000 },
-  requestsPerHour: 1_000,
   deletesIn: [],
 };
 const inDoubt = failure('transient', { inDoubt: true });
@@ -38,8 +38,8 @@ function open() {
       hash: async () => ({ ok: true, value: 'aa' }),
       dispose: async () => ({ ok: true, value: null }),
     },
-    budget: { take: async (_lane, signal) => !signal.aborted },
     diskOf: async () => null,
+    budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
     receipts: { append: async () => undefined },
     rows: rowsOf(store),
     events: { emit: () => undefined },

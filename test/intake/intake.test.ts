@@ -43,6 +43,8 @@ function arrival(other: Partial<Arrival> = {}): Arrival {
     onDuplicate: 'skip',
     onChange: 'upload',
     afterReady: { kind: 'keep' },
+    leaving: null,
+    isWanted: false,
     ...other,
   };
 }
@@ -601,6 +603,13 @@ describe('another route', () => {
     expect(rerouted(facts, { kind: 'take', plan }, 9)?.plan?.publish).toEqual(publish);
   });
 
+  test('keeps what proved the file complete, and is none if only that differs', () => {
+    const proofs = [{ path: 'clip.mp4.done', sha256: 'aa' }];
+    const proven = someFacts({ plan: { ...somePlan, proofs } });
+    expect(rerouted(proven, { kind: 'take', plan: somePlan }, 9)).toBeNull();
+    expect(rerouted(proven, elsewhere, 9)?.plan?.proofs).toEqual(proofs);
+  });
+
   test('is ignored for a file that was moved away', () => {
     expect(rerouted({ ...done, disposal: 'moved' }, elsewhere, 9)).toBeNull();
   });
@@ -616,4 +625,64 @@ test('a failed file that changes is superseded, and its new content is new', asy
   const { store, intake } = open([facts]);
   await intake.accept(arrival({ version: longer }));
   expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
+});
+
+describe('a file that was there before dropcast watched its folder', () => {
+  const message = 'was in the folder before dropcast watched it (existing: ignore)';
+  const left = someFacts({
+    end: 'skipped',
+    why: message,
+    lastFailure: failure('permanent', { code: 'existing', message }),
+  });
+  const waiting = { ...left, end: 'held' } as const;
+  const adopted = { ...done, sha256: null };
+
+  test.each<[string, Partial<Arrival>, readonly string[]]>([
+    ['ignored', { leaving: 'ignore' }, ['clip.mp4 skipped']],
+    ['ignored, and no rule takes it', { leaving: 'ignore', route: nowhere }, ['clip.mp4 skipped']],
+    ['ignored, and it is damaged', { leaving: 'ignore', flaw: 'moov is missing' }, ['clip.mp4 skipped']],
+    ['to be adopted', { leaving: 'adopt' }, ['clip.mp4 held']],
+    ['to be adopted, and no rule takes it', { leaving: 'adopt', route: nowhere }, ['clip.mp4 held']],
+  ])('is %s', async (_, other, rows) => {
+    const { store, intake } = open([]);
+    expect(await intake.accept(arrival(other))).toBe('left');
+    expect(rowsOf(store)).toEqual(rows);
+    expect(store.row('f_new1').lastFailure?.code).toBe('existing');
+  });
+
+  test.each([
+    ['left alone', left],
+    ['held', waiting],
+    ['adopted', adopted],
+  ])('stays %s after a chmod: nobody knows its content', async (_, facts) => {
+    const { store, intake } = open([facts]);
+    expect(await intake.accept(arrival({ version: touchedInode }))).toBe('known');
+    expect(store.rows).toHaveLength(1);
+    expect(store.row()).toMatchObject({ end: facts.end, version: touchedInode });
+  });
+
+  test.each([
+    ['left alone', left],
+    ['adopted', adopted],
+  ])('is another file with another content when it was %s', async (_, facts) => {
+    const { store, intake } = open([facts]);
+    expect(await intake.accept(arrival({ version: longer }))).toBe('changed');
+    expect(rowsOf(store)).toEqual([`clip.mp4 ${facts.end}`, 'clip.mp4 queued']);
+  });
+
+  test.each([left, waiting])('gets another plan with another rule or sidecar, and nothing more', async (facts) => {
+    const { store, intake } = open([{ ...facts, plan: null }]);
+    await intake.reroute(store.row(), elsewhere);
+    expect(store.row()).toMatchObject({ end: facts.end, plan: { title: 'Another' } });
+    await intake.reroute(store.row(), nowhere);
+    expect(store.row()).toMatchObject({ end: facts.end, plan: { title: 'Another' } });
+  });
+
+  test.each([left, waiting])('is uploaded when somebody asks for it, unless no rule takes it', async (facts) => {
+    const { store, intake } = open([{ ...facts, plan: null }]);
+    await intake.accept(arrival({ isWanted: true, route: nowhere }));
+    expect(stateOf(store.row())).toBe(facts.end);
+    expect(await intake.accept(arrival({ isWanted: true }))).toBe('returned');
+    expect(store.row()).toMatchObject({ end: null, lastFailure: null, onDuplicate: 'skip' });
+  });
 });

@@ -9,7 +9,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
-import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
+import { created, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { storeContract } from './store-contract.ts';
 
@@ -230,6 +230,25 @@ describe('claims of a process', () => {
     await using second = await openLedger(scratch.path);
     expect((await second.claim('f_1'))?.facts).toEqual(someFacts());
   });
+});
+
+test('the files before others in line are those of their queue, and not counted without end', async () => {
+  await using opened = await openScratch();
+  const high = { plan: { ...somePlan, priority: 'high' as const } };
+  const rows = [{}, {}, high, {}, { folder: '/other' }, { end: 'done' as const }, {}];
+  for (const [n, other] of rows.entries())
+    await opened.store.insert(someFacts({ id: `f_${n}`, path: `${n}`, ...other }));
+  const asked = ['f_0', 'f_2', 'f_3', 'f_4', 'f_5', 'f_6'];
+  expect(await opened.store.before(asked, 9)).toEqual(
+    new Map([
+      ['f_0', 0],
+      ['f_2', 0],
+      ['f_3', 2],
+      ['f_4', 0],
+      ['f_6', 3],
+    ]),
+  );
+  expect(await opened.store.before(['f_6'], 2)).toEqual(new Map([['f_6', 2]]));
 });
 
 describe('the file on disk', () => {

@@ -15,6 +15,7 @@ import { FakeHost } from './fake-host.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from './some-facts.ts';
+import { someRoom } from './some-room.ts';
 import { TestClock } from './test-clock.ts';
 import { eventually } from '../support/until.ts';
 
@@ -24,7 +25,6 @@ const settings: ConductorSettings = {
   retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 2_000, atMostMs: 60_000 },
-  requestsPerHour: 1_000,
   deletesIn: ['/inbox'],
 };
 
@@ -66,8 +66,8 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
         hash: async ({ id }) => ({ ok: true, value: id }),
         dispose: async () => ({ ok: true, value: null }),
       },
-      budget: { take: async (_lane, signal) => !signal.aborted },
       diskOf: async () => null,
+      budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
       receipts: { append: async () => undefined },
       rows: held,
       events,
@@ -471,6 +471,7 @@ describe('the end', () => {
           new Promise((resolve) => {
             signal.addEventListener('abort', () => resolve(false), { once: true });
           }),
+        room: () => someRoom(),
       },
     });
     await until(() => held.isHeld('f_0'));

@@ -10,6 +10,8 @@ import type {
   Claims,
   FeedBatch,
   FileStore,
+  FirstStartRecord,
+  FirstStartStore,
   IntakeStore,
   LeftoverStore,
   PublishStore,
@@ -28,6 +30,7 @@ type Stores = FileStore &
   RetentionStore &
   AmendStore &
   IntakeStore &
+  FirstStartStore &
   LeftoverStore;
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
@@ -41,6 +44,7 @@ export class MemoryStore implements Stores {
 
   readonly #now: () => number;
   readonly #asked = new Map<string, UnansweredCreate>();
+  readonly #firstStarts = new Map<string, FirstStartRecord>();
   readonly #deletions = new Map<string, number>();
 
   /** @param now epoch milliseconds */
@@ -261,6 +265,14 @@ export class MemoryStore implements Stores {
     for (const token of suspectsOf(facts))
       if (!this.#asked.has(token))
         this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
+  }
+
+  async firstStart(folder: string): Promise<FirstStartRecord | null> {
+    return this.#firstStarts.get(folder) ?? null;
+  }
+
+  async saveFirstStart(folder: string, record: FirstStartRecord): Promise<void> {
+    this.#firstStarts.set(folder, record);
   }
 
   pathsNamed(folder: string, stem: string): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import type { FileVersion } from './file-version.ts';
 import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
 import type { Queued } from './queue.ts';
+import type { RequestRoom } from '../estimate.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -200,6 +201,23 @@ export interface IntakeStore {
   unrouted(): Promise<readonly Facts[]>;
 }
 
+/** How far the first start of a folder is. Times are nanoseconds since the epoch, by the clock of the folder's file system. */
+export interface FirstStartRecord {
+  /** When dropcast wanted to watch it for the first time. */
+  readonly askedNs: bigint;
+  /** When it was there for the first time; null while it never was. */
+  readonly beganNs: bigint | null;
+  /** Every file that was there then has its row. */
+  readonly isOver: boolean;
+}
+
+/** The durable records of first starts, by folder. */
+export interface FirstStartStore {
+  /** Null: dropcast never wanted to watch it. */
+  firstStart(folder: string): Promise<FirstStartRecord | null>;
+  saveFirstStart(folder: string, record: FirstStartRecord): Promise<void>;
+}
+
 /** Where a file is now, and which version of it. */
 export interface FileAt {
   /** Relative to its folder. */
@@ -226,6 +244,8 @@ export type RequestPriority = 'finish' | 'create' | 'poll';
 export interface Budget {
   /** Resolves with true when the request may go, with false when the signal came first. */
   take(priority: RequestPriority, signal: AbortSignal): Promise<boolean>;
+  /** Requests that may leave, and when. */
+  room(): RequestRoom;
 }
 
 /** What must outlive even the ledger: enough to rebuild who has which video. On disk when its promise resolves. */

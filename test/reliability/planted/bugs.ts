@@ -204,7 +204,9 @@ export const bugs = {
     caughtBy: 'no content is a video twice',
   },
   'a sidecar stays when its video is put away': {
-    edits: [{ anchor: 'if (sidecar === void 0) return;', instead: 'return;' }],
+    edits: [
+      { anchor: 'for (const beside of besides)', instead: 'for (const beside of besides.slice(besides.length))' },
+    ],
     scenario: 'a sidecar stays when its video is put away',
     caughtBy: 'a video has the title of its file',
   },
