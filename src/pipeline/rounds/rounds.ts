@@ -63,6 +63,8 @@ export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'> {
   broke(round: string, error: unknown): void;
   /** There is more to do at once. */
   wake(): void;
+  /** There is more to do at this time of the monotonic clock. The last word of one name counts. */
+  ringAt(name: string, at: number): void;
 }
 
 /** What is done for many files at once, beside the steps of single ones: each round runs at most once at a time. */
@@ -109,7 +111,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     room,
     wanted,
   });
-  const sweep = createSweep({ ...world, room, wanted });
+  const sweep = createSweep({ ...world, room, wanted, ringAt: (at) => world.ringAt('sweep', at) });
   const putAway = createPutAway({ ...world, retry });
   const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
   const giveBack = createGiveBack(world);

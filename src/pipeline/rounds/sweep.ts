@@ -27,6 +27,8 @@ export interface SweepWorld {
   room(): RequestRoom;
   /** What else needs requests of this hour. */
   wanted(): Promise<Wanted>;
+  /** It is to be run again at this time of the monotonic clock, or earlier. */
+  ringAt(at: number): void;
   /** The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else either */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
@@ -118,6 +120,7 @@ export function createSweep(world: SweepWorld): Sweep {
     const at = dueAt(oldest, pace);
     const now = clock.elapsed();
     lookAt = Math.min(at, now + lookEveryMs);
+    if (at > now) world.ringAt(lookAt);
     const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;
     lateUntil = isLate ? at : null;
     return at <= now ? pace : null;
