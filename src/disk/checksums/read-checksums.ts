@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { versionKey, versionOf } from '../../pipeline/file/file-version.ts';
+import { lookKey, versionOf } from '../../pipeline/file/file-version.ts';
 import { checksumFileKind, checksumsFor, isChecksumOf } from '../../routing/checksum-file.ts';
 import { parseMediaHashList } from '../../routing/media-hash-list.ts';
 import { openRegular } from '../accepted-file.ts';
@@ -106,7 +106,7 @@ async function readText(folder: string, path: string, unless?: string): Promise<
       await using file = await openRegular(held.at(posix.basename(path)));
       const stats = await file.stat({ bigint: true });
       if (!stats.isFile() || stats.size > MOST_BYTES) return 'unreadable';
-      const version = versionKey(versionOf(stats));
+      const version = `${lookKey(versionOf(stats))} ${stats.ctimeNs}`;
       if (version === unless) return 'as before';
       const bytes = await file.readFile();
       return { text: decoded(bytes), sha256: createHash('sha256').update(bytes).digest('hex'), version };
