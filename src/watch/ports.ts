@@ -3,7 +3,7 @@ import type { RootIdentity } from './root-identity.ts';
 
 /**
  * `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it; `proof` says of one
- * that it is complete (a done marker).
+ * that it is complete, or what it has to be (a done marker, a checksum).
  */
 export type FileKind = 'media' | 'link' | 'sidecar' | 'proof';
 
