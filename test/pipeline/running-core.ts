@@ -60,6 +60,7 @@ export function startCore(
       clock,
       diskOf: async () => null,
       logger: recordingLogger(),
+      mayStartUploads: () => true,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },
