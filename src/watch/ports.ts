@@ -52,14 +52,14 @@ export interface SettlingFile {
 }
 
 /**
- * - `watching`: events and scans.
+ * - `watching`: events and scans; `why` when there is something to know about them, as on a share.
  * - `frozen`: the folder is missing, unmounted or unreadable, another dropcast's (`isForeign`), or most of its files are missing
  *   at once. No file is offered, none is reported gone.
- * - `degraded`: events are missing (watch limit, permissions), so scans run alone and more often. The watches are reopened as soon
+ * - `degraded`: events are missing (watch limit, permissions, none arrives), so scans run alone and more often. The watches are reopened as soon
  *   as a scan can read what could not be watched; after a limit was reached, from time to time.
  */
 export type RootState =
-  | { readonly state: 'watching' }
+  | { readonly state: 'watching'; readonly why?: string }
   | { readonly state: 'frozen'; readonly why: string; readonly isForeign?: true }
   | { readonly state: 'degraded'; readonly why: string };
 

@@ -5,7 +5,16 @@ import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
 const gate = {
-  snapshot: () => ({ used: 412, limit: 1_000, blockedUntil: 0, waiting: 0, total: 9_000, frees: [], blockedMs: 0 }),
+  snapshot: () => ({
+    used: 412,
+    limit: 1_000,
+    blockedUntil: 0,
+    waiting: 0,
+    total: 9_000,
+    frees: [],
+    blockedMs: 0,
+    others: 0,
+  }),
 };
 const upload = { id: 'f_1', sentBytes: 0, startedAt: 0 };
 
@@ -18,9 +27,11 @@ function open(counts: Record<string, number>) {
     },
   };
   const events = createEventStream(silentLogger);
+  const times = { startAt: (): number | null => null };
   const conductor = { uploads: () => [upload], pause: () => null, createsWaitUntil: (): number | null => null };
   const folders = { settling: () => [], away: () => 2 };
-  return { summary: createSummary({ ledger, events, conductor, folders, gate }), events, ledger, conductor };
+  const summary = createSummary({ ledger, events, conductor, folders, gate, times });
+  return { summary, events, ledger, conductor, times };
 }
 
 test('a file that is uploaded is in the ledger as one that waits for it, and counted once', async () => {
@@ -47,6 +58,17 @@ test('it waits for too many create requests without an answer', async () => {
   const { summary, conductor } = open({ queued: 2 });
   conductor.createsWaitUntil = () => Date.now() + 60_000;
   expect((await summary()).waiting).toMatch(/no usable answer/);
+});
+
+test('it waits for the hours of uploads only if a file waits', async () => {
+  for (const [counts, waiting] of [
+    [{ queued: 2 }, 'uploads start at 20:00'],
+    [{ done: 2 }, null],
+  ] as const) {
+    const { summary, times } = open(counts);
+    times.startAt = () => new Date().setHours(20, 0, 0, 0);
+    expect((await summary()).waiting).toBe(waiting);
+  }
 });
 
 test('the rows are counted again only when one was written', async () => {

@@ -65,7 +65,11 @@ export { deeds as allDeeds };
 const folder = '/inbox';
 const turnMs = 20_000;
 const retry = { attempts: 12, firstMs: 10, maxMs: 100 } as const;
-const plenty = { room: () => someRoom(), wanted: async () => ({ creates: 0, publishes: 0 }) };
+const plenty = {
+  ringAt: () => undefined,
+  room: () => someRoom(),
+  wanted: async () => ({ creates: 0, publishes: 0 }),
+};
 
 /** One folder, one service, and a daemon that may die at every call: intake, steps and rounds are the real ones. */
 export class ExploredWorld implements Explorable {
@@ -219,7 +223,8 @@ class Turn {
       clock,
       steps: {
         creating: (row, signal) => createRecord(row, signal, steps),
-        uploading: (row, signal) => uploadFile(row, signal, { ...steps, onProgress: () => undefined }),
+        uploading: (row, signal) =>
+          uploadFile(row, signal, { ...steps, mayStartUploads: () => true, onProgress: () => undefined }),
       },
       policy: {
         attempts: retry.attempts,
