@@ -305,4 +305,9 @@ test('a video that lacks its done marker says so, is not waited for, and is take
   const proofs = [{ path: 'clip.mp4.done', sha256: expect.any(String) }];
   const rows = [{ path: 'clip.mp4', plan: { proofs } }];
   await eventually('it is taken in', async () => expect(await inbox.rows()).toMatchObject(rows));
+  const [queued] = await inbox.rows();
+  await rm(inbox.at('clip.mp4.done'));
+  await inbox.rescan();
+  await eventually('it is missed', () => expect(inbox.folders.isSettling()).toBe(false));
+  expect(await inbox.rows()).toEqual([queued]);
 });
