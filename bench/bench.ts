@@ -2,10 +2,12 @@
 export interface Build {
   /** As the tables call it: `here`, or the revision. */
   readonly name: string;
-  /** Absolute. The program is `src/main.ts` below it. */
+  /** Absolute. The sources start at `src/main.ts` below it. */
   readonly root: string;
-  /** Its Node: the pinned one. */
+  /** Its Node: the pinned one, perhaps with flags. */
   readonly node: string;
+  /** The program as the package installs it, which needs no types stripped: `node program run …`. */
+  readonly program: string;
 }
 
 /** `small` is a run of a few seconds, to see that the benchmark works; its figures mean little. */

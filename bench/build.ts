@@ -7,7 +7,9 @@ import { output } from './child.ts';
 const root = join(import.meta.dirname, '..');
 
 /** This checkout, as it lies on the disk. */
-export const here: Build = buildAt('here', root);
+export function openHere(): Promise<OpenBuild> {
+  return bundled('here', root);
+}
 
 /**
  * Checks another revision out into a temporary folder, with its dependencies.
@@ -15,33 +17,42 @@ export const here: Build = buildAt('here', root);
  * @param revision anything that git knows
  * @throws {Error} git does not know it, or its dependencies cannot be installed
  */
-export async function checkOut(revision: string): Promise<Build & AsyncDisposable> {
+export async function checkOut(revision: string): Promise<OpenBuild> {
   const folder = await mkdtemp(join(tmpdir(), 'dropcast-against-'));
-  const remove = async (): Promise<void> => {
-    await rm(folder, { recursive: true, force: true });
-    await output('git', ['-C', root, 'worktree', 'prune']);
-  };
-  try {
-    await output('git', ['-C', root, 'worktree', 'add', '--quiet', '--detach', '--force', folder, revision]);
-    await installDependencies(folder);
-  } catch (error) {
-    await remove();
-    throw error;
-  }
-  return { ...buildAt(revision, folder), [Symbol.asyncDispose]: remove };
+  await using stack = new AsyncDisposableStack();
+  stack.defer(async () => void (await output('git', ['-C', root, 'worktree', 'prune'])));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  await output('git', ['-C', root, 'worktree', 'add', '--quiet', '--detach', '--force', folder, revision]);
+  await installDependencies(folder);
+  const build = stack.use(await bundled(revision, folder));
+  const all = stack.move();
+  return { ...build, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-/** This checkout on a Node with further flags, like `--jitless`, which the environment cannot give it. */
-export async function withFlags(flags: string): Promise<Build & AsyncDisposable> {
+/** A build on a Node with further flags, like `--jitless`, which the environment cannot give it. */
+export async function withFlags(build: Build, flags: string): Promise<OpenBuild> {
   const folder = await mkdtemp(join(tmpdir(), 'dropcast-flags-'));
   const node = join(folder, 'node');
-  await writeFile(node, `#!/bin/sh\nexec '${here.node}' ${flags} "$@"\n`, { mode: 0o755 });
+  await writeFile(node, `#!/bin/sh\nexec '${build.node}' ${flags} "$@"\n`, { mode: 0o755 });
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  return { ...here, name: flags, node, [Symbol.asyncDispose]: remove };
+  return { ...build, name: flags, node, [Symbol.asyncDispose]: remove };
 }
 
-function buildAt(name: string, folder: string): Build {
-  return { name, root: folder, node: join(folder, 'node_modules/.bin/node') };
+/** Owns the temporary files of a build. */
+export type OpenBuild = Build & AsyncDisposable;
+
+/** Bundled by its own scripts, as for the Debian package. */
+async function bundled(name: string, from: string): Promise<OpenBuild> {
+  const node = join(from, 'node_modules/.bin/node');
+  const folder = await mkdtemp(join(tmpdir(), 'dropcast-bundle-'));
+  const script = `
+    const { programFiles } = await import(${JSON.stringify(join(from, 'scripts/package/contents.ts'))});
+    const { writeTree } = await import(${JSON.stringify(join(from, 'scripts/package/packaged-file.ts'))});
+    await writeTree((await programFiles(${JSON.stringify(from)})).files, ${JSON.stringify(folder)}, 0);`;
+  await output(node, ['--input-type=module', '-e', script], { cwd: from });
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  const program = join(folder, 'usr/lib/dropcast/dist/main.js');
+  return { name, root: from, node, program, [Symbol.asyncDispose]: remove };
 }
 
 /** Those that are here are copied where both want the same: no registry is needed then. */

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bench, Build, Measured } from './bench.ts';
 import { start, until, usageOf } from './child.ts';
-import { packageOf } from './packaged.ts';
 
 export const bench: Bench = {
   about:
-    'CPU of a command from start to exit, from the sources and from the installed package, against an empty Node. ' +
+    'CPU of a command from start to exit, from the installed package, against an empty Node. ' +
     '`status` asks a daemon that runs.',
   rounds: 9,
   rows: {
@@ -16,8 +15,6 @@ export const bench: Bench = {
     empty: { what: 'an empty Node', unit: 's' },
     helpRatio: { what: '`dropcast --help`, package, against an empty Node', unit: '×' },
     statusRatio: { what: '`dropcast status`, package, against an empty Node', unit: '×' },
-    sourcesHelp: { what: '`dropcast --help`, sources', unit: 's' },
-    sourcesStatus: { what: '`dropcast status`, sources', unit: 's' },
   },
   round,
 };
@@ -25,12 +22,11 @@ export const bench: Bench = {
 async function round(build: Build): Promise<Measured> {
   const folder = await mkdtemp(join(tmpdir(), 'dropcast-bench-'));
   try {
-    const packaged = await packageOf(build, folder);
+    const packaged = build.program;
     const config = await configIn(folder);
     const cpu = async (args: readonly string[], isFine?: readonly number[]): Promise<number> =>
       (await usageOf(build.node, args, isFine)).cpuMs / 1_000;
     const status = ['status', '--config', config];
-    const sources = `${build.root}/src/main.ts`;
     await using daemon = start(build.node, [packaged, 'run', '--config', config]);
     await until(
       async () => (await usageOf(build.node, [packaged, 'status', '--config', config], [0, 1, 3])).code !== 3,
@@ -43,8 +39,6 @@ async function round(build: Build): Promise<Measured> {
       empty: await cpu(['-e', '']),
       help: await cpu([packaged, '--help']),
       status: await cpu([packaged, ...status], [0, 1]),
-      sourcesHelp: await cpu([sources, '--help']),
-      sourcesStatus: await cpu([sources, ...status], [0, 1]),
     };
     return { values: { ...values, helpRatio: values.help / values.empty, statusRatio: values.status / values.empty } };
   } finally {

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { renderTable } from '../src/cli/output/table.ts';
 import type { Bench, Build, Size } from './bench.ts';
-import { checkOut, here, withFlags } from './build.ts';
+import type { OpenBuild } from './build.ts';
+import { checkOut, openHere, withFlags } from './build.ts';
 import { measure } from './measure.ts';
 import type { Result } from './measure.ts';
 import { thisMachine, writeReport } from './report.ts';
@@ -38,30 +39,32 @@ async function run(wanted: readonly string[], options: Options): Promise<void> {
   const unknown = wanted.find((name) => ![...names, 'all', 'report'].includes(name));
   if (unknown !== undefined)
     program.error(`error: there is no benchmark called '${unknown}': use ${names.join(', ')}`, { exitCode: 2 });
-  await using other = await otherBuild(options);
+  await using here = await openHere();
+  await using other = await otherBuild(here, options);
+  const builds = other === undefined ? ([here] as const) : ([here, other] as const);
   for (const name of wanted.includes('all') ? names : wanted.filter((each) => each !== 'report'))
-    await runOne(name, options, other);
+    await runOne(name, options, builds);
   if (!wanted.includes('report') && options.small === true) return;
   await writeReport(results);
 }
 
-async function otherBuild({ against, flags }: Options): Promise<(Build & AsyncDisposable) | undefined> {
+async function otherBuild(here: Build, { against, flags }: Options): Promise<OpenBuild | undefined> {
   if (against !== undefined) return checkOut(against);
-  return flags === undefined ? undefined : withFlags(flags);
+  return flags === undefined ? undefined : withFlags(here, flags);
 }
 
-async function runOne(name: string, options: Options, other: Build | undefined): Promise<void> {
+async function runOne(name: string, options: Options, builds: readonly [Build, Build?]): Promise<void> {
   const { bench } = (await import(`./${name}.bench.ts`)) as { bench: Bench };
   const size: Size = options.small === true ? 'small' : 'full';
   const result = await measure(name, bench, {
-    builds: other === undefined ? [here] : [here, other],
+    builds,
     size,
     rounds: options.rounds ?? (size === 'small' ? 1 : bench.rounds),
     progress: (text) => console.error(text),
   });
   print(result);
   // A comparison with another commit is of passing interest.
-  if (size === 'full' && other === undefined) await keep(result);
+  if (size === 'full' && builds.length === 1) await keep(result);
 }
 
 function print(result: Result): void {

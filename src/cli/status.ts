@@ -1,4 +1,5 @@
 import type { FolderStatus } from '../intake/watched-folder.ts';
+import { clockTime } from '../daemon/clock-time.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import type { StatusView } from '../daemon/view.ts';
@@ -38,6 +39,7 @@ const nothing: StatusView = {
   settling: 0,
   waiting: null,
   requests: null,
+  outlook: null,
   folders: [],
   working: [],
   needs_you: [],
@@ -68,11 +70,18 @@ function overview(view: StatusView, shell: Shell): string {
     const block = blockedUntil === null ? '' : `. Rate limited; resumes ${formatRelative(blockedUntil, Date.now())}.`;
     lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
   }
+  if (view.outlook !== null && view.outlook.limited_by !== 'nothing') lines.push(outlookLine(view.outlook));
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   for (const folder of folders) lines.push(folderLine(folder, colour));
   if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);
   return `${lines.join('\n')}\n`;
+}
+
+/** `Limited by request budget: 12 of 1000 requests are left this hour. Done at about 14:20.` */
+function outlookLine({ limited_by: limit, why, done_at: doneAt }: NonNullable<StatusView['outlook']>): string {
+  const done = doneAt === null ? '' : ` Done at about ${clockTime(doneAt, Date.now())}.`;
+  return `Limited by ${limit}: ${escapeControls(why)}.${done}`;
 }
 
 function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {

@@ -30,6 +30,8 @@ import type { EventStream } from './events.ts';
 import { keptOff } from './foreign-folders.ts';
 import { lockInstance } from './instance-lock.ts';
 import { logEvents } from './log-events.ts';
+import { createOutlook } from './outlook.ts';
+import type { Outlook } from './outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
 import { requireOwnState } from './state-owner.ts';
@@ -52,6 +54,8 @@ export interface Daemon extends AsyncDisposable {
   receive(webhook: Webhook): Admission;
   /** The daemon in a few numbers: cheap. */
   summary(): Promise<Summary>;
+  /** What all that waits waits for, and when it is done. */
+  outlook(): Promise<Outlook>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -64,10 +68,16 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
  * The composition root: builds every part from a checked configuration and starts it. Resolves when all work, while the folders
  * are still scanned for the first time.
  *
+ * @param built called when all parts are there and before any of them works on files: it may already be asked what it is doing
  * @throws {AlreadyRunningError} another dropcast uses the state directory
  * @throws {LedgerError} the state directory or the ledger cannot be used
  */
-export async function startDaemon(config: Config, logger: Logger, clock: Clock = systemClock): Promise<Daemon> {
+export async function startDaemon(
+  config: Config,
+  logger: Logger,
+  clock: Clock = systemClock,
+  built: (daemon: Daemon) => Promise<void> = async () => undefined,
+): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
   const events = createEventStream(logger);
   events.listen(logEvents(logger));
@@ -90,9 +100,14 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   });
   stack.use(parts.folders);
   const backups = stack.use(startBackups(ledger, logger));
-  await parts.folders.start();
-  parts.conductor.start();
-  return new RunningDaemon(config, { ...parts, ledger, service, events, backups, clock, logger }, stack.move());
+  const daemon = new RunningDaemon(config, { ...parts, ledger, service, events, backups, clock, logger }, stack.move());
+  await using unlessBegun = new AsyncDisposableStack();
+  unlessBegun.use(daemon);
+  await built(daemon);
+  (await ledger.verify()).forEach(repaired);
+  await daemon.begin();
+  unlessBegun.move();
+  return daemon;
 }
 
 interface State {
@@ -110,7 +125,7 @@ async function openState(
   await requireOwnState({ stateDir, file });
   stack.use(await lockInstance(stateDir));
   return {
-    ledger: stack.use(await openLedger(stateDir, on.repaired)),
+    ledger: stack.use(await openLedger(stateDir, on.repaired, true)),
     receipts: stack.use(await openReceipts(stateDir)),
     failures: stack.use(await openFailureLog(failureLog, on.failureLogBroke)),
   };
@@ -202,10 +217,12 @@ class RunningDaemon implements Daemon {
   readonly gate: Gate;
   readonly events: EventStream;
   readonly summary: () => Promise<Summary>;
+  readonly outlook: () => Promise<Outlook>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
   #config: Config;
+  readonly #begun = Promise.withResolvers<void>();
   #stopped: Promise<void> | null = null;
 
   constructor(config: Config, world: RunningWorld, resources: AsyncDisposableStack) {
@@ -220,13 +237,22 @@ class RunningDaemon implements Daemon {
     this.gate = world.service.gate;
     this.events = world.events;
     this.summary = createSummary({ ...world, gate: this.gate });
+    this.outlook = createOutlook({ ...world, gate: this.gate, config: () => this.#config });
   }
 
   config(): Config {
     return this.#config;
   }
 
+  /** Everything works from here on. */
+  async begin(): Promise<void> {
+    await this.folders.start();
+    this.conductor.start();
+    this.#begun.resolve();
+  }
+
   async reload(config: Config): Promise<void> {
+    await this.#begun.promise;
     this.#config = config;
     this.#world.service.change(config);
     this.conductor.change(settingsOf(config));

@@ -34,6 +34,13 @@ export interface StatusView {
     readonly blocked_until: number | null;
     readonly total: number;
   } | null;
+  /** What all that waits waits for most, and when it is done: null without a daemon. */
+  readonly outlook: {
+    readonly limited_by: string;
+    readonly why: string;
+    /** Epoch milliseconds; null when it cannot be said. */
+    readonly done_at: number | null;
+  } | null;
   readonly folders: readonly FolderStatus[];
   readonly working: readonly FileView[];
   /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
@@ -77,6 +84,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
   const left = await ledger.waitingForDisk(mostListed);
   const gate = daemon?.gate.snapshot();
   const pause = daemon?.conductor.pause() ?? null;
+  const outlook = daemon === null ? null : await daemon.outlook();
   return {
     v: 1,
     daemon: {
@@ -97,6 +105,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
             blocked_until: gate.blockedUntil > Date.now() ? gate.blockedUntil : null,
             total: gate.total,
           },
+    outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
     folders: daemon?.folders.status() ?? [],
     working: working.slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),

@@ -80,6 +80,11 @@ export function usedOf(window: BudgetWindow): number {
   return window.minutes.reduce((sum, [, count]) => sum + count, 0);
 }
 
+/** When requests fall out of the hour, earliest first. */
+export function freesOf(window: BudgetWindow, nowMs: number): readonly (readonly [inMs: number, requests: number])[] {
+  return window.minutes.map(([minute, count]) => [(minute + windowMinutes) * minuteMs - nowMs, count] as const);
+}
+
 /**
  * Brings a window to the present: drops counters that are over an hour old. A clock that was set back leaves counters and blocks in the
  * future; they move back together, so that the newest is now, and never later than it really was.

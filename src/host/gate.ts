@@ -1,5 +1,5 @@
 import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
-import { atTime, block, emptyWindow, spend, usedOf } from './budget-window.ts';
+import { atTime, block, emptyWindow, freesOf, spend, usedOf } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 import { AbortedError } from '@dropcast/client';
 
@@ -26,6 +26,8 @@ export interface GateSnapshot {
   readonly waiting: number;
   /** Requests since the budget was first written. */
   readonly total: number;
+  /** When requests of the last hour fall out of it, earliest first. */
+  readonly frees: readonly (readonly [inMs: number, requests: number])[];
 }
 
 /** The gate that every request to the service passes: an hourly budget, the same for all uses of the key. */
@@ -134,6 +136,7 @@ class PersistedGate implements Gate {
       blockedUntil: window.blockedUntil === 0 ? 0 : window.blockedUntil - this.#now() + this.#clock.now(),
       waiting,
       total: window.total,
+      frees: freesOf(window, this.#now()),
     };
   }
 

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Kysely } from 'kysely';
 import type {
   AmendStore,
@@ -18,7 +19,7 @@ import { createClaims } from './claims.ts';
 import { createFiles } from './files.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
-import { openDatabase, requireSound } from './open-database.ts';
+import { openDatabase, requireSound, verify, wasClosed } from './open-database.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
 import { createRounds } from './rounds.ts';
@@ -47,6 +48,13 @@ export interface Ledger
   /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
   readonly repairs: readonly string[];
   /**
+   * Looks for damage, if opening it left that for later. Nothing may be done with it before.
+   *
+   * @returns what was found and put right: a sentence each
+   * @throws {LedgerError} when it is damaged
+   */
+  verify(): Promise<readonly string[]>;
+  /**
    * Writes a copy to `backups/`, unless nothing was written since the last one.
    * @throws {LedgerUnavailableError} when the disk refuses
    */
@@ -68,20 +76,30 @@ export async function openExistingLedger(stateDir: string): Promise<Ledger | nul
  *
  * @param stateDir created with mode 0700 when it is missing
  * @param onRepair told what is found damaged from then on, and what was done: a sentence each
+ * @param isHasty leaves the search for damage to `verify`, when the last process that had it closed it
  * @returns the ledger, whose calls throw `LedgerUnavailableError` while the machine refuses to read or write
  * @throws {LedgerError} when it was lost, is damaged, belongs to another program or version, or cannot be read and written
  * @throws {LedgerInUseError} when another process keeps it for 5 s
  */
-export async function openLedger(stateDir: string, onRepair?: (what: string) => void): Promise<Ledger> {
+export async function openLedger(
+  stateDir: string,
+  onRepair?: (what: string) => void,
+  isHasty = false,
+): Promise<Ledger> {
   await makeStateDirectory(stateDir);
   // Only for what it throws: a lost ledger must not be replaced by an empty one.
   await isLedgerThere(stateDir);
   const path = ledgerPath(stateDir);
-  const database = await openDatabase(path);
+  const isTrusted = isHasty && (await wasClosed(path));
+  const database = await openDatabase(path, { isTrusted });
   const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
   try {
-    const repairs = await repairRows(database, db, stateDir);
-    if (repairs.length > 0) await requireSound(database, path);
+    const repairAll = async (): Promise<readonly string[]> => {
+      const repairs = await repairRows(database, db, stateDir);
+      if (repairs.length > 0) await requireSound(database, path);
+      return repairs;
+    };
+    const repairs = isTrusted ? [] : await repairAll();
     const strange = await catchUp(db, stateDir);
     await settleRequests(db);
     const id = await identityOf(db, await readLedgerId(stateDir));
@@ -89,9 +107,23 @@ export async function openLedger(stateDir: string, onRepair?: (what: string) => 
     const repair = async (): Promise<void> => {
       for (const what of await repairRows(database, db, stateDir)) onRepair?.(what);
     };
-    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id, repair });
+    let isVerified = !isTrusted;
+    const verifyOnce = async (): Promise<readonly string[]> => {
+      if (isVerified) return [];
+      isVerified = true;
+      try {
+        await verify(database, path);
+        await nextTurn();
+        return await repairAll();
+      } catch (error) {
+        throw await explainOpening(error, path);
+      }
+    };
+    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id, repair, verify: verifyOnce });
   } catch (error) {
     await db.destroy();
+    // What it met may be damage that it has not looked for.
+    if (isTrusted) return openLedger(stateDir, onRepair);
     throw await explainOpening(error, path);
   }
 }
@@ -101,13 +133,14 @@ async function identityOf(db: Kysely<LedgerTables>, known: string | null): Promi
   return (await db.selectFrom('identity').select('ledger').executeTakeFirstOrThrow()).ledger;
 }
 
-interface Opened extends Pick<Ledger, 'id' | 'repairs'> {
+interface Opened extends Pick<Ledger, 'id' | 'repairs' | 'verify'> {
   readonly stateDir: string;
   /** Puts right what was damaged since. */
   repair(): Promise<void>;
 }
 
-function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, id, repairs, repair }: Opened): Ledger {
+function compose(db: Kysely<LedgerTables>, database: DatabaseSync, opened: Opened): Ledger {
+  const { stateDir, id, repairs, repair, verify } = opened;
   const ports = mending(
     { ...createFiles(db), ...createArrivals(db), ...createRounds(db), ...createLeftovers(db), ...createView(db) },
     repair,
@@ -117,6 +150,7 @@ function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, i
     ...ports,
     id,
     repairs,
+    verify,
     claim: claims.claim,
     budget: createBudgetRow(db),
     backUp: createBackups(database, stateDir),

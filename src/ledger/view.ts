@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
+import type { Backlog } from '../pipeline/estimate.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { tellKnown } from './known-files.ts';
 import type { KnownFile } from './known-files.ts';
@@ -30,6 +31,8 @@ export interface FileFilter {
 export interface LedgerView {
   /** Number of files by state; `not put away` of those whose `after_ready` fails. */
   counts(): Promise<Readonly<Record<string, number>>>;
+  /** What is left to do with all files that have not ended. */
+  backlog(): Promise<Omit<Backlog, 'feeds'>>;
   list(filter: FileFilter): Promise<readonly Facts[]>;
   /**
    * By id, by video id, by absolute path (the newest row there), by the absolute path that files of its name were moved from, by
@@ -52,6 +55,7 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
       const counted = rows.map(({ state, n }): [string, number] => [state, n]);
       return Object.fromEntries([...counted, ...(waiting?.n ? [['not put away', waiting.n] as const] : [])]);
     },
+    backlog: () => backlogOf(db),
     list: (filter) => list(db, filter),
     find: (name) => find(db, name),
     history: (id) =>
@@ -69,6 +73,23 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
       return actions.flatMap((action) => (action.kind === 'move' ? [action.to] : []));
     },
   };
+}
+
+const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
+
+async function backlogOf(db: Kysely<LedgerTables>): Promise<Omit<Backlog, 'feeds'>> {
+  const isUnsent = sql<boolean>`(uploaded_at is null or dying = 1) and source_url is null`;
+  return db
+    .selectFrom('file')
+    .select([
+      sql<number>`count(iif(video_id is null or dying = 1, 1, null))`.as('toCreate'),
+      sql<number>`count(iif(${isUnsent}, 1, null))`.as('toSend'),
+      sql<number>`coalesce(sum(iif(${isUnsent}, size, 0)), 0)`.as('bytesToSend'),
+      sql<number>`count(iif(uploaded_at is not null and ready_at is null and dying = 0, 1, null))`.as('processing'),
+      sql<number>`count(ready_at)`.as('toPublish'),
+    ])
+    .where('state', 'in', unfinished)
+    .executeTakeFirstOrThrow();
 }
 
 function list(db: Kysely<LedgerTables>, filter: FileFilter): Promise<readonly Facts[]> {

@@ -1,3 +1,4 @@
+import type { Pace } from './estimate.ts';
 import { backoffMs } from './file/backoff.ts';
 import type { RetryPolicy } from './file/backoff.ts';
 import { failureOfMachine, failureOfThrown } from './file/failure.ts';
@@ -69,6 +70,8 @@ export interface Conductor {
   /** A watched folder can be trusted (again): what waited for it goes on. */
   folderBack(folder: string): void;
   uploads(): readonly LiveUpload[];
+  /** How fast it goes, as measured; null what is not known yet. */
+  pace(): Pick<Pace, 'bytesPerSecond' | 'processingMs'>;
   /** True when nothing is left to do with any file but those that ended. */
   isIdle(): Promise<boolean>;
   change(settings: ConductorSettings): void;
@@ -300,6 +303,10 @@ class Loop implements Conductor {
 
   uploads(): readonly LiveUpload[] {
     return this.#uploads.list();
+  }
+
+  pace(): Pick<Pace, 'bytesPerSecond' | 'processingMs'> {
+    return { bytesPerSecond: this.#uploads.bytesPerSecond(), processingMs: this.#rounds.processingMs() };
   }
 
   async isIdle(): Promise<boolean> {

@@ -26,6 +26,7 @@ export function renderPage(view: StatusView): ReturnType<typeof html> {
         ${view.creates_wait_until === null ? '' : html`<p class="warn">New files wait until ${new Date(view.creates_wait_until).toISOString()}: too many create requests had no usable answer</p>`}
         ${view.suspects === 0 ? '' : html`<p>Records that may be empty on the service: ${view.suspects} (<code>dropcast suspects</code> lists them)</p>`}
         ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour</p>`}
+        ${view.outlook === null || view.outlook.limited_by === 'nothing' ? '' : outlookLine(view.outlook)}
         <ul>
           ${view.folders.map(({ path, state, why }) => html`<li>${path}: ${state}${why === null ? '' : `, ${why}`}</li>`)}
         </ul>
@@ -47,6 +48,15 @@ export function renderEntrance(): ReturnType<typeof html> {
         <p><a href="/">Status of dropcast</a></p>
       </body>
     </html>`;
+}
+
+function outlookLine({
+  limited_by: limit,
+  why,
+  done_at: doneAt,
+}: NonNullable<StatusView['outlook']>): ReturnType<typeof html> {
+  const done = doneAt === null ? '' : `. Done at about ${new Date(doneAt).toISOString()}`;
+  return html`<p>Limited by ${limit}: ${why}${done}</p>`;
 }
 
 function table(title: string, files: readonly FileView[]): ReturnType<typeof html> | '' {

@@ -51,7 +51,14 @@ describe('the gate', () => {
     const { gate, store } = openGate();
     await gate.take('create');
     expect(store.saved).toMatchObject({ total: 1 });
-    expect(gate.snapshot()).toEqual({ used: 1, limit: 10, blockedUntil: 0, waiting: 0, total: 1 });
+    expect(gate.snapshot()).toEqual({
+      used: 1,
+      limit: 10,
+      blockedUntil: 0,
+      waiting: 0,
+      total: 1,
+      frees: [[61 * 60_000, 1]],
+    });
   });
 
   test('continues with what was spent before a restart', async () => {

@@ -9,8 +9,10 @@ import { openDatabase } from '../../src/ledger/open-database.ts';
 import { createLeftovers } from '../../src/ledger/leftovers.ts';
 import { createRounds } from '../../src/ledger/rounds.ts';
 import type { LedgerTables } from '../../src/ledger/schema.ts';
+import { createView } from '../../src/ledger/view.ts';
 import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
-import { created, someFacts } from '../pipeline/some-facts.ts';
+import type { Facts } from '../../src/pipeline/file/facts.ts';
+import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** The ports of the ledger over a database, with every query they make. */
@@ -24,7 +26,13 @@ async function openQueries() {
     log: ({ query }) => void queries.push(query),
   });
   stack.defer(() => db.destroy());
-  const ports = { ...createFiles(db), ...createArrivals(db), ...createRounds(db), ...createLeftovers(db) };
+  const ports = {
+    ...createFiles(db),
+    ...createArrivals(db),
+    ...createRounds(db),
+    ...createLeftovers(db),
+    ...createView(db),
+  };
   const parts = stack.move();
   return { database, queries, ports, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
@@ -41,6 +49,7 @@ test.each<[string, (ports: Ports) => Promise<unknown>, string]>([
   ['rows in a state', ({ due }) => due('queued', 0, 10), 'file_state'],
   ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
   ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],
+  ['what is left to do', ({ backlog }) => backlog(), 'file_state'],
   ['feeds to publish', ({ waiting }) => waiting(), 'file_state'],
   ['files on their way to a feed', ({ isExpecting }) => isExpecting('feed_news'), 'file_state'],
   ['local files to put away', ({ toDispose }) => toDispose(8), 'file_disposal'],
@@ -78,4 +87,34 @@ test('a statement is prepared once, however often it runs', async () => {
   }
   const texts = prepare.mock.calls.map(([text]) => text);
   expect(texts).toEqual([...new Set(texts)]);
+});
+
+test('what is left to do is counted by what each file still has before it', async () => {
+  await using opened = await openQueries();
+  const retrying = { notBefore: 5 };
+  const rows: readonly Partial<Facts>[] = [
+    {},
+    retrying,
+    { ...created, dying: true },
+    { ...uploaded, dying: true },
+    { sourceUrl: 'https://example.com/a.mp4' },
+    created,
+    { ...created, ...retrying },
+    uploaded,
+    { ...uploaded, ...retrying },
+    ready,
+    ...(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'] as const).map((end) => ({ end })),
+  ];
+  expect(await opened.ports.backlog()).toEqual({ toCreate: 0, toSend: 0, bytesToSend: 0, processing: 0, toPublish: 0 });
+  for (const [n, row] of rows.entries())
+    await opened.ports.insert(
+      someFacts({ ...row, id: `f_${n}`, path: `${n}.mp4`, version: { ...someVersion, size: 100 } }),
+    );
+  expect(await opened.ports.backlog()).toEqual({
+    toCreate: 5,
+    toSend: 6,
+    bytesToSend: 600,
+    processing: 2,
+    toPublish: 1,
+  });
 });

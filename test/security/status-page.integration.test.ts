@@ -24,6 +24,7 @@ const view: StatusView = {
   needs_you: [],
   suspects: 0,
   creates_wait_until: null,
+  outlook: null,
 };
 
 const token = 'the-token-of-this-daemon';

@@ -183,8 +183,9 @@ describe('a hint', () => {
     await second.watcher.start();
     const before = clock.timers;
     const path = inbox.at('a.mp4');
-    if (listed === null) events.last().onEvent(path);
-    else events.last().onFile(path, { ...(await lstat(path)), ...listed });
+    const { size, mtimeMs, ctimeMs } = await lstat(path);
+    if (listed !== null) events.last().onFile(path, { size, mtimeMs, ctimeMs, ...listed });
+    else events.last().onEvent(path);
     expect(clock.timers - before).toBe(isLookedAt ? 1 : 0);
   });
 

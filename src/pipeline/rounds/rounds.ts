@@ -72,6 +72,8 @@ export interface Rounds {
   start(name: string, job: () => Promise<void>): void;
   /** Why it takes long to hear of a video, or null. */
   pollTrouble(): string | null;
+  /** How long the service usually processes a video, in milliseconds; null until it is known. */
+  processingMs(): number | null;
   /** Resolves when none runs any more. */
   finished(): Promise<void>;
 }
@@ -115,6 +117,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     },
     ring: sweep.ring,
     pollTrouble: sweep.trouble,
+    processingMs: sweep.usualMs,
     putAwayAgain: putAway.again,
     isPutAwayUpToDate: putAway.isUpToDate,
     start: jobs.start,

@@ -38,6 +38,8 @@ export interface Sweep {
   ring(): void;
   /** Why it takes long to hear of a video, or null. */
   trouble(): string | null;
+  /** How long processing usually takes, in milliseconds; null until it is known. */
+  usualMs(): number | null;
 }
 
 /**
@@ -135,7 +137,7 @@ export function createSweep(world: SweepWorld): Sweep {
       ? null
       : `the service does not list videos (${listFailure.message}): dropcast asks for each one by its id, which takes longer`;
 
-  return { run: sweepIfTime, ring: bell.ring, trouble };
+  return { run: sweepIfTime, ring: bell.ring, trouble, usualMs: () => usualMs };
 }
 
 /** What the failures of a sweep say about the service, and so about the videos. */

@@ -114,9 +114,15 @@ export const promises = {
     call('statfs', text(path), () => ({ type: 0xef53, bsize: 4096, blocks: 1e9, bfree: 1e8, bavail: 1e8 })),
 };
 
-/** `node:fs` of the machine: what the daemon asks without waiting, which is only /proc. */
+/** `node:fs` of the machine: one call with a callback, and what the daemon asks without waiting, which is only /proc. */
 export const sync = {
   constants,
+  lstat: (path: Path, options: { bigint?: boolean }, done: (error: unknown, stats?: unknown) => void) => {
+    promises.lstat(path, options).then(
+      (stats) => done(null, stats),
+      (error: unknown) => done(error),
+    );
+  },
   existsSync: (path: Path) => text(path) === '/proc/self/fd' || theDisk().peek(text(path)) !== null,
   readdirSync: (path: Path): string[] => {
     const { writers } = theDisk();
@@ -234,7 +240,7 @@ function kindOf({ kind }: Inode) {
   };
 }
 
-function statsOf(inode: Inode, options?: { bigint?: boolean }) {
+export function statsOf(inode: Inode, options?: { bigint?: boolean }) {
   const { ino, dev, links, data, mtime, ctime, birth } = inode;
   const mode = inode.kind === 'directory' ? 0o40_700 : 0o100_644;
   if (options?.bigint !== true)
@@ -247,7 +253,8 @@ function statsOf(inode: Inode, options?: { bigint?: boolean }) {
       mode,
       uid: 0,
       gid: 0,
-      mtimeMs: Number(mtime / 1_000_000n),
+      mtimeMs: Number(mtime) / 1e6,
+      ctimeMs: Number(ctime) / 1e6,
     };
   return {
     ...kindOf(inode),

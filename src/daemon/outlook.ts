@@ -1,0 +1,68 @@
+import type { Config } from '../config/config.ts';
+import type { Gate } from '../host/gate.ts';
+import type { LedgerView } from '../ledger/view.ts';
+import type { Conductor } from '../pipeline/conductor.ts';
+import type { Clock } from '../pipeline/file/ports.ts';
+import { estimate } from '../pipeline/estimate.ts';
+import type { Backlog, Limit, Pace } from '../pipeline/estimate.ts';
+import { limitWords } from './limit-words.ts';
+
+/** What all that waits waits for, and when it is done. */
+export interface Outlook {
+  readonly limitedBy: Limit;
+  /** The same in a sentence. */
+  readonly why: string;
+  /** Epoch milliseconds; null when it cannot be said. */
+  readonly doneAt: number | null;
+}
+
+export interface OutlookWorld {
+  readonly ledger: Pick<LedgerView, 'backlog'>;
+  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'uploads'>;
+  readonly gate: Pick<Gate, 'snapshot'>;
+  readonly clock: Clock;
+  config(): Config;
+}
+
+/** The rows are summed up at most so often, however many ask: with 100,000 that wait it takes a tenth of a second. */
+const everyMs = 2_000;
+
+/** @returns asks for the outlook; rejects when the ledger cannot be read */
+export function createOutlook(world: OutlookWorld): () => Promise<Outlook> {
+  const { ledger, conductor, clock } = world;
+  let read: { readonly at: number; readonly backlog: Omit<Backlog, 'feeds'> } | null = null;
+  return async () => {
+    if (read === null || clock.elapsed() - read.at >= everyMs)
+      read = { at: clock.elapsed(), backlog: await ledger.backlog() };
+    const pause = conductor.pause();
+    const holdsAll = pause !== null && (pause.holds === 'everything' || read.backlog.toSend > 0);
+    const backlog = withoutSent(read.backlog, world);
+    const pace = paceOf(world);
+    const { limitedBy, doneInMs } = estimate(backlog, pace, holdsAll);
+    return {
+      limitedBy,
+      why: limitWords(limitedBy, { backlog, pace, pause, nowMs: clock.now() }),
+      doneAt: doneInMs === null ? null : clock.now() + doneInMs,
+    };
+  };
+}
+
+function withoutSent(backlog: Omit<Backlog, 'feeds'>, { conductor, config }: OutlookWorld): Backlog {
+  const sent = conductor.uploads().reduce((sum, { sentBytes }) => sum + sentBytes, 0);
+  const feeds = new Set(config().folders.flatMap(({ rules }) => rules.flatMap(({ publish }) => publish)));
+  return { ...backlog, bytesToSend: Math.max(0, backlog.bytesToSend - sent), feeds: feeds.size };
+}
+
+function paceOf({ conductor, gate, clock, config }: OutlookWorld): Pace {
+  const { uploads, poll, publish } = config();
+  const { limit, used, blockedUntil, frees } = gate.snapshot();
+  return {
+    ...conductor.pace(),
+    bandwidth: uploads.bytesPerSecond,
+    slots: uploads.concurrency,
+    room: { limit, left: Math.max(0, limit - used), closedMs: Math.max(0, blockedUntil - clock.now()), frees },
+    pollMs: poll.intervalMs,
+    quietMs: publish.quietMs,
+    atMostMs: publish.atMostMs,
+  };
+}

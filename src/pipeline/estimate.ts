@@ -1,0 +1,152 @@
+/** What is left to do, as counts: of all files that wait, or of one file and those before it. */
+export interface Backlog {
+  /** Files without a record: each costs one create request. */
+  readonly toCreate: number;
+  /** Files of which bytes are still to be sent, those without a record included, and how many bytes. An import sends none. */
+  readonly toSend: number;
+  readonly bytesToSend: number;
+  /** Files that the service processes now. */
+  readonly processing: number;
+  /** Files that are ready and wait for their feeds. */
+  readonly toPublish: number;
+  /** Feeds that these files go to. */
+  readonly feeds: number;
+}
+
+/** How fast it goes. Times are milliseconds from now. */
+export interface Pace {
+  /** Of all uploads together, measured or as configured; null: not known. */
+  readonly bytesPerSecond: number | null;
+  /** What the configuration allows at present; null: unlimited. */
+  readonly bandwidth: number | null;
+  /** Uploads at the same time. */
+  readonly slots: number;
+  readonly room: RequestRoom;
+  /** How long the service usually processes a video; null: not known. */
+  readonly processingMs: number | null;
+  /** Between two questions how far the videos are. */
+  readonly pollMs: number;
+  /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
+  readonly quietMs: number;
+  readonly atMostMs: number;
+}
+
+/** Requests that may leave, and when. */
+export interface RequestRoom {
+  /** Requests per hour. */
+  readonly limit: number;
+  /** Requests that may leave before any of the last hour fall out of it. */
+  readonly left: number;
+  /** Nothing leaves before: the service asked to wait. 0: open. */
+  readonly closedMs: number;
+  /** When requests of the last hour fall out of it, earliest first. */
+  readonly frees: readonly (readonly [inMs: number, requests: number])[];
+}
+
+/** What all that waits waits for most. */
+export type Limit =
+  | 'upload bandwidth'
+  | 'upload slots'
+  | 'request budget'
+  | 'processing at the service'
+  | 'publish quiet'
+  | 'pause'
+  | 'nothing';
+
+export interface Estimate {
+  readonly limitedBy: Limit;
+  /** Until all is done, in milliseconds; null when it cannot be said. */
+  readonly doneInMs: number | null;
+  /** Requests that it takes. */
+  readonly requests: number;
+}
+
+/**
+ * Pure: what holds the files up, and when they are done. Files go through the stages side by side, so all of them take as long as the
+ * slowest of sending and creating takes for all, and then what the last one still has before it.
+ *
+ * @param isPaused everything waits, nobody knows how long
+ */
+export function estimate(backlog: Backlog, pace: Pace, isPaused = false): Estimate {
+  if (isEmpty(backlog)) return { limitedBy: 'nothing', doneInMs: 0, requests: 0 };
+  const sendingMs = sendingMsOf(backlog, pace);
+  const tailMs = tailMsOf(backlog, pace);
+  const requests = requestsOf(backlog, pace, (sendingMs ?? 0) + tailMs);
+  if (isPaused) return { limitedBy: 'pause', doneInMs: null, requests };
+  const budgetMs = untilRoomMs(requests, pace.room);
+  const limitedBy = limitOf(backlog, pace, { sendingMs, budgetMs });
+  const doneInMs = sendingMs === null ? null : Math.max(sendingMs, budgetMs) + tailMs;
+  return { limitedBy, doneInMs, requests };
+}
+
+function isEmpty({ toCreate, toSend, processing, toPublish }: Backlog): boolean {
+  return toCreate + toSend + processing + toPublish === 0;
+}
+
+/** Null when it is not known how fast bytes leave. */
+function sendingMsOf({ bytesToSend }: Backlog, { bytesPerSecond, bandwidth }: Pace): number | null {
+  if (bytesToSend === 0) return 0;
+  const rate = Math.min(bytesPerSecond ?? bandwidth ?? 0, bandwidth ?? Infinity);
+  return rate > 0 ? (bytesToSend / rate) * 1_000 : null;
+}
+
+/** What the last file has before it once its bytes are sent. */
+function tailMsOf(backlog: Backlog, { processingMs, pollMs, quietMs }: Pace): number {
+  const isProcessed = hasToBeProcessed(backlog);
+  return (isProcessed ? (processingMs ?? 0) + pollMs : 0) + (backlog.feeds > 0 ? quietMs : 0);
+}
+
+/** Records, publishes, and the questions meanwhile, which take only what the others leave. */
+function requestsOf(backlog: Backlog, pace: Pace, durationMs: number): number {
+  const { toCreate, feeds } = backlog;
+  const publishes = feeds * Math.max(1, Math.ceil(durationMs / Math.max(1, pace.atMostMs)));
+  const needed = toCreate + Math.min(publishes, Math.max(feeds, toCreate + backlog.toPublish + backlog.processing));
+  if (!hasToBeProcessed(backlog)) return needed;
+  const wanted = Math.max(1, Math.ceil(durationMs / Math.max(1, pace.pollMs)));
+  const kept = Math.max(2, Math.ceil(needed * pollShare));
+  return needed + Math.min(wanted, Math.max(kept, Math.floor((pace.room.left - needed) / 2)));
+}
+
+/** Of the requests of a large batch, so many more are questions how far the videos are. */
+const pollShare = 0.015;
+
+function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
+  return toCreate + toSend + processing > 0;
+}
+
+/** A request counts for an hour, by counters of a minute. */
+const windowMs = 61 * 60_000;
+
+/** Until the last of so many requests may leave. What leaves today is room again an hour later. */
+function untilRoomMs(requests: number, { left, closedMs, frees, limit }: RequestRoom): number {
+  if (requests === 0) return 0;
+  const room: (readonly [number, number])[] = [[0, left], ...frees];
+  let needed = requests;
+  for (let at = 0; at < room.length; at += 1) {
+    const [inMs, count] = room[at] ?? [0, 0];
+    const taken = Math.min(needed, count);
+    const leavesInMs = Math.max(inMs, closedMs);
+    needed -= taken;
+    if (needed === 0) return leavesInMs;
+    if (taken > 0) room.push([leavesInMs + windowMs, taken]);
+  }
+  return (needed / Math.max(1, limit)) * windowMs;
+}
+
+function limitOf(
+  backlog: Backlog,
+  pace: Pace,
+  { sendingMs, budgetMs }: { readonly sendingMs: number | null; readonly budgetMs: number },
+): Limit {
+  const processingMs = hasToBeProcessed(backlog) ? (pace.processingMs ?? 0) + pace.pollMs : 0;
+  const isSent = backlog.toSend === 0;
+  if (budgetMs > Math.max(sendingMs ?? 0, isSent ? processingMs : 0)) return 'request budget';
+  if (!isSent && (sendingMs === null || sendingMs >= processingMs)) return uploadLimit(backlog, pace);
+  return processingMs > 0 ? 'processing at the service' : 'publish quiet';
+}
+
+/** At the configured bandwidth, or where no file waits for a slot, only the line can be faster. */
+function uploadLimit({ toSend }: Backlog, { bytesPerSecond, bandwidth, slots }: Pace): Limit {
+  const isFull = bandwidth !== null && (bytesPerSecond ?? bandwidth) >= 0.85 * bandwidth;
+  return isFull || toSend <= slots ? 'upload bandwidth' : 'upload slots';
+}

@@ -1,0 +1,83 @@
+import { framesIn, isWholeFrame } from './flac-frames.ts';
+import type { Frame, StreamInfo } from './flac-frames.ts';
+import { missingBytes } from './missing-bytes.ts';
+import type { ReadAt } from './read-at.ts';
+
+/**
+ * FLAC, RFC 9639: blocks of metadata, of which the first says how many samples there are, then frames that say which samples they have.
+ * Complete = one of the last frames has the last sample, and is whole. A stream of unknown length does not say.
+ *
+ * @param start the first bytes of the file
+ */
+export async function flacFlaw(readAt: ReadAt, size: number, start: Buffer): Promise<string | null> {
+  const at = afterTag(start);
+  const head = at === 0 ? start : await readAt(at, BEFORE_FRAMES);
+  if (head.toString('latin1', 0, 4) !== 'fLaC') return null;
+  if (head.length < BEFORE_FRAMES) return 'the container ends before its first frame';
+  const info = readInfo(head);
+  const frames = await framesFrom(readAt, size, at + 4);
+  if (typeof frames === 'string') return frames;
+  if (info === null || info.samples === 0 || frames === null) return null;
+  return endFlaw(readAt, info, { from: frames, size });
+}
+
+/** `fLaC`, then the first block of metadata: 4 bytes of header, and 34. */
+const BEFORE_FRAMES = 42;
+const MOST_BLOCKS = 128;
+/** Frames of usual sizes have less than a fiftieth of it. */
+const MOST_TAIL_BYTES = 1024 * 1024;
+const LEAST_TAIL_BYTES = 64 * 1024;
+
+/** An ID3v2 tag, which some tools put in front. @returns where it ends, in bytes */
+function afterTag(start: Buffer): number {
+  if (start.length < 10 || start.toString('latin1', 0, 3) !== 'ID3') return 0;
+  return start.subarray(6, 10).reduce((value, byte) => value * 128 + (byte & 0x7f), 0) + 10;
+}
+
+function readInfo(head: Buffer): StreamInfo | null {
+  if (((head[4] ?? 0) & 0x7f) !== 0) return null;
+  const packed = head.readBigUInt64BE(18);
+  return {
+    blockSamples: head.readUInt16BE(8),
+    isFixed: head.readUInt16BE(8) === head.readUInt16BE(10),
+    mostFrameBytes: head.readUIntBE(15, 3),
+    samples: Number(packed & 0xfffffffffn),
+    sampleBits: Number((packed >> 36n) & 0x1fn) + 1,
+    channels: Number((packed >> 41n) & 0x7n) + 1,
+  };
+}
+
+/** @returns where the frames begin; a flaw when the metadata are cut; null when nobody can tell */
+async function framesFrom(readAt: ReadAt, size: number, from: number): Promise<number | string | null> {
+  let position = from;
+  for (let step = 0; step < MOST_BLOCKS; step += 1) {
+    const header = await readAt(position, 4);
+    if (header.length < 4) return 'the container ends before its first frame';
+    position += 4 + header.readUIntBE(1, 3);
+    const missing = missingBytes(BigInt(position), size);
+    if (missing !== null) return missing;
+    if (((header[0] ?? 0) & 0x80) !== 0) return position;
+  }
+  return null;
+}
+
+async function endFlaw(
+  readAt: ReadAt,
+  info: StreamInfo,
+  { from, size }: { readonly from: number; readonly size: number },
+): Promise<string | null> {
+  const wanted = Math.min(Math.max(3 * info.mostFrameBytes, LEAST_TAIL_BYTES), MOST_TAIL_BYTES);
+  const tailAt = Math.max(from, size - wanted);
+  const tail = await readAt(tailAt, size - tailAt);
+  const frames = framesIn(tail, info);
+  const last = frames.reduce<Frame | null>((one, other) => (one === null || other.end >= one.end ? other : one), null);
+  if (last === null) return tailAt === from ? missingSamples(info.samples) : null;
+  // More samples than it says: not ours to judge.
+  if (last.end > info.samples) return null;
+  if (last.end < info.samples) return missingSamples(info.samples - last.end);
+  return isWholeFrame(tail.subarray(last.at)) ? null : 'the container ends in the middle of its last frame';
+}
+
+function missingSamples(count: number): string {
+  return `the container says ${count.toLocaleString('en-US')} ${count === 1 ? 'sample is' : 'samples are'} missing`;
+}

@@ -1,0 +1,82 @@
+import { missingBytes } from './missing-bytes.ts';
+import type { ReadAt } from './read-at.ts';
+
+/**
+ * MXF, SMPTE ST 377-1: a row of keys, lengths and values, in partitions. The first partition says where the footer partition begins, once
+ * the writer has closed the file; a writer that cannot go back leaves that open and ends with the footer and an index of all partitions.
+ * Complete = there is a footer, and everything from its beginning ends inside the file.
+ *
+ * @param start the first bytes of the file
+ */
+export async function mxfFlaw(readAt: ReadAt, size: number, start: Buffer): Promise<string | null> {
+  if (!isPartition(start, HEADER)) return null;
+  const pack = readPiece(start);
+  if (pack === null) return missingBytes(BigInt(START_OF_VALUE), size);
+  const missing = missingBytes(pack.end, size);
+  if (missing !== null) return missing;
+  if (start.length < pack.valueAt + FOOTER_PARTITION + 8) return null;
+  const footer = start.readBigUInt64BE(pack.valueAt + FOOTER_PARTITION);
+  if (footer !== 0n) return flawFrom(readAt, footer, size);
+  return (await hasFooterNearEnd(readAt, size)) ? null : 'the container has no end (footer partition) yet';
+}
+
+/** Up to what tells the kinds of partitions apart. */
+const PARTITION_KEY = Buffer.from('060e2b34020501010d01020101', 'hex');
+const INDEX_KEY = Buffer.from('060e2b34020501010d01020101110100', 'hex');
+const ANY_KEY = Buffer.from('060e2b34', 'hex');
+const HEADER = 0x02;
+const FOOTER = 0x04;
+const KEY_BYTES = 16;
+/** Key, and a length of up to nine bytes. */
+const START_OF_VALUE = KEY_BYTES + 9;
+/** Of the field in the value of a partition pack. */
+const FOOTER_PARTITION = 24;
+/** A footer has metadata, index tables and the index of partitions. */
+const MOST_PIECES = 4096;
+/** Where a footer that nothing points at is looked for. */
+const MOST_TAIL_BYTES = 1024 * 1024;
+
+function isPartition(bytes: Buffer, kind: number): boolean {
+  return bytes.subarray(0, PARTITION_KEY.length).equals(PARTITION_KEY) && bytes[PARTITION_KEY.length] === kind;
+}
+
+/** Everything from the footer on. It may be followed by what is no MXF. */
+async function flawFrom(readAt: ReadAt, footer: bigint, size: number): Promise<string | null> {
+  let position = footer;
+  const missing = missingBytes(footer + BigInt(START_OF_VALUE), size);
+  if (missing !== null) return missing;
+  for (let step = 0; step < MOST_PIECES; step += 1) {
+    const bytes = await readAt(Number(position), START_OF_VALUE);
+    if (step === 0 && !isPartition(bytes, FOOTER)) return null;
+    if (!bytes.subarray(0, ANY_KEY.length).equals(ANY_KEY)) return null;
+    const piece = readPiece(bytes);
+    if (piece === null) return missingBytes(position + BigInt(START_OF_VALUE), size);
+    position += piece.end;
+    const cut = missingBytes(position, size);
+    if (cut !== null) return cut;
+  }
+  return null;
+}
+
+async function hasFooterNearEnd(readAt: ReadAt, size: number): Promise<boolean> {
+  const tail = await readAt(Math.max(0, size - MOST_TAIL_BYTES), MOST_TAIL_BYTES);
+  return tail.includes(INDEX_KEY) || tail.includes(Buffer.concat([PARTITION_KEY, Buffer.of(FOOTER)]));
+}
+
+interface Piece {
+  readonly valueAt: number;
+  /** From its beginning. */
+  readonly end: bigint;
+}
+
+/** A BER length: one byte below 128, else so many bytes that follow. `null`: not all of it is there. */
+function readPiece(bytes: Buffer): Piece | null {
+  const first = bytes[KEY_BYTES];
+  if (first === undefined) return null;
+  if (first < 0x80) return { valueAt: KEY_BYTES + 1, end: BigInt(KEY_BYTES + 1 + first) };
+  const count = first & 0x7f;
+  const digits = bytes.subarray(KEY_BYTES + 1, KEY_BYTES + 1 + count);
+  if (count > 8 || digits.length < count) return null;
+  const length = digits.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
+  return { valueAt: KEY_BYTES + 1 + count, end: BigInt(KEY_BYTES + 1 + count) + length };
+}

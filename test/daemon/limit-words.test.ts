@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { clockTime } from '../../src/daemon/clock-time.ts';
+import { limitWords } from '../../src/daemon/limit-words.ts';
+import type { Limit, Pace } from '../../src/pipeline/estimate.ts';
+
+const nowMs = new Date(2026, 10, 22, 14, 0).getTime();
+const backlog = { toCreate: 0, toSend: 100, bytesToSend: 1, processing: 0, toPublish: 0, feeds: 0 };
+const pace: Pace = {
+  bytesPerSecond: 12_345_678,
+  bandwidth: 20_000_000,
+  slots: 4,
+  room: { limit: 1_000, left: 12, closedMs: 0, frees: [[32 * 60_000, 5]] },
+  processingMs: 120_000,
+  pollMs: 15_000,
+  quietMs: 10_000,
+  atMostMs: 120_000,
+};
+const unknown = { ...pace, bytesPerSecond: null, bandwidth: null, processingMs: null };
+const pause = { kind: 'offline', holds: 'uploads', why: 'uploads wait: no answer', code: '', probes: 0 } as const;
+const told = { ...pause, since: 0, nextProbeAt: 0 };
+
+test.for<[Limit, Pace, string]>([
+  ['upload bandwidth', pace, '12 MB/s at present; uploads.bandwidth allows 20 MB/s'],
+  ['upload bandwidth', unknown, 'not measured yet'],
+  ['upload slots', pace, 'all 4 are in use, 96 more files wait; together they send 12 MB/s'],
+  ['upload slots', unknown, 'all 4 are in use, 96 more files wait'],
+  ['request budget', pace, '12 of 1000 requests are left this hour; more from 14:32 on'],
+  ['request budget', { ...pace, room: { ...pace.room, closedMs: 1_800_000 } }, 'rate limited (429) until 14:30'],
+  ['processing at the service', pace, 'it takes about 2 min for a video'],
+  ['processing at the service', unknown, 'it has not finished a video yet'],
+  ['publish quiet', pace, 'feeds are published 10 s after the last video became ready'],
+  ['pause', pace, 'uploads wait: no answer'],
+  ['nothing', pace, 'no file waits'],
+])('limited by %s is explained', ([limit, how, words]) => {
+  expect(limitWords(limit, { backlog, pace: how, pause: told, nowMs })).toBe(words);
+});
+
+test('a time of another day has its date', () => {
+  expect(clockTime(new Date(2026, 10, 22, 14, 5).getTime(), nowMs)).toBe('14:05');
+  expect(clockTime(new Date(2026, 10, 23, 9, 5).getTime(), nowMs)).toBe('2026-11-23 09:05');
+});

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { estimate } from '../../src/pipeline/estimate.ts';
+import type { Backlog, Pace, RequestRoom } from '../../src/pipeline/estimate.ts';
+
+const minute = 60_000;
+const MB = 1_000_000;
+const nothing: Backlog = { toCreate: 0, toSend: 0, bytesToSend: 0, processing: 0, toPublish: 0, feeds: 0 };
+const open: RequestRoom = { limit: 1_000, left: 1_000, closedMs: 0, frees: [] };
+const pace: Pace = {
+  bytesPerSecond: 10 * MB,
+  bandwidth: null,
+  slots: 4,
+  room: open,
+  processingMs: minute,
+  pollMs: 15_000,
+  quietMs: 10_000,
+  atMostMs: 120_000,
+};
+const files = (count: number, megabytes: number): Partial<Backlog> => ({
+  toCreate: count,
+  toSend: count,
+  bytesToSend: count * megabytes * MB,
+  feeds: 1,
+});
+const room = (other: Partial<RequestRoom>): Partial<Pace> => ({ room: { ...open, ...other } });
+
+describe('what waits is limited by', () => {
+  const table: readonly (readonly [string, Partial<Backlog>, Partial<Pace>, string, number | null])[] = [
+    ['nothing, when nothing waits', {}, {}, 'nothing', 0],
+    ['the slots, when files wait for one', files(100, 100), {}, 'upload slots', 1_000_000 + 85_000],
+    ['the line, when only what is being sent is left', files(4, 1_000), {}, 'upload bandwidth', 400_000 + 85_000],
+    [
+      'the configured bandwidth, when it is used up',
+      files(100, 100),
+      { bandwidth: 10 * MB },
+      'upload bandwidth',
+      1_000_000 + 85_000,
+    ],
+    [
+      'the slots, when the configured bandwidth is not used up',
+      files(100, 100),
+      { bandwidth: 100 * MB },
+      'upload slots',
+      1_000_000 + 85_000,
+    ],
+    [
+      'the configured bandwidth, when nothing was measured',
+      files(100, 100),
+      { bandwidth: 5 * MB, bytesPerSecond: null },
+      'upload bandwidth',
+      2_000_000 + 85_000,
+    ],
+    ['the slots, for an unknown time', files(100, 100), { bytesPerSecond: null }, 'upload slots', null],
+    [
+      'the budget, when it has no room',
+      files(10, 1),
+      room({ left: 0, frees: [[30 * minute, 500]] }),
+      'request budget',
+      30 * minute + 85_000,
+    ],
+    [
+      'the budget, for as long as the service asked to wait',
+      files(10, 1),
+      room({ closedMs: 20 * minute }),
+      'request budget',
+      20 * minute + 85_000,
+    ],
+    [
+      'the budget, when there is more to do than an hour is good for',
+      files(1_500, 0.001),
+      {},
+      'request budget',
+      61 * minute + 85_000,
+    ],
+    ['the budget, over several hours', files(2_500, 0.001), {}, 'request budget', 122 * minute + 85_000],
+    [
+      'the slots, when sending takes longer than the budget',
+      files(1_500, 100),
+      {},
+      'upload slots',
+      15_000_000 + 85_000,
+    ],
+    ['processing, when all is sent', { processing: 5, feeds: 1 }, {}, 'processing at the service', 85_000],
+    ['processing, when sending takes less', files(1, 100), {}, 'processing at the service', 10_000 + 85_000],
+    ['the quiet before a publish, when all is ready', { toPublish: 5, feeds: 1 }, {}, 'publish quiet', 10_000],
+    [
+      'the budget, when it has no room for a publish',
+      { toPublish: 5, feeds: 1 },
+      room({ left: 0, frees: [[minute, 5]] }),
+      'request budget',
+      minute + 10_000,
+    ],
+  ];
+  test.for(table)('%s', ([, backlog, other, limitedBy, doneInMs]) => {
+    expect(estimate({ ...nothing, ...backlog }, { ...pace, ...other })).toMatchObject({ limitedBy, doneInMs });
+  });
+
+  test('a pause, whatever waits, and nobody knows when it is done', () => {
+    for (const waiting of [files(10, 1), { processing: 1 }, { toPublish: 1, feeds: 1 }])
+      expect(estimate({ ...nothing, ...waiting }, pace, true)).toMatchObject({ limitedBy: 'pause', doneInMs: null });
+    expect(estimate(nothing, pace, true).limitedBy).toBe('nothing');
+  });
+});
+
+describe('requests', () => {
+  test('are one for each file, a publish for each feed, and few questions', () => {
+    expect(estimate({ ...nothing, ...files(900, 1) }, pace).requests).toBeLessThanOrEqual(900 * 1.02);
+    expect(estimate({ ...nothing, ...files(1, 1) }, pace).requests).toBeGreaterThanOrEqual(3);
+    expect(estimate({ ...nothing, toPublish: 50, feeds: 2 }, pace).requests).toBe(2);
+  });
+});
+
+const anyBacklog = fc.record({
+  toCreate: fc.nat(5_000),
+  toSend: fc.nat(5_000),
+  bytesToSend: fc.nat(1_000 * MB),
+  processing: fc.nat(5_000),
+  toPublish: fc.nat(5_000),
+  feeds: fc.nat(3),
+});
+
+test('more to do is never done earlier, and all ends', () => {
+  fc.assert(
+    fc.property(anyBacklog, anyBacklog, fc.nat(1_000), (one, more, left) => {
+      const at = { ...pace, room: { ...open, left, frees: [[30 * minute, 1_000 - left] as const] } };
+      const both = {
+        toCreate: one.toCreate + more.toCreate,
+        toSend: one.toSend + more.toSend,
+        bytesToSend: one.bytesToSend + more.bytesToSend,
+        processing: one.processing + more.processing,
+        toPublish: one.toPublish + more.toPublish,
+        feeds: one.feeds + more.feeds,
+      };
+      const [first, all] = [estimate(one, at), estimate(both, at)];
+      expect(all.doneInMs ?? Number.NaN).toBeGreaterThanOrEqual(first.doneInMs ?? Number.NaN);
+      expect(all.doneInMs).toBeLessThan(1_000 * 61 * minute);
+    }),
+  );
+});

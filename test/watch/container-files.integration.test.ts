@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { containerFlaw } from '../../src/watch/container.ts';
+import { needs } from '../support/needs.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+
+/** Where a cut cannot be told, by what is left of the file: so many bytes of `size`, of which the whole file is `whole`. */
+type Blind = (left: number, whole: Buffer) => boolean;
+
+interface Format {
+  /** Arguments of ffmpeg, without the name of the file. */
+  readonly args: readonly string[];
+  readonly ending: string;
+  readonly isBlindAt: Blind;
+  /** What a tool makes of it that ffmpeg cannot make. */
+  readonly remade?: (bytes: Buffer) => Buffer;
+}
+
+const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=25:duration=1'];
+const tone = ['-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=48000:duration=1'];
+const mpeg4 = [...picture, ...tone, '-c:v', 'mpeg4', '-c:a', 'aac'];
+const mpeg2 = [...picture, ...tone, '-c:v', 'mpeg2video', '-c:a', 'mp2'];
+const broadcast = [...picture, ...tone, '-c:v', 'mpeg2video', '-c:a', 'pcm_s16le', '-ac', '1'];
+
+/** Too little to know what it is. */
+const upTo =
+  (bytes: number): Blind =>
+  (left) =>
+    left < bytes;
+/** A whole number of packets, or so little more that the next one cannot be told from stray bytes; and fewer packets than make a grid. */
+const wherePacketsEnd =
+  (packet: number, sync: number): Blind =>
+  (left) =>
+    left < 5 * packet || left % packet <= sync;
+
+const formats: Readonly<Record<string, Format>> = {
+  'MP4, index at the end': { args: mpeg4, ending: 'mp4', isBlindAt: upTo(8) },
+  'MP4, index in front': { args: [...mpeg4, '-movflags', '+faststart'], ending: 'mp4', isBlindAt: upTo(8) },
+  QuickTime: { args: mpeg4, ending: 'mov', isBlindAt: upTo(8) },
+  Matroska: { args: mpeg4, ending: 'mkv', isBlindAt: upTo(4) },
+  WebM: {
+    args: [...picture, '-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8'],
+    ending: 'webm',
+    isBlindAt: upTo(4),
+  },
+  'MPEG-TS': { args: mpeg2, ending: 'ts', isBlindAt: wherePacketsEnd(188, 0) },
+  'MPEG-TS with time stamps': {
+    args: [...mpeg2, '-mpegts_m2ts_mode', '1'],
+    ending: 'm2ts',
+    isBlindAt: wherePacketsEnd(192, 4),
+  },
+  'MPEG-TS with error correction': {
+    args: mpeg2,
+    ending: 'ts',
+    isBlindAt: wherePacketsEnd(204, 0),
+    remade: withErrorCorrection,
+  },
+  MXF: { args: broadcast, ending: 'mxf', isBlindAt: upTo(16) },
+  'MXF of one track': {
+    args: [...tone, '-c:a', 'pcm_s16le', '-ac', '1', '-f', 'mxf_opatom'],
+    ending: 'mxf',
+    isBlindAt: upTo(16),
+  },
+  WAV: { args: tone, ending: 'wav', isBlindAt: upTo(12) },
+  RF64: { args: [...tone, '-rf64', 'always'], ending: 'wav', isBlindAt: upTo(12) },
+  FLAC: { args: tone, ending: 'flac', isBlindAt: upTo(4) },
+  'FLAC with 24 bits and a picture': {
+    args: [...tone, '-c:a', 'flac', '-sample_fmt', 's32', '-compression_level', '8'],
+    ending: 'flac',
+    isBlindAt: upTo(4),
+  },
+};
+
+const files = new Map<string, Buffer>();
+
+describe('a file as ffmpeg makes it', needs('ffmpeg'), () => {
+  beforeAll(async () => {
+    await using directory = await scratchDirectory();
+    await Promise.all(
+      Object.entries(formats).map(async ([name, { args, ending, remade }], index) => {
+        const path = directory.file(`${index}.${ending}`);
+        await promisify(execFile)('ffmpeg', ['-v', 'error', '-threads', '1', ...args, path]);
+        const bytes = await readFile(path);
+        files.set(name, remade?.(bytes) ?? bytes);
+      }),
+    );
+  }, 60_000);
+
+  describe.each(Object.entries(formats))('%s', (name, { isBlindAt }) => {
+    const whole = () => files.get(name) ?? Buffer.of();
+
+    test('is sound when it is whole, also with a few stray bytes after its end', async () => {
+      expect(await flawOf(whole())).toBeNull();
+      for (const stray of [Buffer.alloc(4), Buffer.from('junk')])
+        expect(await flawOf(Buffer.concat([whole(), stray]))).toBeNull();
+    });
+
+    test('is flawed wherever it is cut, but where its format cannot tell', async () => {
+      const bytes = whole();
+      const cuts = Array.from({ length: 20 }, (_, index) => Math.floor((bytes.length * index) / 20) + index * 7 + 3);
+      for (const left of [...cuts, bytes.length - 1].filter((cut) => cut < bytes.length)) {
+        const flaw = await flawOf(bytes.subarray(0, left));
+        const expected = isBlindAt(left, bytes) ? null : expect.any(String);
+        expect(flaw, `cut to ${left} of ${bytes.length} bytes`).toEqual(expected);
+      }
+    });
+  });
+});
+
+async function flawOf(bytes: Buffer): Promise<string | null> {
+  return containerFlaw(async (position, length) => bytes.subarray(position, position + length), bytes.length);
+}
+
+/** 16 bytes behind each packet, as some receivers of satellites write them. */
+function withErrorCorrection(bytes: Buffer): Buffer {
+  const packets = Array.from({ length: bytes.length / 188 }, (_, index) =>
+    Buffer.concat([bytes.subarray(index * 188, index * 188 + 188), Buffer.alloc(16, 0xee)]),
+  );
+  return Buffer.concat(packets);
+}
