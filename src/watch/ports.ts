@@ -120,6 +120,8 @@ export interface FolderWatcher extends AsyncDisposable {
   /** The caller does not have the file at this path any more: whatever is there is offered, even if it was offered before. */
   lookAgain(path: string): void;
   settling(): readonly SettlingFile[];
+  /** The paths of those that settle. */
+  settlingPaths(): Iterable<string>;
   counts(): WatchCounts;
   /** An example of the refused paths. */
   firstRefused(): RefusedPath | null;

@@ -196,6 +196,10 @@ class Watcher implements FolderWatcher {
     return this.#parts.settler.settling();
   }
 
+  settlingPaths(): Iterable<string> {
+    return this.#parts.inventory.waiting.keys();
+  }
+
   firstRefused(): RefusedPath | null {
     const [first] = this.#parts.refused.paths;
     return first === undefined ? null : { path: first[0], why: first[1] };
