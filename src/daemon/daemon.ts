@@ -16,7 +16,6 @@ import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
 import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
-import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
@@ -96,7 +95,7 @@ export async function startDaemon(
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
-    if (event.type === 'file' && isGivenUp(event.facts)) parts.folders.givenUp(event.facts);
+    if (event.type === 'file') parts.folders.written(event);
   });
   stack.use(parts.folders);
   const backups = stack.use(startBackups(ledger, logger));

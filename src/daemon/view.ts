@@ -6,6 +6,8 @@ import type { SuspectLedger } from './suspects.ts';
 import { viewOf, workStates } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
+import { sumOfAccounts } from '../watch/accounts.ts';
+import type { Accounts } from '../watch/accounts.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 
@@ -42,6 +44,8 @@ export interface StatusView {
     readonly done_at: number | null;
   } | null;
   readonly folders: readonly FolderStatus[];
+  /** Where the paths of all folders are. */
+  readonly accounts: Accounts;
   readonly working: readonly FileView[];
   /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
   readonly needs_you: readonly FileView[];
@@ -83,6 +87,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
   const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
   const left = await ledger.waitingForDisk(mostListed);
   const gate = daemon?.gate.snapshot();
+  const folders = daemon?.folders.status() ?? [];
   const pause = daemon?.conductor.pause() ?? null;
   const outlook = daemon === null ? null : await daemon.outlook();
   return {
@@ -106,7 +111,8 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
             total: gate.total,
           },
     outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
-    folders: daemon?.folders.status() ?? [],
+    folders,
+    accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: working.slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,

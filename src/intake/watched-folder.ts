@@ -4,7 +4,9 @@ import type { FolderConfig } from '../config/config.ts';
 import { isThere } from '../disk/local-files.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Events } from '../pipeline/events.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
 import { stemOf } from '../routing/sidecar.ts';
+import type { Accounts } from '../watch/accounts.ts';
 import type {
   FolderWatcher,
   RefusedPath,
@@ -27,11 +29,12 @@ export interface FolderStatus {
   readonly why: string | null;
   /** Every path in the folder is in exactly one of these. */
   readonly paths: WatchCounts;
+  readonly accounts: Accounts;
   /** The first of those that are refused. */
   readonly refused: RefusedPath | null;
 }
 
-export interface FolderWorld extends FolderIntakeWorld {
+export interface FolderWorld extends Omit<FolderIntakeWorld, 'stands'> {
   readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'>;
   readonly logger: Logger;
   /** In whose name the folders are marked; null: not at all. */
@@ -53,20 +56,26 @@ export class WatchedFolder implements AsyncDisposable {
   readonly intake: FolderIntake;
   readonly watcher: FolderWatcher;
   readonly #events: Events;
+  readonly #logger: Logger;
   #state: RootState | null = null;
   #isScanned = false;
 
   constructor({ folder, nested, movedBy }: FolderPlace, world: FolderWorld) {
     const { path, settleMs, rescanMs, watch } = folder;
     this.#events = world.events;
+    this.#logger = world.logger;
     this.router = createRouter(folder, movedBy);
-    this.intake = new FolderIntake(this.router, world);
+    this.intake = new FolderIntake(this.router, {
+      ...world,
+      stands: (facts) => this.watcher.becomes(facts.path, stateOf(facts)),
+    });
     this.watcher = watchFolder({
       folder: { path, settleMs, rescanMs, watch, nested, ...this.#selection() },
       sink: {
         complete: (file) => this.intake.complete(file),
         gone: (_, name) => this.intake.gone(name),
         leftBehind: world.leftBehind,
+        scanned: () => this.#requireAccounts(),
         root: (_, state) => this.#changed(state),
       },
       known: world.ledger,
@@ -116,10 +125,19 @@ export class WatchedFolder implements AsyncDisposable {
 
   /** It counts as watched only once all of it was seen. */
   status(): FolderStatus {
-    const known = { path: this.path, paths: this.watcher.counts(), refused: this.watcher.firstRefused() };
+    const known = {
+      path: this.path,
+      paths: this.watcher.counts(),
+      accounts: this.accounts(),
+      refused: this.watcher.firstRefused(),
+    };
     const state = this.#state;
-    if (this.isUnscanned) return { ...known, state: 'starting', why: 'scanning all of its files for the first time' };
+    if (this.isUnscanned) return { ...known, state: 'starting', why: this.#whyStarting() };
     return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
+  }
+
+  accounts(): Accounts {
+    return this.watcher.accounts(this.intake.unread().map(({ path }) => path));
   }
 
   /** The videos and links that settle or are compared; a sidecar counts with its video. */
@@ -146,6 +164,25 @@ export class WatchedFolder implements AsyncDisposable {
   #selection(): Pick<WatchSettings, 'accepts' | 'leavesOut'> {
     const { router } = this;
     return { accepts: (path) => router.accepts(path), leavesOut: (directory) => router.leavesOut(directory) };
+  }
+
+  #whyStarting(): string {
+    const known = this.watcher.counts().offered;
+    const progress = known === 0 ? '' : `: ${this.watcher.scanned()} found, ${known} known`;
+    return `scanning all of its files for the first time${progress}`;
+  }
+
+  /** A file that was taken in and that nothing stands for would be lost without a word. */
+  #requireAccounts(): void {
+    const lost = this.watcher.unaccounted();
+    const [path] = lost;
+    if (path === undefined) return;
+    this.#logger.error('Files are in no state: they are looked at again', {
+      folder: this.path,
+      path,
+      count: lost.length,
+    });
+    for (const each of lost) this.watcher.lookAgain(each);
   }
 
   #changed(state: RootState): void {

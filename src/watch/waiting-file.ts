@@ -20,6 +20,8 @@ export interface WaitingFile {
   vetoedSinceMs: number | null;
   /** How often the sink rejected this version. */
   rejections: number;
+  /** Of the row that stands for it already, while it is being taken in; `null` when there is none. */
+  state: string | null;
   /** What it waits for beyond staying unchanged; `null` while that is all. */
   why: string | null;
 }
@@ -36,6 +38,7 @@ export function startWaiting(path: string, kind: FileKind, version: FileVersion,
     disturbed: false,
     vetoedSinceMs: null,
     rejections: 0,
+    state: null,
     why: null,
   };
 }

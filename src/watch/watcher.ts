@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
+import { accountsOf } from './accounts.ts';
+import type { Accounts } from './accounts.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
 import { openEvents } from './events.ts';
@@ -122,7 +124,10 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
   const schedule: ScanSchedule = new ScanSchedule({
     ...base,
     interval: () => scanInterval(folder, root.isFrozen || hints.gap !== null),
-    scan: () => reconciler.scan(schedule),
+    scan: async () => {
+      await reconciler.scan(schedule);
+      if (!stop.signal.aborted) sink.scanned(folder.path);
+    },
   });
   return { ...options, ...base, stop, root, claim, settler, refused, missing, hints, reconciler, schedule };
 }
@@ -190,6 +195,23 @@ class Watcher implements FolderWatcher {
     if (inventory.waiting.has(path)) return;
     settler.forget(path);
     settler.hint(path);
+  }
+
+  becomes(path: string, state: string | null): void {
+    this.#parts.inventory.becomes(path, state);
+  }
+
+  accounts(comparing: Iterable<string>): Accounts {
+    const { inventory, refused, reconciler } = this.#parts;
+    return accountsOf(inventory, { refused: refused.paths, ignored: reconciler.ignored, comparing });
+  }
+
+  unaccounted(): readonly string[] {
+    return this.#parts.inventory.unaccounted();
+  }
+
+  scanned(): number {
+    return this.#parts.reconciler.visited;
   }
 
   settling(): readonly SettlingFile[] {

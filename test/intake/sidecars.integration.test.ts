@@ -62,6 +62,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     owner: null,
     leftBehind: async () => undefined,
     tookIn: () => undefined,
+    stands: () => undefined,
   };
   return { scratch, world, routed, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
 }

@@ -10,6 +10,7 @@ import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage } from '../../src/status/page.ts';
 import { createPageAccess } from '../../src/status/page-access.ts';
 import type { HttpLimits } from '../../src/http/serve.ts';
+import { sumOfAccounts } from '../../src/watch/accounts.ts';
 
 const view: StatusView = {
   v: 1,
@@ -20,6 +21,7 @@ const view: StatusView = {
   waiting: null,
   requests: null,
   folders: [],
+  accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
   suspects: 0,
