@@ -78,7 +78,7 @@ export function whyOf(file: FileView): string {
 }
 
 /** What a finished local file may still wait for. */
-const unfinished: readonly string[] = ['pending', 'waiting', 'refused'] satisfies Facts['disposal'][];
+const unfinished: readonly string[] = ['later', 'pending', 'waiting', 'refused'] satisfies Facts['disposal'][];
 
 export function stateStyle(state: string): Style | null {
   if (state === 'done') return 'green';

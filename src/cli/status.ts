@@ -8,7 +8,7 @@ import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { hasColour, paint } from '../log/colour.ts';
 import { accountsLine } from './output/accounts-line.ts';
-import { emptyRecords, formatRelative } from './output/format.ts';
+import { counted, emptyRecords, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
@@ -47,6 +47,7 @@ const nothing: StatusView = {
   working: [],
   needs_you: [],
   suspects: 0,
+  deletions: { files: 0, next_at: null },
   creates_wait_until: null,
 };
 
@@ -79,8 +80,14 @@ function overview(view: StatusView, shell: Shell): string {
   for (const folder of folders) lines.push(folderLine(folder, colour));
   const accounts = accountsLine(view.accounts);
   if (accounts !== null) lines.push(`All folders: ${accounts}`);
+  if (view.deletions.files > 0) lines.push(deletionLine(view.deletions));
   if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);
   return `${lines.join('\n')}\n`;
+}
+
+function deletionLine({ files, next_at: nextAt }: StatusView['deletions']): string {
+  const next = nextAt === null ? 'when the disk is full' : `the next ${formatRelative(nextAt, Date.now())}`;
+  return `${counted(files, 'local file')} will be deleted later, ${next}.`;
 }
 
 /** `Limited by request budget: 12 of 1000 requests are left this hour. Done at about 14:20.` */

@@ -52,11 +52,14 @@ function assembleFolder(folder: CheckedFolder, key: string, context: Context): F
     include: folder.include,
     exclude: folder.exclude,
     settleMs: folder.settle,
+    doneMarker: folder.done_marker === 'off' ? null : folder.done_marker,
     watch: folder.watch,
     rescanMs: folder.rescan,
     onDuplicate: folder.on_duplicate,
     onChange: folder.on_change,
+    existing: folder.existing,
     afterReady: afterReady(folder.after_ready),
+    ...(folder.uploads !== undefined && { uploads: folder.uploads }),
     rules: folder.rules.map((rule, index) => assembleRule(rule, `${key}.rules[${index}]`, context)),
   };
 }
@@ -71,9 +74,12 @@ function assembleRule(rule: CheckedRule, key: string, context: Context): Rule {
     description: rule.description ?? null,
     tags: rule.tags,
     publish: rule.publish,
+    priority: rule.priority,
   };
 }
 
 function afterReady(value: CheckedFolder['after_ready']): AfterReady {
-  return typeof value === 'string' ? { kind: value } : { kind: 'move', to: value.move };
+  if (typeof value === 'string') return { kind: value };
+  if ('move' in value) return { kind: 'move', to: value.move };
+  return { kind: 'delete', later: { afterMs: value.delete.after ?? null, whenFull: value.delete.when_full ?? null } };
 }

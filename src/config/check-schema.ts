@@ -71,13 +71,18 @@ function explain(issue: Issue, parent: KeyPath): Explained[] {
 
 /** Explains the form that was begun, a word or a mapping: a mapping with a wrong key need not become a word. */
 function explainUnion(branches: readonly (readonly Issue[])[], path: KeyPath): Explained[] {
-  const begun = branches.find((issues) =>
+  const begun = branches.filter((issues) =>
     issues.every(({ path: below, code }) => below.length > 0 || code === 'unrecognized_keys'),
   );
-  if (begun !== undefined) return begun.flatMap((issue) => explain(issue, path));
+  const meant = begun.find((issues) => !issues.some(isUnknownHere)) ?? begun[0]?.filter(isUnknownHere);
+  if (meant !== undefined) return meant.flatMap((issue) => explain(issue, path));
   const words = branches.flat().find((issue) => issue.code === 'invalid_value');
   const mappings = keysAt(path).map((key) => `{ ${key}: … }`);
   return [error(path, wrongWord([...(words?.values ?? []).map(String), ...mappings], words?.input))];
+}
+
+function isUnknownHere({ path, code }: Issue): boolean {
+  return path.length === 0 && code === 'unrecognized_keys';
 }
 
 function unknownKey(parent: KeyPath, key: string): Explained {

@@ -65,16 +65,30 @@ export interface FolderConfig {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly settleMs: number;
+  /** Template for the name of the file that says that another one is complete; `null`: none is waited for. */
+  readonly doneMarker: string | null;
   readonly watch: 'auto' | 'native' | 'polling';
   readonly rescanMs: number;
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
+  /** What becomes of the files that lie in the folder when dropcast watches it for the first time. */
+  readonly existing: 'upload' | 'ignore' | 'adopt';
   readonly afterReady: AfterReady;
+  /** Uploads of this folder at the same time, 1–32; without it, only the limit of all folders counts. */
+  readonly uploads?: number;
   readonly rules: readonly Rule[];
 }
 
 /** What happens to the local file once its video is ready; `move` is a template for a directory inside the folder. */
 export type AfterReady =
   | { readonly kind: 'keep' }
-  | { readonly kind: 'delete' }
+  | { readonly kind: 'delete'; readonly later?: DeleteLater }
   | { readonly kind: 'move'; readonly to: string };
+
+/** When a file is deleted that is not deleted at once: at the first of these. One of them is set. */
+export interface DeleteLater {
+  /** So long after the file was done, in milliseconds. */
+  readonly afterMs: number | null;
+  /** Once so many per cent of its file system are in use. */
+  readonly whenFull: number | null;
+}

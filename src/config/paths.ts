@@ -33,7 +33,7 @@ function afterReadyOf(folder: unknown): FolderConfig['afterReady'] {
   const value = property(folder, 'after_ready');
   const to = textOf(property(value, 'move'));
   if (to !== undefined) return { kind: 'move', to };
-  return { kind: value === 'delete' ? 'delete' : 'keep' };
+  return { kind: value === 'delete' || property(value, 'delete') !== undefined ? 'delete' : 'keep' };
 }
 
 /** Absolute and normalised: relative paths start at the configuration file, `~` is the home directory. */

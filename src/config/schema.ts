@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { LISTEN_FORM, parseBaseUrl, parseListen, parseOrigin } from './addresses.ts';
-import { BANDWIDTH_FORM, DURATION_FORM, LONGEST, parseBandwidth, parseDuration } from './units.ts';
+import {
+  BANDWIDTH_FORM,
+  DURATION_FORM,
+  LONGEST,
+  parseBandwidth,
+  parseDuration,
+  parsePercent,
+  PERCENT_FORM,
+} from './units.ts';
 
 /** What a folder includes by default. */
 export const DEFAULT_INCLUDE = '**/*.{mp4,mov,m4v,mkv,webm,avi,mpg,mpeg,ts,m2ts,mxf,mp3,m4a,wav,flac}';
@@ -20,23 +28,32 @@ function parsed<T>(form: string, parse: (text: string) => Parsed<T>, shown: { ex
     });
 }
 
-function duration(normally: string, about: string, range: { min?: string; max?: string } = {}) {
-  const { min = '10ms', max = LONGEST } = range;
+interface Range {
+  readonly min?: string;
+  readonly max?: string;
+}
+
+function duration(normally: string, about: string, range: Range = {}) {
+  return anyDuration(about, range).prefault(normally);
+}
+
+function anyDuration(about: string, { min = '10ms', max = LONGEST }: Range) {
   return parsed(DURATION_FORM, (text) => parseDuration(text, { min, max }), {
     examples: ['500ms', '5s', '2m', '24h', '7d'],
     pattern: '^[0-9]+(ms|s|m|h|d)$',
-  })
-    .prefault(normally)
-    .describe(`${about} From ${min} to ${max}.`);
+  }).describe(`${about} From ${min} to ${max}.`);
 }
 
 function count(normally: number, about: string, range: { min: number; max: number }) {
+  return number(about, range).prefault(normally);
+}
+
+function number(about: string, range: { min: number; max: number }) {
   const message = `must be a whole number from ${range.min} to ${range.max}`;
   return z
     .int({ error: ({ input }) => (isOtherScalar(input) || typeof input === 'string' ? message : undefined) })
     .min(range.min, message)
     .max(range.max, message)
-    .prefault(normally)
     .describe(about);
 }
 
@@ -77,7 +94,24 @@ const rule = z.strictObject({
     .array(identifier)
     .prefault([])
     .describe('Identifiers of feeds to publish once the video is ready, like feed_news.'),
+  priority: z
+    .enum(['high', 'normal', 'low'])
+    .prefault('normal')
+    .describe('Files of high priority go first; the others still get a share: none waits for ever.'),
 });
+
+const deleteLater = z
+  .strictObject({
+    // No timer runs that long: the ledger is asked from time to time.
+    after: anyDuration('How long after the file was done.', { min: '1s', max: '3650d' }).optional(),
+    when_full: parsed(PERCENT_FORM, parsePercent, { examples: ['85%'], pattern: '^[1-9][0-9]?%$' })
+      .optional()
+      .describe('Once so much of the file system is in use: the oldest files first, until less is.'),
+  })
+  .refine(({ after, when_full: whenFull }) => after !== undefined || whenFull !== undefined, {
+    message: 'needs after, when_full or both; to delete at once, write after_ready: delete',
+    when: ({ issues }) => issues.length === 0,
+  });
 
 const folder = z.strictObject({
   path: path.describe(
@@ -91,6 +125,12 @@ const folder = z.strictObject({
     .prefault([])
     .describe('Globs for files to ignore. Hidden, temporary and partial files are always ignored.'),
   settle: duration('5s', 'A file that has not changed for this long is complete.'),
+  done_marker: text
+    .prefault('off')
+    .meta({ examples: ['off', '{name}.{ext}.done'] })
+    .describe(
+      'Name of a file whose sender makes it beside each video when that one is complete, like "{name}.{ext}.done"; a video then waits for it. off: none.',
+    ),
   watch: z
     .enum(['auto', 'native', 'polling'])
     .prefault('auto')
@@ -108,15 +148,28 @@ const folder = z.strictObject({
     .enum(['upload', 'ignore'])
     .prefault('upload')
     .describe('What to do with a known path that has new content: upload it as a new video, or ignore it.'),
+  existing: z
+    .enum(['upload', 'ignore', 'adopt'])
+    .prefault('upload')
+    .describe(
+      'What to do with the files that lie in the folder when dropcast watches it for the first time: upload them, ignore them, or adopt them: look which of them the service has already (dropcast adopt).',
+    ),
   after_ready: z
     .union([
       z.enum(['keep', 'delete']),
       z.strictObject({
         move: text.describe('Template for a directory inside the watched folder, like "done/{date}".'),
       }),
+      z.strictObject({ delete: deleteLater.describe('Deletes later: whichever of the two comes first.') }),
     ])
     .prefault('keep')
-    .describe('What to do with the local file once its video is ready: keep, delete, or { move: "done/{date}" }.'),
+    .describe(
+      'What to do with the local file once its video is ready: keep, delete, { delete: { after: 7d, when_full: 85% } }, or { move: "done/{date}" }.',
+    ),
+  uploads: number('Simultaneous uploads of this folder, 1 to 32. Without it, only uploads.concurrency limits them.', {
+    min: 1,
+    max: 32,
+  }).optional(),
   rules: z
     .array(rule)
     .min(1, 'needs at least one rule; match: "**" matches every file')

@@ -25,6 +25,7 @@ const SLOWEST = 1000;
 const FASTEST = 1e12;
 
 export const DURATION_FORM = 'a whole number with a unit, like 500ms, 5s, 2m, 24h or 7d';
+export const PERCENT_FORM = 'a whole number with a per cent sign, like 85%';
 export const BANDWIDTH_FORM = 'unlimited, or a number with a unit, like 500kB/s, 20MB/s or 8Mbit/s';
 
 /**
@@ -38,6 +39,14 @@ export function parseDuration(text: string, range: { readonly min: string; reado
   if (value < (milliseconds(range.min) ?? 0)) return { ok: false, message: `too short; at least ${range.min}` };
   if (value > (milliseconds(range.max) ?? 0)) return { ok: false, message: `too long; at most ${range.max}` };
   return { ok: true, value };
+}
+
+/** Reads a share such as `85%` as whole per cent, 1 to 99. */
+export function parsePercent(text: string): Measured {
+  const [, digits] = /^(\d{1,2})%$/.exec(text) ?? [];
+  const value = Number(digits);
+  if (value >= 1) return { ok: true, value };
+  return { ok: false, message: `must be a share from 1% to 99%; write ${PERCENT_FORM}` };
 }
 
 /** Reads `20MB/s` or `8Mbit/s` as whole bytes per second, 1 kB/s to 1 TB/s. `unlimited` is `Infinity`. */

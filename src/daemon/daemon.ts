@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
+import { diskOf } from '../disk/disk-of.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
@@ -15,7 +16,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
-import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
+import type { Conductor } from '../pipeline/conductor.ts';
+import type { ConductorSettings } from '../pipeline/parts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
@@ -171,6 +173,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       events,
       clock,
       logger,
+      diskOf,
       newToken: () => randomBytes(16).toString('hex'),
     },
     settingsOf(config),
@@ -191,6 +194,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     events,
     logger,
     owner: world.owner,
+    roots: ledger.roots,
     leftBehind: createLeftBehind({ store: ledger, rows, logger }),
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
@@ -291,9 +295,14 @@ class RunningDaemon implements Daemon {
 function settingsOf(config: Config): ConductorSettings {
   return {
     uploads: config.uploads.concurrency,
+    folderUploads: new Map(
+      config.folders.flatMap(({ path, uploads }): [string, number][] =>
+        uploads === undefined ? [] : [[path, uploads]],
+      ),
+    ),
     retry: config.retry,
     poll: config.poll,
     publish: config.publish,
-    requestsPerHour: config.service.requestsPerHour,
+    deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
   };
 }

@@ -1,4 +1,4 @@
-import type { PutAwayStore } from '../pipeline/file/ports.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { HistoryLine, LedgerView } from '../ledger/view.ts';
 import { suspectsOf as tokensOf } from '../pipeline/file/facts.ts';
 import { suspectsOf } from './suspects.ts';
@@ -8,6 +8,7 @@ import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
 import type { Accounts } from '../watch/accounts.ts';
+import { placesOf } from './in-line.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 
@@ -51,6 +52,8 @@ export interface StatusView {
   readonly needs_you: readonly FileView[];
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
+  /** Local files that are to be deleted later; `next_at` (epoch milliseconds) is null when only a full disk makes any of them go. */
+  readonly deletions: { readonly files: number; readonly next_at: number | null };
   /** No file gets a record before this time (epoch milliseconds), because too many create requests had no usable answer. */
   readonly creates_wait_until: number | null;
 }
@@ -77,7 +80,7 @@ const stepStates: ReadonlyMap<string, string> = new Map([
 ]);
 const mostRows = 1_000_000;
 
-type StatusLedger = LedgerView & SuspectLedger & Pick<PutAwayStore, 'waitingForDisk'>;
+type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'waitingForDisk' | 'deletions'>;
 
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
@@ -86,6 +89,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
   const working = await ledger.list({ states: workStates, limit: 1_000 });
   const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
   const left = await ledger.waitingForDisk(mostListed);
+  const deletions = await ledger.deletions();
   const gate = daemon?.gate.snapshot();
   const folders = daemon?.folders.status() ?? [];
   const pause = daemon?.conductor.pause() ?? null;
@@ -113,9 +117,10 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
     folders,
     accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
-    working: working.slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
+    working: await viewsOf(ledger, daemon, working.slice(0, mostListed)),
     needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
+    deletions: { files: deletions.files, next_at: deletions.nextAt },
     creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };
 }
@@ -138,13 +143,23 @@ export async function filesOf(
     limit: isAny ? limit : limit + held.length,
     newestFirst: true,
   });
-  const files = rows.map((facts) => viewOf(daemon, facts));
+  const files = await viewsOf(ledger, daemon, rows);
   const isWanted = ({ state }: FileView): boolean => isAny || states.includes(state);
   return {
     v: 1,
     files: files.filter(isWanted).slice(0, limit),
     settling: settling.map(({ folder, path, size, why }) => ({ path: `${folder}/${path}`, size, why })),
   };
+}
+
+/** With what each file in line waits for. */
+async function viewsOf(
+  ledger: LedgerView,
+  daemon: Daemon | null,
+  files: readonly Facts[],
+): Promise<readonly FileView[]> {
+  const places = daemon === null ? undefined : await placesOf(ledger, files);
+  return files.map((facts) => viewOf(daemon, facts, places));
 }
 
 /** Whether only a person can settle a file: it failed, is held, or is done but cannot be deleted or moved. */
@@ -161,7 +176,7 @@ export function needsPerson({ state, local }: Pick<FileView, 'state' | 'local'>)
  * @param isThere whether something still lies at that path of a folder
  */
 export async function leftForYou(
-  ledger: Pick<LedgerView, 'list'> & Pick<PutAwayStore, 'waitingForDisk'>,
+  ledger: Pick<LedgerView, 'list'> & Pick<Ledger, 'waitingForDisk'>,
   still: { readonly folders: readonly string[]; readonly before: number },
   isThere: (folder: string, path: string) => Promise<boolean>,
 ): Promise<readonly FileView[]> {
@@ -179,10 +194,11 @@ export const knownStates: readonly string[] = ['settling', 'creating', 'uploadin
 /** Everything known about the files with this name. */
 export async function foundOf(ledger: LedgerView, daemon: Daemon | null, name: string): Promise<readonly ShowView[]> {
   const found = await ledger.find(name);
+  const views = await viewsOf(ledger, daemon, found);
   return Promise.all(
-    found.map(async (facts) => ({
+    found.map(async (facts, n) => ({
       v: 1,
-      file: viewOf(daemon, facts),
+      file: views[n] ?? viewOf(daemon, facts),
       history: await ledger.history(facts.id),
       suspects: (daemon?.rows.isHeld(facts.id) === true ? facts.suspects : tokensOf(facts)).length,
     })),

@@ -9,10 +9,10 @@ import type { IntakeStore } from '../pipeline/file/ports.ts';
 import { lookAt } from '../watch/path-entry.ts';
 import { NotNowError } from '../watch/ports.ts';
 import type { CompleteFile } from '../watch/ports.ts';
-import { stemOf } from '../routing/sidecar.ts';
 import { arrivalOf, routeOf } from './arrival.ts';
 import type { Arrival } from './arrival.ts';
 import { Comparisons } from './comparisons.ts';
+import type { FirstStart } from './first-start.ts';
 import type { FolderRouter } from './folder-router.ts';
 import type { Accepted, Intake } from './intake.ts';
 
@@ -43,16 +43,19 @@ class AwayError extends NotNowError {
 export class FolderIntake implements AsyncDisposable {
   readonly #router: FolderRouter;
   readonly #world: FolderIntakeWorld;
+  readonly #first: Pick<FirstStart, 'leaving'>;
   readonly #comparisons: Comparisons;
 
-  constructor(router: FolderRouter, world: FolderIntakeWorld) {
+  constructor(router: FolderRouter, first: Pick<FirstStart, 'leaving'>, world: FolderIntakeWorld) {
     this.#router = router;
+    this.#first = first;
     this.#world = world;
     this.#comparisons = new Comparisons({ ...world, compare: (file, signal) => this.#compare(file, signal) });
   }
 
   /** The watcher offers a file. @throws {BusyError} @throws {AwayError} and what the ledger throws: offer it again */
   async complete(file: CompleteFile): Promise<void> {
+    if (file.kind === 'proof') return;
     if (file.kind === 'sidecar') {
       await this.#rerouteBeside(file.path);
       // With the folder away, nothing is found beside it: that proves nothing.
@@ -62,17 +65,20 @@ export class FolderIntake implements AsyncDisposable {
 
   /** The watcher misses a file. @throws {BusyError} and what the ledger throws: report it again */
   async gone(path: string): Promise<void> {
-    if (this.#router.accepts(path) === 'sidecar') await this.#rerouteBeside(path);
+    const kind = this.#router.accepts(path);
+    if (kind === 'proof') return;
+    if (kind === 'sidecar') await this.#rerouteBeside(path);
     else if ((await this.#world.intake.gone(this.#router.folder.path, path)) === 'busy') throw new BusyError(path);
   }
 
   /**
    * `unread`: its content is compared in its turn.
    *
+   * @param isWanted a person asks for it
    * @throws {AwayError} and what the ledger throws
    */
-  async take(file: CompleteFile): Promise<Accepted> {
-    const arrival = await arrivalOf(this.#router, file);
+  async take(file: CompleteFile, isWanted = false): Promise<Accepted> {
+    const arrival = await arrivalOf(this.#router, file, { first: this.#first, isWanted });
     if (arrival === null) throw new AwayError(file.path);
     const accepted = await this.#note(arrival, this.#world.intake.accept(arrival));
     if (accepted === 'unread') this.#comparisons.add(file);
@@ -103,7 +109,7 @@ export class FolderIntake implements AsyncDisposable {
    * sidecars would take minutes, and a file that is not known yet reads its sidecar when it is taken in.
    */
   async namedLike(sidecarPath: string): Promise<readonly string[]> {
-    const paths = await this.#world.ledger.pathsNamed(this.#router.folder.path, stemOf(sidecarPath));
+    const paths = await this.#world.ledger.pathsNamed(this.#router.folder.path, this.#router.stemOf(sidecarPath));
     return paths.filter((path) => this.#router.isSidecarOf(path, sidecarPath));
   }
 
@@ -118,7 +124,7 @@ export class FolderIntake implements AsyncDisposable {
     const entry = await lookAt(join(file.folder, file.path));
     // What became of it is offered, or reported gone.
     if (entry.is !== 'unclear' && (entry.is !== 'file' || !isSameVersion(entry.version, file.version))) return true;
-    const arrival = await arrivalOf(this.#router, file);
+    const arrival = await arrivalOf(this.#router, file, { first: this.#first, isWanted: false });
     if (arrival === null) return false;
     const accepted = await this.#note(arrival, this.#world.intake.compare(arrival, signal));
     return accepted !== 'busy' && accepted !== 'unread';
@@ -129,7 +135,7 @@ export class FolderIntake implements AsyncDisposable {
       this.#world.broke(error);
       throw error;
     });
-    if (accepted === 'busy' || accepted === 'known' || accepted === 'unread') return accepted;
+    if (isNoNews.has(accepted)) return accepted;
     this.#tell(arrival, accepted);
     this.#world.tookIn();
     return accepted;
@@ -152,3 +158,6 @@ export class FolderIntake implements AsyncDisposable {
     });
   }
 }
+
+/** Of an archive, each file would be a line in the log. */
+const isNoNews: ReadonlySet<Accepted> = new Set<Accepted>(['busy', 'known', 'unread', 'left']);

@@ -3,6 +3,7 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import { unconfirmedCode } from '../pipeline/file/failure.ts';
 import { isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
 import type { Answer, Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
+import { leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { Applied, Runner } from '../pipeline/steps/runner.ts';
 import type { Route } from '../routing/plan.ts';
@@ -31,6 +32,8 @@ export type Accepted =
   | 'ignored'
   | 'rerouted'
   | 'busy'
+  /** It was there before dropcast watched the folder, which is to leave such files alone. */
+  | 'left'
   /** Only its content tells what it is, and that has to be read: `compare` does. */
   | 'unread';
 
@@ -95,7 +98,7 @@ async function take(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
     return moved(same, here, arrival, world);
   if (here !== null && isOnDisk(here)) return changed(here, arrival, world);
   await add(arrival, world);
-  return 'new';
+  return arrival.leaving === null ? 'new' : 'left';
 }
 
 /** A version that was given up counts as never seen: whatever is at its path now has to be taken in. */
@@ -119,7 +122,11 @@ async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<A
 }
 
 /** What was sent keeps its metadata when the file is renamed or put away; only a sidecar changes it, by `reroute`. */
-async function known(facts: Facts, { route }: Arrival, world: IntakeWorld): Promise<Accepted> {
+async function known(facts: Facts, { route, isWanted }: Arrival, world: IntakeWorld): Promise<Accepted> {
+  if (isWanted && wasThereBefore(facts)) {
+    if ((await reroute(facts, route, world)) === 'busy') return 'busy';
+    return (await world.runner.apply(facts.id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'returned';
+  }
   return wasSent(facts) ? 'known' : reroute(facts, route, world);
 }
 
@@ -127,10 +134,18 @@ async function known(facts: Facts, { route }: Arrival, world: IntakeWorld): Prom
  * Whether a row may simply stand for what the file is now, of which nobody knows whether it is what it was: nothing complete was sent
  * of it, so what is sent will be what is there then. A row that needs a person still does, unless what was wrong with the file is not.
  */
-function mayTakeOver({ end, sha256, sourceUrl, lastFailure, why }: Facts, { flaw }: Arrival): boolean {
+function mayTakeOver(facts: Facts, { flaw }: Arrival): boolean {
+  // Nobody ever read it, so that a chmod of the whole folder would make all of it new.
+  if (isUnread(facts)) return true;
+  const { end, sha256, sourceUrl, lastFailure, why } = facts;
   const isAsFlawed = flaw === (lastFailure?.code === 'flawed' ? why : null);
   const isUnsent = sha256 === null && sourceUrl === null;
   return isAsFlawed && isUnsent && (end === null || end === 'failed' || end === 'held');
+}
+
+/** It was left alone, or taken for a video that the service has, without a look at its content. */
+function isUnread(facts: Facts): boolean {
+  return wasThereBefore(facts) || (facts.end === 'done' && facts.sha256 === null && facts.sourceUrl === null);
 }
 
 async function comeBack(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
@@ -148,8 +163,8 @@ async function moved(facts: Facts, over: Facts | null, arrival: Arrival, world: 
   const change = ({ disposal }: Facts): Partial<Facts> => ({
     folder,
     path,
-    // Moved after `done`, by us just before a crash or by a person: nothing is left to put away.
-    disposal: disposal === null || disposal === 'kept' ? disposal : 'moved',
+    // Moved after `done`, by us just before a crash or by a person: nothing is left to put away. What is deleted later, still is.
+    disposal: disposal === null || disposal === 'kept' || disposal === 'later' ? disposal : 'moved',
   });
   const now = await patch(facts, change, `renamed from ${facts.path}`, world);
   if (now === null) return 'busy';
@@ -182,12 +197,18 @@ async function keep(
   const { runner } = world;
   // A chmod of a whole folder is nothing for the log, nor for the history of each of its files.
   const isNews = !looksTheSame(facts.version, version);
-  const change = (now: Facts): Partial<Facts> => (isGivenUp(now) ? {} : { version });
+  const change = (now: Facts): Partial<Facts> => {
+    if (isGivenUp(now)) return {};
+    // Somebody still works with it.
+    return isNews && now.disposal === 'later' ? { version, disposal: 'kept', why: keptBecauseTouched } : { version };
+  };
   const now = await patch(facts, change, isNews ? note : undefined, world);
   if (now === null || isGivenUp(now)) return 'busy';
   if (isBackAsSent(now)) await runner.apply(now.id, { type: 'RETRY' });
   return isNews ? as : 'known';
 }
+
+const keptBecauseTouched = 'kept: it was touched after it was done';
 
 /** It failed only because the content that was sent was not to be found any more; it is. */
 function isBackAsSent({ end, lastFailure }: Facts): boolean {
@@ -226,8 +247,8 @@ async function reroute(facts: Facts, route: Route, world: IntakeWorld): Promise<
   return (await patch(facts, change, note, world)) === null ? 'busy' : 'rerouted';
 }
 
-async function add({ folder, path, version, sourceUrl, ...arrival }: Arrival, world: IntakeWorld): Promise<void> {
-  const { route, onDuplicate, afterReady } = arrival;
+async function add(arrival: Arrival, world: IntakeWorld): Promise<void> {
+  const { folder, path, version, sourceUrl, route, onDuplicate, afterReady } = arrival;
   const plan = route.kind === 'take' ? route.plan : null;
   const now = world.clock.now();
   const seen = {
@@ -241,8 +262,10 @@ async function add({ folder, path, version, sourceUrl, ...arrival }: Arrival, wo
     afterReady,
     discoveredAt: now,
   };
-  const failure = holdOf(arrival);
-  await world.rows.insert({ ...newFacts(seen), ...(failure !== null && heldFor(failure, now)) });
+  const isIgnored = arrival.leaving === 'ignore';
+  const failure = isIgnored ? leftFromBefore.ignore : holdOf(arrival);
+  const end = isIgnored ? ({ end: 'skipped' } as const) : {};
+  await world.rows.insert({ ...newFacts(seen), ...(failure !== null && heldFor(failure, now)), ...end });
 }
 
 /** Writes what the row as it is now has to change. Null when somebody else holds the row. */

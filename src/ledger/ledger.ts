@@ -1,14 +1,16 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type {
   AmendStore,
   Claims,
   FileStore,
+  FirstStartStore,
   IntakeStore,
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
+  RetentionStore,
 } from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
@@ -16,15 +18,23 @@ import { createBudgetRow } from './budget.ts';
 import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
+import { connectTo } from './connection.ts';
+import type { Connection } from './connection.ts';
+import { createFirstStarts } from './first-starts.ts';
 import { createFiles } from './files.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
 import { openDatabase, requireSound, verify, wasClosed } from './open-database.ts';
+import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
+import { createRoots } from './roots.ts';
+import type { RootRows } from './roots.ts';
+import { createRetentionRows } from './retention.ts';
+import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
-import { dialectOf } from './sqlite-dialect.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
@@ -34,15 +44,21 @@ import type { LedgerView } from './view.ts';
 export interface Ledger
   extends
     FileStore,
+    QueueStore,
     Claims,
     PublishStore,
     PutAwayStore,
+    RetentionStore,
     AmendStore,
     IntakeStore,
     LeftoverStore,
+    FirstStartStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  readonly roots: RootRows;
+  /** Local files that are to be deleted later. */
+  deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
   readonly id: string;
   /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
@@ -92,20 +108,21 @@ export async function openLedger(
   const path = ledgerPath(stateDir);
   const isTrusted = isHasty && (await wasClosed(path));
   const database = await openDatabase(path, { isTrusted });
-  const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
+  const connection = connectTo(database);
+  const { db } = connection;
   try {
     const repairAll = async (): Promise<readonly string[]> => {
-      const repairs = await repairRows(database, db, stateDir);
+      const repairs = await repairRows(connection, stateDir);
       if (repairs.length > 0) await requireSound(database, path);
       return repairs;
     };
     const repairs = isTrusted ? [] : await repairAll();
-    const strange = await catchUp(db, stateDir);
+    const strange = await catchUp(connection, stateDir);
     await settleRequests(db);
     const id = await identityOf(db, await readLedgerId(stateDir));
     await writeLedgerId(stateDir, id);
     const repair = async (): Promise<void> => {
-      for (const what of await repairRows(database, db, stateDir)) onRepair?.(what);
+      for (const what of await repairRows(connection, stateDir)) onRepair?.(what);
     };
     let isVerified = !isTrusted;
     const verifyOnce = async (): Promise<readonly string[]> => {
@@ -119,7 +136,7 @@ export async function openLedger(
         throw await explainOpening(error, path);
       }
     };
-    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id, repair, verify: verifyOnce });
+    return compose(connection, { stateDir, repairs: [...repairs, ...strange], id, repair, verify: verifyOnce });
   } catch (error) {
     await db.destroy();
     // What it met may be damage that it has not looked for.
@@ -139,10 +156,20 @@ interface Opened extends Pick<Ledger, 'id' | 'repairs' | 'verify'> {
   repair(): Promise<void>;
 }
 
-function compose(db: Kysely<LedgerTables>, database: DatabaseSync, opened: Opened): Ledger {
+function compose({ database, db, sql }: Connection, opened: Opened): Ledger {
   const { stateDir, id, repairs, repair, verify } = opened;
+  const commits = createGroupCommit(sql);
   const ports = mending(
-    { ...createFiles(db), ...createArrivals(db), ...createRounds(db), ...createLeftovers(db), ...createView(db) },
+    {
+      ...createFiles(db, commits),
+      ...createQueues(db),
+      ...createArrivals(db, commits),
+      ...createRounds(db),
+      ...createFirstStarts(db),
+      ...createRetentionRows(db),
+      ...createLeftovers(db),
+      ...createView(db),
+    },
     repair,
   );
   const claims = createClaims(ports.load);
@@ -152,7 +179,8 @@ function compose(db: Kysely<LedgerTables>, database: DatabaseSync, opened: Opene
     repairs,
     verify,
     claim: claims.claim,
-    budget: createBudgetRow(db),
+    budget: createBudgetRow(db, commits),
+    roots: createRoots(db),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

@@ -5,6 +5,7 @@ import type { Backlog } from '../pipeline/estimate.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { tellKnown } from './known-files.ts';
 import type { KnownFile } from './known-files.ts';
+import { placesIn } from './queues.ts';
 import { allFacts, filesIn, isWaitingForDisk } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
@@ -39,6 +40,12 @@ export interface LedgerView {
    * file name (the newest at each path), or by the beginning of an id (at least 4 characters): the first of these that finds anything.
    */
   find(name: string): Promise<readonly Facts[]>;
+  /**
+   * Of files in line how many of the same folder, priority and size are before each, by id.
+   *
+   * @param most no more are counted
+   */
+  before(ids: readonly string[], most: number): Promise<ReadonlyMap<string, number>>;
   history(id: string): Promise<readonly HistoryLine[]>;
   /** Tells every path that a watcher need not report again, with its version and state; of several rows at a path the newest comes last. */
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
@@ -58,6 +65,7 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     backlog: () => backlogOf(db),
     list: (filter) => list(db, filter),
     find: (name) => find(db, name),
+    before: (ids, most) => placesIn(db, ids, most),
     history: (id) =>
       db.selectFrom('history').select(['at', 'state', 'note']).where('file_id', '=', id).orderBy('seq').execute(),
     known: (folder, tell) => tellKnown(db, folder, tell),

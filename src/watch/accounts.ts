@@ -10,6 +10,7 @@ export interface Accounts {
   readonly comparing: number;
   /** State of the row that stands for a file → number of files. */
   readonly known: Readonly<Record<string, number>>;
+  /** And what else lies beside a file and belongs to it. */
   readonly sidecars: number;
   readonly ignored: number;
   readonly refused: number;

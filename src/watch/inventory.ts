@@ -24,7 +24,7 @@ export class Inventory {
   /** The sink has the file as it was offered. */
   took({ path, kind, version, state }: WaitingFile): void {
     this.taken.set(path, version);
-    const now = kind === 'sidecar' ? sidecarState : state;
+    const now = kind === 'sidecar' || kind === 'proof' ? sidecarState : state;
     if (now !== null) this.taken.setState(path, now);
   }
 
@@ -65,5 +65,5 @@ export class Inventory {
   }
 }
 
-/** No row stands for a sidecar. */
+/** No row stands for a sidecar, nor for what proves that a file is complete. */
 export const sidecarState = 'sidecar';

@@ -44,7 +44,9 @@ export function findFiles(
   };
   if (left === 0) resolve();
   for (const name of names)
-    lstatThen(`${directory}/${name}`, { bigint: true }, (error, stats) => looked(name, error === null ? stats : undefined));
+    lstatThen(`${directory}/${name}`, { bigint: true }, (error, stats) =>
+      looked(name, error === null ? stats : undefined),
+    );
   return promise;
 }
 

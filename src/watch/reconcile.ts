@@ -103,7 +103,7 @@ export class Reconciler {
     );
     refused.end();
     this.#ignored = ignored;
-    await this.#options.missing.report(inventory.unfound());
+    await this.#options.missing.report(inventory.unfound(), true);
     for (const directory of leftBehind) await this.#options.leftBehind(directory);
   }
 }

@@ -32,17 +32,21 @@ export class SettlingFiles {
     this.#deadlines = new Deadlines(options.clock, options.due, options.room);
   }
 
-  /** The file is there with this version just now. */
-  seen(path: string, kind: FileKind, version: FileVersion): void {
+  /**
+   * The file is there with this version just now.
+   *
+   * @returns whether it begins to wait, for the first time or again
+   */
+  seen(path: string, kind: FileKind, version: FileVersion): boolean {
     const { taken, waiting } = this.#inventory;
     const known = waiting.get(path);
     if (known?.busy === true) {
       known.disturbed ||= !isUntouched(known.version, version);
-      return;
+      return false;
     }
     if (taken.isSame(path, version)) {
       this.drop(path);
-      return;
+      return false;
     }
     const now = this.#options.clock.elapsed();
     const file = known ?? startWaiting(path, kind, version, now);
@@ -50,6 +54,7 @@ export class SettlingFiles {
     waiting.set(path, file);
     // An unchanged file keeps its deadline: it may wait for more than staying unchanged.
     if (isChanged || !this.#deadlines.has(path)) this.#deadlines.set(path, file.sinceMs + this.requiredMs(file));
+    return isChanged || known === undefined;
   }
 
   /** Something may have happened to the path: look in `inMs` ms at the latest, but not more often than every 100 ms. */
@@ -110,8 +115,11 @@ export class SettlingFiles {
     return Array.from(this.#inventory.waiting.values(), (file) => ({
       folder: folder.path,
       path: file.path,
+      kind: file.kind,
+      version: file.version,
       size: file.version.size,
       why: whyItWaits(file, folder.settleMs, now),
+      lacksMarker: file.lacksMarker,
     }));
   }
 

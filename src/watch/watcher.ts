@@ -15,7 +15,9 @@ import type {
   FolderWatcher,
   KnownFiles,
   RefusedPath,
+  Resumed,
   RootState,
+  RootStore,
   SettlingFile,
   WatchCounts,
   WatchSink,
@@ -29,6 +31,7 @@ import { Root } from './root.ts';
 import { ScanSchedule } from './scan-schedule.ts';
 import type { ScanInterval } from './scan-schedule.ts';
 import { Settler } from './settler.ts';
+import { VanishBreaker } from './vanish-breaker.ts';
 
 export interface WatchFolderOptions {
   readonly folder: WatchSettings;
@@ -38,6 +41,8 @@ export interface WatchFolderOptions {
   readonly clock?: MonotonicClock;
   /** In whose name the folder is marked; null: not at all. */
   readonly owner?: FolderOwner | null;
+  /** What is remembered of the folder itself; by default nothing. */
+  readonly roots?: RootStore;
 }
 
 /**
@@ -56,8 +61,14 @@ export function watchFolder(options: WatchFolderOptions, open: OpenEvents = open
     path: resolve(options.folder.path),
     nested: options.folder.nested.map((path) => resolve(path)),
   };
-  return new Watcher(assemble({ clock: monotonicClock, owner: null, ...options, folder }, open));
+  return new Watcher(assemble({ clock: monotonicClock, owner: null, roots: noMemory, ...options, folder }, open));
 }
+
+const noMemory: RootStore = {
+  load: async () => null,
+  save: async () => undefined,
+  expected: async (_, paths, which) => (which === 'all' ? paths.length : 0),
+};
 
 interface Parts extends Required<WatchFolderOptions> {
   readonly stop: AbortController;
@@ -66,6 +77,7 @@ interface Parts extends Required<WatchFolderOptions> {
   readonly claim: RootClaim | null;
   readonly settler: Settler;
   readonly refused: RefusedPaths;
+  readonly breaker: VanishBreaker;
   readonly missing: MissingFiles;
   readonly hints: Hints;
   readonly reconciler: Reconciler;
@@ -77,7 +89,7 @@ const openWriters = new OpenWriters();
 
 /** Connects the parts. Nothing runs yet. */
 function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Parts {
-  const { folder, sink, clock, logger } = options;
+  const { folder, sink, clock, logger, roots } = options;
   const stop = new AbortController();
   const base = { folder, inventory: new Inventory(), clock, logger, signal: stop.signal };
   const claim = options.owner === null ? null : new RootClaim(folder.path, options.owner, logger);
@@ -86,8 +98,13 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     ...base,
     path: folder.path,
     claim,
+    roots,
     gap: () => hints.gap,
-    changed: (state) => report(state, options),
+    changed: (state) => {
+      report(state, options);
+      // What settled while the folder was frozen would wait for its next look.
+      if (state.state !== 'frozen') for (const path of base.inventory.waiting.keys()) settler.hint(path);
+    },
     scanSoon,
   });
   const settler: Settler = new Settler({
@@ -101,11 +118,13 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     },
   });
   const refused = new RefusedPaths(folder.path, logger);
+  const breaker = new VanishBreaker({ ...base, root, roots });
   const missing: MissingFiles = new MissingFiles({
     ...base,
     folder: folder.path,
     settler,
-    provesAbsence: async () => (await root.whyAway()) === null,
+    believes: async (paths, isScan) => (await root.isInPlace()) && breaker.believes(paths, isScan),
+    scanSoon,
     gone: (path) => sink.gone(folder.path, path),
   });
   const hints: Hints = new Hints({
@@ -129,7 +148,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
       if (!stop.signal.aborted) sink.scanned(folder.path);
     },
   });
-  return { ...options, ...base, stop, root, claim, settler, refused, missing, hints, reconciler, schedule };
+  return { ...options, ...base, stop, root, claim, settler, refused, breaker, missing, hints, reconciler, schedule };
 }
 
 function report(state: RootState, { folder, sink, logger }: WatchFolderOptions): void {
@@ -183,7 +202,12 @@ class Watcher implements FolderWatcher {
   }
 
   async whyAway(missing?: string): Promise<string | null> {
-    const why = await this.#parts.root.whyAway();
+    const { root, breaker, schedule } = this.#parts;
+    const why = await root.whyAway();
+    if (why === null && missing !== undefined && (await breaker.areMostMissing())) {
+      schedule.soon();
+      return 'most of its files seem to be missing; it is being scanned';
+    }
     // The folder may have been away only at the moment of that look.
     if (why === null && missing !== undefined) this.lookAgain(missing);
     return why;
@@ -212,6 +236,13 @@ class Watcher implements FolderWatcher {
 
   scanned(): number {
     return this.#parts.reconciler.visited;
+  }
+
+  async resume(): Promise<Resumed> {
+    const { root, schedule } = this.#parts;
+    const resumed = await root.resume();
+    if (resumed.ok) await schedule.now();
+    return resumed;
   }
 
   settling(): readonly SettlingFile[] {
@@ -244,12 +275,10 @@ class Watcher implements FolderWatcher {
   }
 
   async #begin(): Promise<void> {
-    const { folder, known, logger, inventory, root } = this.#parts;
+    const { folder, known, inventory, root } = this.#parts;
     const devices = new Set<string>();
     const files = new Map<string, FileVersion>();
-    let count = 0;
     await known.known(folder.path, ({ path, version, state }) => {
-      count += 1;
       devices.add(version.dev);
       if (files.size < ASKED_AT_START) files.set(path, version);
       // What was put away is not looked at again: it only helps to recognise the folder.
@@ -258,10 +287,5 @@ class Watcher implements FolderWatcher {
       inventory.taken.setState(path, state);
     });
     await root.begin(devices, files);
-    if (!root.isDoubtful) return;
-    logger.warn('the folder is on another device than before and has none of the known files: is it mounted?', {
-      folder: folder.path,
-      known: count,
-    });
   }
 }

@@ -153,6 +153,14 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     '6:12 folders[0].watch ~ auto, native or polling',
   ],
   [
+    'a done marker that every video would be',
+    {
+      5: `  - path: inbox
+    done_marker: '{name}.{ext}'`,
+    },
+    '6:18 folders[0].done_marker ~ add something',
+  ],
+  [
     'after_ready with a slip of the pen',
     {
       5: `  - path: inbox
@@ -183,7 +191,47 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
       5: `  - path: inbox
     after_ready: [keep]`,
     },
-    '6:18 folders[0].after_ready ~ keep, delete or { move: … }',
+    '6:18 folders[0].after_ready ~ keep, delete, { move: … } or { delete: … }',
+  ],
+  [
+    'a later deletion with a wrong key',
+    {
+      5: `  - path: inbox
+    after_ready: { delete: { affter: 7d } }`,
+    },
+    '6:30 folders[0].after_ready.delete.affter ~ "after"',
+  ],
+  [
+    'a later deletion after no duration',
+    {
+      5: `  - path: inbox
+    after_ready: { delete: { after: 7 } }`,
+    },
+    '6:37 folders[0].after_ready.delete.after ~ 7d',
+  ],
+  [
+    'a later deletion when a disk is fuller than full',
+    {
+      5: `  - path: inbox
+    after_ready: { delete: { when_full: 100% } }`,
+    },
+    '6:41 folders[0].after_ready.delete.when_full ~ 1% to 99%',
+  ],
+  [
+    'a later deletion that says not when',
+    {
+      5: `  - path: inbox
+    after_ready: { delete: {} }`,
+    },
+    '6:28 folders[0].after_ready.delete ~ after, when_full or both ~ after_ready: delete',
+  ],
+  [
+    'a later deletion with a slip of the pen',
+    {
+      5: `  - path: inbox
+    after_ready: { delet: { after: 7d } }`,
+    },
+    '6:20 folders[0].after_ready.delet ~ "delete"',
   ],
   ['plain http to another machine', { 2: '  base_url: http://video.example.com/v1' }, '2:13 service.base_url ~ https'],
   [

@@ -7,6 +7,7 @@ import type { Accounts } from '../../src/watch/accounts.ts';
 import { WatchedFolder } from '../../src/intake/watched-folder.ts';
 import { recordingEvents } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
+import { noRoots } from '../watch/no-roots.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -117,6 +118,7 @@ test('a file that nothing stands for is an error in the log, shows in the status
     events: recordingEvents(),
     logger,
     broke: unused,
+    roots: noRoots,
     owner: null,
     leftBehind: async () => undefined,
     tookIn: () => undefined,

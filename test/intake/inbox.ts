@@ -109,6 +109,7 @@ export class Inbox implements AsyncDisposable {
       ledger,
       events,
       owner: null,
+      roots: ledger.roots,
       leftBehind: createLeftBehind({ store: ledger, rows, logger: this.log }),
       logger: this.log,
       broke: unreachable,
@@ -224,10 +225,12 @@ export function folderConfig(path: string, other: Partial<FolderConfig> = {}): F
     include: ['**/*.mp4'],
     exclude: [],
     settleMs: 20,
+    doneMarker: null,
     watch: 'polling',
     rescanMs: 600_000,
     onDuplicate: 'skip',
     onChange: 'upload',
+    existing: 'upload',
     afterReady: { kind: 'keep' },
     rules: [
       {

@@ -43,6 +43,8 @@ function arrival(other: Partial<Arrival> = {}): Arrival {
     onDuplicate: 'skip',
     onChange: 'upload',
     afterReady: { kind: 'keep' },
+    leaving: null,
+    isWanted: false,
     ...other,
   };
 }
@@ -313,13 +315,31 @@ describe('an arrival', () => {
   test.each([
     ['by us', { disposal: 'pending' as const }],
     ['by a person', { disposal: 'kept' as const }],
+    ['by a person, and is to be deleted later,', { disposal: 'later' as const }],
   ])('of a finished file that was moved %s does not touch the metadata of the video', async (_name, state) => {
     const { store, intake } = open([{ ...done, ...state }], { paths: ['done/clip.mp4'] });
     const moved = arrival({ path: 'done/clip.mp4', route: elsewhere });
     expect(await intake.accept(moved)).toBe('renamed');
     expect(await intake.accept(moved)).toBe('known');
     expect(store.row()).toMatchObject({ path: 'done/clip.mp4', plan: somePlan, amendment: null });
-    expect(store.row().disposal).toBe(state.disposal === 'pending' ? 'moved' : 'kept');
+    expect(store.row().disposal).toBe(state.disposal === 'pending' ? 'moved' : state.disposal);
+  });
+});
+
+describe('a finished file that is to be deleted later', () => {
+  const kept = { ...done, disposal: 'later' } as const;
+  const { signal } = new AbortController();
+
+  test('is kept when somebody touches it: it is still worked with', async () => {
+    const { store, intake } = open([kept], { sha256: 'aa' });
+    expect(await intake.compare(arrival({ version: newer }), signal)).toBe('touched');
+    expect(store.row()).toMatchObject({ disposal: 'kept', why: 'kept: it was touched after it was done' });
+  });
+
+  test('is still deleted after a chmod, as the whole folder may have had one', async () => {
+    const { store, intake } = open([kept], { sha256: 'aa' });
+    expect(await intake.compare(arrival({ version: touchedInode }), signal)).toBe('known');
+    expect(store.row()).toMatchObject({ disposal: 'later', version: touchedInode });
   });
 });
 
@@ -583,6 +603,13 @@ describe('another route', () => {
     expect(rerouted(facts, { kind: 'take', plan }, 9)?.plan?.publish).toEqual(publish);
   });
 
+  test('keeps what proved the file complete, and is none if only that differs', () => {
+    const proofs = [{ path: 'clip.mp4.done', sha256: 'aa' }];
+    const proven = someFacts({ plan: { ...somePlan, proofs } });
+    expect(rerouted(proven, { kind: 'take', plan: somePlan }, 9)).toBeNull();
+    expect(rerouted(proven, elsewhere, 9)?.plan?.proofs).toEqual(proofs);
+  });
+
   test('is ignored for a file that was moved away', () => {
     expect(rerouted({ ...done, disposal: 'moved' }, elsewhere, 9)).toBeNull();
   });
@@ -598,4 +625,64 @@ test('a failed file that changes is superseded, and its new content is new', asy
   const { store, intake } = open([facts]);
   await intake.accept(arrival({ version: longer }));
   expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
+});
+
+describe('a file that was there before dropcast watched its folder', () => {
+  const message = 'was in the folder before dropcast watched it (existing: ignore)';
+  const left = someFacts({
+    end: 'skipped',
+    why: message,
+    lastFailure: failure('permanent', { code: 'existing', message }),
+  });
+  const waiting = { ...left, end: 'held' } as const;
+  const adopted = { ...done, sha256: null };
+
+  test.each<[string, Partial<Arrival>, readonly string[]]>([
+    ['ignored', { leaving: 'ignore' }, ['clip.mp4 skipped']],
+    ['ignored, and no rule takes it', { leaving: 'ignore', route: nowhere }, ['clip.mp4 skipped']],
+    ['ignored, and it is damaged', { leaving: 'ignore', flaw: 'moov is missing' }, ['clip.mp4 skipped']],
+    ['to be adopted', { leaving: 'adopt' }, ['clip.mp4 held']],
+    ['to be adopted, and no rule takes it', { leaving: 'adopt', route: nowhere }, ['clip.mp4 held']],
+  ])('is %s', async (_, other, rows) => {
+    const { store, intake } = open([]);
+    expect(await intake.accept(arrival(other))).toBe('left');
+    expect(rowsOf(store)).toEqual(rows);
+    expect(store.row('f_new1').lastFailure?.code).toBe('existing');
+  });
+
+  test.each([
+    ['left alone', left],
+    ['held', waiting],
+    ['adopted', adopted],
+  ])('stays %s after a chmod: nobody knows its content', async (_, facts) => {
+    const { store, intake } = open([facts]);
+    expect(await intake.accept(arrival({ version: touchedInode }))).toBe('known');
+    expect(store.rows).toHaveLength(1);
+    expect(store.row()).toMatchObject({ end: facts.end, version: touchedInode });
+  });
+
+  test.each([
+    ['left alone', left],
+    ['adopted', adopted],
+  ])('is another file with another content when it was %s', async (_, facts) => {
+    const { store, intake } = open([facts]);
+    expect(await intake.accept(arrival({ version: longer }))).toBe('changed');
+    expect(rowsOf(store)).toEqual([`clip.mp4 ${facts.end}`, 'clip.mp4 queued']);
+  });
+
+  test.each([left, waiting])('gets another plan with another rule or sidecar, and nothing more', async (facts) => {
+    const { store, intake } = open([{ ...facts, plan: null }]);
+    await intake.reroute(store.row(), elsewhere);
+    expect(store.row()).toMatchObject({ end: facts.end, plan: { title: 'Another' } });
+    await intake.reroute(store.row(), nowhere);
+    expect(store.row()).toMatchObject({ end: facts.end, plan: { title: 'Another' } });
+  });
+
+  test.each([left, waiting])('is uploaded when somebody asks for it, unless no rule takes it', async (facts) => {
+    const { store, intake } = open([{ ...facts, plan: null }]);
+    await intake.accept(arrival({ isWanted: true, route: nowhere }));
+    expect(stateOf(store.row())).toBe(facts.end);
+    expect(await intake.accept(arrival({ isWanted: true }))).toBe('returned');
+    expect(store.row()).toMatchObject({ end: null, lastFailure: null, onDuplicate: 'skip' });
+  });
 });

@@ -8,6 +8,7 @@ import { WatchedFolder } from '../../src/intake/watched-folder.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { moments } from '../disk/put-away/moments.ts';
 import { recordingEvents } from '../pipeline/held-rows.ts';
+import { noRoots } from '../watch/no-roots.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts, someVersion } from '../pipeline/some-facts.ts';
@@ -24,10 +25,12 @@ const folderConfig = (path: string): FolderConfig => ({
   include: ['**/*.{mp4,mov}'],
   exclude: [],
   settleMs: 60_000,
+  doneMarker: null,
   watch: 'polling',
   rescanMs: 60_000,
   onDuplicate: 'skip',
   onChange: 'upload',
+  existing: 'upload',
   afterReady: { kind: 'delete' },
   rules: [
     {
@@ -60,6 +63,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     logger: silentLogger,
     broke: unused,
     owner: null,
+    roots: noRoots,
     leftBehind: async () => undefined,
     tookIn: () => undefined,
     stands: () => undefined,
@@ -84,13 +88,35 @@ test('what a sidecar said is in the plan with the sidecar itself, so that it can
   expect(JSON.stringify(without)).not.toContain('sidecar');
 });
 
+test('the done marker of a video is in its plan too, and is used as long as a video of it is there', async () => {
+  await using there = await open([{ path: 'clip.mp4' }, { path: 'clip.mov' }]);
+  const { scratch, world } = there;
+  const config = { ...folderConfig(scratch.path), include: ['**'], doneMarker: '{name}.done' };
+  const router = createRouter(config);
+  for (const path of ['clip.mp4', 'clip.mov', 'clip.done']) writeFileSync(scratch.file(path), '');
+  const proofs = [{ path: 'clip.done', sha256: createHash('sha256').update('').digest('hex') }];
+  expect(await router.route('clip.mp4', someVersion)).toMatchObject({ plan: { proofs } });
+  expect(['clip.mp4', 'clip.done', 'clip.yaml'].map((path) => router.accepts(path))).toEqual([
+    'media',
+    'proof',
+    'media',
+  ]);
+  expect(['clip.mp4', 'clip.done'].map((path) => router.markerOf(path))).toEqual(['clip.done', null]);
+  await using folder = new WatchedFolder({ folder: config, nested: [], movedBy: [] }, world);
+  for (const path of ['clip.mov', 'clip.mp4']) {
+    expect(await folder.isSidecarUsed('clip.done')).toBe(true);
+    rmSync(scratch.file(path));
+  }
+  expect(await folder.isSidecarUsed('clip.done')).toBe(false);
+});
+
 test('however many sidecars come, no directory is listed for them', async () => {
   const names = Array.from({ length: 300 }, (_, n) => `clip-${n}`);
   await using there = await open(names.map((name) => ({ path: `${name}.mp4` })));
   const { scratch, world, routed } = there;
   for (const name of names)
     for (const ext of ['mp4', 'yaml']) writeFileSync(scratch.file(`${name}.${ext}`), 'title: x');
-  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), world);
+  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), { leaving: async () => null }, world);
   let listings = 0;
   moments.before = (name) => void (listings += name === 'readdir' || name === 'opendir' ? 1 : 0);
   for (const name of names) await intake.complete(offered(scratch.path, `${name}.yaml`));
@@ -108,7 +134,7 @@ test.each([
   await using there = await open(paths.map((path) => ({ path })));
   const { scratch, world, routed } = there;
   for (const path of [...paths, sidecar]) writeFileSync(scratch.file(path), 'title: x');
-  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), world);
+  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), { leaving: async () => null }, world);
   await intake.complete(offered(scratch.path, sidecar));
   expect(routed.toSorted()).toEqual(expected);
 });

@@ -9,7 +9,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
-import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
+import { created, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { storeContract } from './store-contract.ts';
 
@@ -232,6 +232,25 @@ describe('claims of a process', () => {
   });
 });
 
+test('the files before others in line are those of their queue, and not counted without end', async () => {
+  await using opened = await openScratch();
+  const high = { plan: { ...somePlan, priority: 'high' as const } };
+  const rows = [{}, {}, high, {}, { folder: '/other' }, { end: 'done' as const }, {}];
+  for (const [n, other] of rows.entries())
+    await opened.store.insert(someFacts({ id: `f_${n}`, path: `${n}`, ...other }));
+  const asked = ['f_0', 'f_2', 'f_3', 'f_4', 'f_5', 'f_6'];
+  expect(await opened.store.before(asked, 9)).toEqual(
+    new Map([
+      ['f_0', 0],
+      ['f_2', 0],
+      ['f_3', 2],
+      ['f_4', 0],
+      ['f_6', 3],
+    ]),
+  );
+  expect(await opened.store.before(['f_6'], 2)).toEqual(new Map([['f_6', 2]]));
+});
+
 describe('the file on disk', () => {
   test('is private, and so are its log and its directory', async () => {
     await using scratch = await scratchDirectory();
@@ -268,7 +287,7 @@ describe('the file on disk', () => {
     const database = new DatabaseSync(join(scratch.path, 'ledger.db'));
     expect(() => database.exec("UPDATE file SET state = 'flying'")).toThrow('CHECK');
     expect(() => database.exec("UPDATE file SET attempts = 'many'")).toThrow('cannot store TEXT');
-    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 3 });
     expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x64726f70 });
     database.close();
   });
@@ -291,7 +310,7 @@ describe('a file that is not a ledger', () => {
 
   test.each([
     ['garbage', (path: string) => writeFile(path, 'this is not a database, by any means'.repeat(100)), /damaged/],
-    ['a newer schema', withSql('PRAGMA application_id = 1685221232; PRAGMA user_version = 99'), /schema 99\b.* 2\b/],
+    ['a newer schema', withSql('PRAGMA application_id = 1685221232; PRAGMA user_version = 99'), /schema 99\b.* 3\b/],
     ['another program with a version', withSql('CREATE TABLE t (a); PRAGMA user_version = 1'), /another program/],
     ['another program without a version', withSql('CREATE TABLE t (a)'), /another program/],
     [

@@ -10,10 +10,20 @@ import type {
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
+  RetentionStore,
 } from '../../src/pipeline/file/ports.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 
-export type Stores = FileStore & Claims & PublishStore & PutAwayStore & AmendStore & IntakeStore & LeftoverStore;
+export type Stores = FileStore &
+  QueueStore &
+  Claims &
+  PublishStore &
+  PutAwayStore &
+  RetentionStore &
+  AmendStore &
+  IntakeStore &
+  LeftoverStore;
 
 /** What the pipeline may expect of any store of rows: the ledger, and the one in memory that its tests use. */
 export function storeContract(open: () => Promise<AsyncDisposable & { readonly store: Stores }>): void {
@@ -163,6 +173,53 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         await expect(store.save(someFacts({ rev: 7 }))).rejects.toThrow(StaleRowError);
         expect(await claim?.renew()).toBe(true);
         expect(await store.claim('f_1')).toBeNull();
+      });
+    });
+  });
+
+  describe('the heads of the queues', () => {
+    const big = { version: { ...someVersion, size: 256 * 1024 * 1024 + 1 } };
+    const notQuiteBig = { version: { ...someVersion, size: 256 * 1024 * 1024 } };
+    const high = { plan: { ...somePlan, priority: 'high' as const } };
+    const low = { plan: { ...somePlan, priority: 'low' as const } };
+
+    test('are the oldest of each folder, priority and size', async () => {
+      const rows = [
+        named('a'),
+        named('b'),
+        named('c', notQuiteBig),
+        named('d', big),
+        named('e', big),
+        named('f', high),
+        named('g', low),
+        named('h', { folder: "/in'box [2]" }),
+        named('i', { ...high, folder: "/in'box [2]" }),
+        named('j', created),
+        named('k', { end: 'done' }),
+      ];
+      await withRows(rows, async (store) => {
+        expect((await store.heads('queued', 1, [])).map(({ id }) => id)).toEqual(['a', 'd', 'f', 'g', 'h', 'i']);
+        expect(await store.heads('queued', 9, ['a', 'd', 'f', 'g', 'h', 'i'])).toEqual([
+          { id: 'b', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null },
+          { id: 'c', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null },
+          { id: 'e', folder: '/inbox', priority: 'normal', isBig: true, uploadUrl: null },
+        ]);
+        expect(await store.heads('awaiting upload', 9, [])).toMatchObject([{ id: 'j', uploadUrl: created.uploadUrl }]);
+      });
+    });
+
+    test('are none where nothing waits', async () => {
+      await withRows([named('a', uploaded)], async (store) => expect(await store.heads('queued', 9, [])).toEqual([]));
+    });
+
+    test('after a restart the last starts are known, newest first', async () => {
+      await withRows([named('a', high), named('b', big), named('c')], async (store) => {
+        for (const id of ['b', 'a']) await store.save({ ...(await store.load(id)), ...created } as Facts);
+        expect(await store.lastStarts(9)).toMatchObject([
+          { id: 'a', priority: 'high', isBig: false },
+          { id: 'b', priority: 'normal', isBig: true },
+        ]);
+        expect(await store.lastStarts(1)).toMatchObject([{ id: 'a' }]);
       });
     });
   });
@@ -358,6 +415,37 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         expect(idsOf(await store.toDispose(9))).toEqual(['a', 'c']);
         expect(idsOf(await store.toDispose(1))).toEqual(['a']);
         expect(idsOf(await store.waitingForDisk(9))).toEqual(['d']);
+      });
+    });
+
+    test('with local files that are deleted later', async () => {
+      const later = (id: string, endedAt: number, afterMs: number | null, whenFull: number | null, folder = '/inbox') =>
+        named(id, {
+          ...ready,
+          folder,
+          end: 'done',
+          endedAt,
+          disposal: 'later',
+          afterReady: { kind: 'delete', later: { afterMs, whenFull } },
+        });
+      const rows = [
+        later('a', 50, 100, null),
+        later('b', 60, 40, 85),
+        later('c', 40, null, 85),
+        later('d', 10, 10, 90, '/other'),
+        { ...later('e', 1, 1, 85), disposal: 'kept' as const },
+      ];
+      await withRows(rows, async (store) => {
+        expect(idsOf(await store.expired(99, ['/inbox', '/other'], 9))).toEqual(['d']);
+        expect(idsOf(await store.expired(100, ['/inbox', '/other'], 9))).toEqual(['d', 'b']);
+        expect(idsOf(await store.expired(150, ['/inbox', '/none'], 9))).toEqual(['b', 'a']);
+        expect(idsOf(await store.expired(150, ['/inbox'], 1))).toEqual(['b']);
+        expect(await store.expired(150, [], 9)).toEqual([]);
+        expect(await store.fullMarks(['/inbox'])).toEqual([{ folder: '/inbox', whenFull: 85 }]);
+        expect(await store.fullMarks(['/inbox', '/other'])).toHaveLength(2);
+        expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 9))).toEqual(['c', 'b']);
+        expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 1))).toEqual(['c']);
+        expect(await store.toDispose(9)).toEqual([]);
       });
     });
 

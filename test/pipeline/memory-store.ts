@@ -1,6 +1,8 @@
 import { feedsToPublish, stateOf, suspectsOf } from '../../src/pipeline/file/facts.ts';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import type { End, Facts, FileState } from '../../src/pipeline/file/facts.ts';
+import { queuedOf } from '../../src/pipeline/file/queue.ts';
+import type { Queued } from '../../src/pipeline/file/queue.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import type {
   AmendStore,
@@ -8,14 +10,28 @@ import type {
   Claims,
   FeedBatch,
   FileStore,
+  FirstStartRecord,
+  FirstStartStore,
   IntakeStore,
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
+  RetentionStore,
+  FullMark,
   UnansweredCreate,
 } from '../../src/pipeline/file/ports.ts';
 
-type Stores = FileStore & Claims & PublishStore & PutAwayStore & AmendStore & IntakeStore & LeftoverStore;
+type Stores = FileStore &
+  QueueStore &
+  Claims &
+  PublishStore &
+  PutAwayStore &
+  RetentionStore &
+  AmendStore &
+  IntakeStore &
+  FirstStartStore &
+  LeftoverStore;
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
 export class MemoryStore implements Stores {
@@ -28,6 +44,7 @@ export class MemoryStore implements Stores {
 
   readonly #now: () => number;
   readonly #asked = new Map<string, UnansweredCreate>();
+  readonly #firstStarts = new Map<string, FirstStartRecord>();
   readonly #deletions = new Map<string, number>();
 
   /** @param now epoch milliseconds */
@@ -89,6 +106,24 @@ export class MemoryStore implements Stores {
     return Promise.resolve(byDeadline.slice(0, limit));
   }
 
+  heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]> {
+    const counts = new Map<string, number>();
+    const heads = this.rows.filter((facts) => {
+      if (stateOf(facts) !== state || without.includes(facts.id)) return false;
+      const { folder, priority, isBig } = queuedOf(facts);
+      const queue = `${folder} ${priority} ${isBig}`;
+      const before = counts.get(queue) ?? 0;
+      counts.set(queue, before + 1);
+      return before < each;
+    });
+    return Promise.resolve(heads.map(queuedOf));
+  }
+
+  lastStarts(limit: number): Promise<readonly Queued[]> {
+    const started = this.history.filter(({ state }) => state === 'awaiting upload').toReversed();
+    return Promise.resolve(started.slice(0, limit).map(({ id }) => queuedOf(this.row(id))));
+  }
+
   count(...states: readonly FileState[]): Promise<number> {
     return Promise.resolve(this.rows.filter((facts) => states.includes(stateOf(facts))).length);
   }
@@ -140,6 +175,33 @@ export class MemoryStore implements Stores {
   waitingForDisk(limit: number): Promise<readonly Facts[]> {
     const waiting = this.rows.filter(({ disposal }) => disposal === 'waiting');
     return Promise.resolve(waiting.toReversed().slice(0, limit));
+  }
+
+  async expired(now: number, folders: readonly string[], limit: number): Promise<readonly Facts[]> {
+    const dueOf = ({ endedAt, afterReady }: Facts): number =>
+      (endedAt ?? 0) + (laterOf(afterReady)?.afterMs ?? Infinity);
+    return this.rows
+      .filter((facts) => facts.disposal === 'later' && folders.includes(facts.folder) && dueOf(facts) <= now)
+      .toSorted((one, other) => dueOf(one) - dueOf(other))
+      .slice(0, limit);
+  }
+
+  async fullMarks(folders: readonly string[]): Promise<readonly FullMark[]> {
+    const marks = this.rows
+      .filter(({ disposal, folder }) => disposal === 'later' && folders.includes(folder))
+      .flatMap(({ folder, afterReady }) => {
+        const whenFull = laterOf(afterReady)?.whenFull ?? null;
+        return whenFull === null ? [] : [{ folder, whenFull }];
+      });
+    return [...new Map(marks.map((mark) => [JSON.stringify(mark), mark])).values()];
+  }
+
+  async oldestKept({ folder, whenFull }: FullMark, limit: number): Promise<readonly Facts[]> {
+    return this.rows
+      .filter((facts) => facts.disposal === 'later' && facts.folder === folder)
+      .filter(({ afterReady }) => laterOf(afterReady)?.whenFull === whenFull)
+      .toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
+      .slice(0, limit);
   }
 
   toAmend(limit: number): Promise<readonly Facts[]> {
@@ -205,6 +267,14 @@ export class MemoryStore implements Stores {
         this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
   }
 
+  async firstStart(folder: string): Promise<FirstStartRecord | null> {
+    return this.#firstStarts.get(folder) ?? null;
+  }
+
+  async saveFirstStart(folder: string, record: FirstStartRecord): Promise<void> {
+    this.#firstStarts.set(folder, record);
+  }
+
   pathsNamed(folder: string, stem: string): Promise<readonly string[]> {
     const paths = this.rows.filter((facts) => facts.folder === folder).map(({ path }) => path);
     return Promise.resolve([...new Set(paths)].filter((path) => path === stem || path.startsWith(`${stem}.`)));
@@ -213,6 +283,10 @@ export class MemoryStore implements Stores {
   unrouted(): Promise<readonly Facts[]> {
     return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && facts.plan === null));
   }
+}
+
+function laterOf(afterReady: Facts['afterReady']) {
+  return afterReady.kind === 'delete' ? afterReady.later : undefined;
 }
 
 function stands(facts: Facts): boolean {

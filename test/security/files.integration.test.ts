@@ -321,10 +321,12 @@ function folderConfig(path: string): FolderConfig {
     include: ['**/*.mp4'],
     exclude: [],
     settleMs: 10,
+    doneMarker: null,
     watch: 'auto',
     rescanMs: 1_000,
     onDuplicate: 'skip',
     onChange: 'upload',
+    existing: 'upload',
     afterReady: { kind: 'keep' },
     rules: [],
   };

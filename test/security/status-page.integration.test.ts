@@ -25,6 +25,7 @@ const view: StatusView = {
   working: [],
   needs_you: [],
   suspects: 0,
+  deletions: { files: 0, next_at: null },
   creates_wait_until: null,
   outlook: null,
 };
@@ -34,7 +35,7 @@ const token = 'the-token-of-this-daemon';
 function serve(limits?: Partial<HttpLimits>) {
   const source = {
     status: async () => view,
-    isWaiting: () => false,
+    health: () => 'ok' as const,
     receive: () => 'not wanted' as const,
     access: createPageAccess(token),
   };

@@ -183,9 +183,8 @@ describe('a hint', () => {
     await second.watcher.start();
     const before = clock.timers;
     const path = inbox.at('a.mp4');
-    const { size, mtimeMs, ctimeMs } = await lstat(path);
-    if (listed !== null) events.last().onFile(path, { size, mtimeMs, ctimeMs, ...listed });
-    else events.last().onEvent(path);
+    if (listed === null) events.last().onEvent(path);
+    else events.last().onFile(path, Object.assign(await lstat(path), listed));
     expect(clock.timers - before).toBe(isLookedAt ? 1 : 0);
   });
 

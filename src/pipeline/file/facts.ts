@@ -73,10 +73,10 @@ export interface Facts {
   /** Metadata that a later sidecar changed and that still has to be sent. */
   readonly amendment: Amendment | null;
   /**
-   * What is left to do with the local file after `done`: `pending` until it is tried, `waiting` while it fails for a reason that may
-   * pass (`lastFailure`), then how it ended.
+   * What is left to do with the local file after `done`: `later` until it is time to delete it, `pending` until it is tried, `waiting`
+   * while it fails for a reason that may pass (`lastFailure`), then how it ended.
    */
-  readonly disposal: 'pending' | 'waiting' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
+  readonly disposal: 'later' | 'pending' | 'waiting' | 'kept' | 'deleted' | 'moved' | 'refused' | null;
 }
 
 export interface Amendment {

@@ -84,8 +84,7 @@ const machineSetup = setup({
         notBefore: null,
         why: facts.why ?? reasonOf(end, facts),
         endedAt: facts.endedAt ?? policy.now(),
-        disposal:
-          end === 'done' ? (facts.disposal ?? (facts.afterReady.kind === 'keep' ? 'kept' : 'pending')) : facts.disposal,
+        disposal: end === 'done' ? (facts.disposal ?? firstDisposal(facts)) : facts.disposal,
       }),
     }),
   },
@@ -105,6 +104,11 @@ const machineSetup = setup({
     isItsFeed: ({ context }, { feed }: { feed: string }) => feedsToPublish(context.facts).includes(feed),
   },
 });
+
+function firstDisposal({ afterReady }: Facts): Facts['disposal'] {
+  if (afterReady.kind === 'keep') return 'kept';
+  return afterReady.kind === 'delete' && afterReady.later !== undefined ? 'later' : 'pending';
+}
 
 function isReady(event: FileEvent | Outcome): boolean {
   return event.type === 'REMOTE_STATUS' && event.status === 'ready';
@@ -253,7 +257,7 @@ export const fileMachine = machineSetup.createMachine({
     skipped: {
       entry: end('skipped'),
       on: {
-        RETRY: { target: 'resuming', actions: 'rearm' },
+        RETRY: { guard: 'hasRule', target: 'resuming', actions: 'rearm' },
         TWIN_FELL: {
           guard: { type: 'isItsTwin', params: ({ event }) => ({ twin: event.twin }) },
           target: 'resuming',

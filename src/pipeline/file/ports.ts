@@ -1,6 +1,8 @@
 import type { FileVersion } from './file-version.ts';
 import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
+import type { Queued } from './queue.ts';
+import type { RequestRoom } from '../estimate.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -34,6 +36,19 @@ export interface FileStore {
    * @param twin id of that file; null for all of them, which reads every skipped row
    */
   stranded(twin: string | null): Promise<readonly Facts[]>;
+}
+
+/** Whose turn it may be. Files of one folder, priority and size are a queue. */
+export interface QueueStore {
+  /**
+   * Of each queue of this state the oldest files.
+   *
+   * @param each so many of each queue
+   * @param without ids of files that were taken up already
+   */
+  heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]>;
+  /** The last files that were started, newest first. */
+  lastStarts(limit: number): Promise<readonly Queued[]>;
 }
 
 /** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
@@ -129,6 +144,21 @@ export interface PutAwayStore {
   waitingForDisk(limit: number): Promise<readonly Facts[]>;
 }
 
+/** Rows whose local file is to be deleted later (`disposal` is `later`). */
+export interface RetentionStore extends Pick<PutAwayStore, 'toDispose'> {
+  /** In these folders, those whose `after` is over at `now` (epoch milliseconds), the one that is due longest first. */
+  expired(now: number, folders: readonly string[], limit: number): Promise<readonly Facts[]>;
+  /** Each folder of these and each `when_full` (per cent) that files of it have. */
+  fullMarks(folders: readonly string[]): Promise<readonly FullMark[]>;
+  /** Those of a folder and a `when_full`, the one that is done longest first. */
+  oldestKept(mark: FullMark, limit: number): Promise<readonly Facts[]>;
+}
+
+export interface FullMark {
+  readonly folder: string;
+  readonly whenFull: number;
+}
+
 /** Rows whose video gets new metadata. */
 export interface AmendStore {
   toAmend(limit: number): Promise<readonly Facts[]>;
@@ -171,6 +201,23 @@ export interface IntakeStore {
   unrouted(): Promise<readonly Facts[]>;
 }
 
+/** How far the first start of a folder is. Times are nanoseconds since the epoch, by the clock of the folder's file system. */
+export interface FirstStartRecord {
+  /** When dropcast wanted to watch it for the first time. */
+  readonly askedNs: bigint;
+  /** When it was there for the first time; null while it never was. */
+  readonly beganNs: bigint | null;
+  /** Every file that was there then has its row. */
+  readonly isOver: boolean;
+}
+
+/** The durable records of first starts, by folder. */
+export interface FirstStartStore {
+  /** Null: dropcast never wanted to watch it. */
+  firstStart(folder: string): Promise<FirstStartRecord | null>;
+  saveFirstStart(folder: string, record: FirstStartRecord): Promise<void>;
+}
+
 /** Where a file is now, and which version of it. */
 export interface FileAt {
   /** Relative to its folder. */
@@ -197,6 +244,8 @@ export type RequestPriority = 'finish' | 'create' | 'poll';
 export interface Budget {
   /** Resolves with true when the request may go, with false when the signal came first. */
   take(priority: RequestPriority, signal: AbortSignal): Promise<boolean>;
+  /** Requests that may leave, and when. */
+  room(): RequestRoom;
 }
 
 /** What must outlive even the ledger: enough to rebuild who has which video. On disk when its promise resolves. */

@@ -4,20 +4,21 @@ import type { FileVersion } from '../../../src/pipeline/file/file-version.ts';
 import { someVersion } from '../some-facts.ts';
 
 // The watcher keeps a key for each of 100,000 files instead of the version: it must not judge otherwise.
-describe.each<[string, (one: FileVersion, other: FileVersion) => boolean]>([
-  ['isSameVersion', isSameVersion],
-])('by %s', (_name, isSame) => {
-  test('a file is the same version after a remount has given its device a new number', () => {
-    expect(isSame(someVersion, { ...someVersion, dev: '7' })).toBe(true);
-  });
+describe.each<[string, (one: FileVersion, other: FileVersion) => boolean]>([['isSameVersion', isSameVersion]])(
+  'by %s',
+  (_name, isSame) => {
+    test('a file is the same version after a remount has given its device a new number', () => {
+      expect(isSame(someVersion, { ...someVersion, dev: '7' })).toBe(true);
+    });
 
-  test.each([{ ino: '9' }, { birthtimeNs: '9' }, { size: 9 }, { mtimeNs: '9' }, { ctimeNs: '9' }])(
-    'it is another with %o',
-    (other) => {
-      expect(isSame(someVersion, { ...someVersion, ...other })).toBe(false);
-    },
-  );
-});
+    test.each([{ ino: '9' }, { birthtimeNs: '9' }, { size: 9 }, { mtimeNs: '9' }, { ctimeNs: '9' }])(
+      'it is another with %o',
+      (other) => {
+        expect(isSame(someVersion, { ...someVersion, ...other })).toBe(false);
+      },
+    );
+  },
+);
 
 describe.each<[string, (one: FileVersion, other: FileVersion) => boolean]>([
   ['looksTheSame', looksTheSame],

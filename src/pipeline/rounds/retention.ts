@@ -1,0 +1,151 @@
+import { folderAway } from '../pause.ts';
+import type { Facts } from '../file/facts.ts';
+import { isOfHost } from '../file/failure.ts';
+import type { Failure } from '../file/failure.ts';
+import type { Clock, LocalFiles, RetentionStore, VideoHost } from '../file/ports.ts';
+import type { Row, Rows } from '../file/rows.ts';
+
+/** A file system in bytes. `size` is what can be in use, without what is reserved for root. */
+export interface Disk {
+  readonly used: number;
+  readonly size: number;
+}
+
+export interface RetentionWorld {
+  readonly store: RetentionStore;
+  readonly rows: Pick<Rows, 'hold'>;
+  readonly host: Pick<VideoHost, 'status'>;
+  readonly local: Pick<LocalFiles, 'check'>;
+  readonly clock: Clock;
+  /** The file system of a folder; null when it does not say. */
+  readonly diskOf: (folder: string) => Promise<Disk | null>;
+  /** Folders whose rule deletes files, now or later. */
+  readonly deletesIn: () => readonly string[];
+}
+
+/** Hands local files that are to be deleted later (`after`, `when_full`) to the put-away once it is time. Decision record 0053. */
+export interface Retention {
+  /** Finds the files whose time has come. Needs no service. */
+  look(): Promise<void>;
+  /** Asks whether the service still has their videos: weeks may have passed. */
+  confirm(signal: AbortSignal): Promise<void>;
+  /** Whether all that were due at the start, or since, were asked about. */
+  isUpToDate(): boolean;
+}
+
+const lookEveryMs = 60_000;
+/** While files go, the disk says nothing new. */
+const recheckMs = 1_000;
+const atOnce = 16;
+/** Of a file about which the service cannot tell, and of a folder that is away. */
+const restMs = 10 * 60_000;
+
+export function createRetention(world: RetentionWorld): Retention {
+  const { store, rows, host, local, clock } = world;
+  const now = createUnhurriedNow(clock);
+  const resting = new Map<string, number>();
+  /** Id → why it goes, for its history. */
+  const due = new Map<string, string>();
+  let lookAt = -Infinity;
+  let hasLooked = false;
+
+  const isResting = (name: string): boolean => (resting.get(name) ?? -Infinity) > clock.elapsed();
+  const rest = (name: string): void => void resting.set(name, clock.elapsed() + restMs);
+
+  const findCrowding = async (folders: readonly string[]): Promise<void> => {
+    for (const mark of await store.fullMarks(folders)) {
+      const disk = await world.diskOf(mark.folder);
+      if (disk === null || disk.size === 0) continue;
+      let tooMuch = disk.used - Math.ceil((disk.size * mark.whenFull) / 100) + 1;
+      const why = `the disk is ${Math.floor((100 * disk.used) / disk.size)} % full: its local file is deleted`;
+      for (const facts of tooMuch > 0 ? await store.oldestKept(mark, atOnce + resting.size) : []) {
+        if (tooMuch <= 0) break;
+        if (isResting(facts.id)) continue;
+        due.set(facts.id, why);
+        tooMuch -= facts.version.size;
+      }
+      // Other folders may be on the same file system.
+      if (due.size > 0) return;
+    }
+  };
+
+  const look = async (): Promise<void> => {
+    if (clock.elapsed() < lookAt || due.size > 0) return;
+    const folders = world.deletesIn().filter((folder) => !isResting(folder));
+    lookAt = clock.elapsed() + lookEveryMs;
+    for (const facts of await store.expired(now(), folders, atOnce + resting.size))
+      if (!isResting(facts.id)) due.set(facts.id, `${daysOf(facts)} after it was done, its local file is deleted`);
+    if (due.size === 0 && (await store.toDispose(1)).length === 0) await findCrowding(folders);
+    else if (due.size === 0) lookAt = clock.elapsed() + recheckMs;
+    hasLooked = true;
+  };
+
+  /** @returns why no other file can be asked about now, or null */
+  const one = async (row: Row, why: string, signal: AbortSignal): Promise<Failure | null> => {
+    const { id, folder, videoId, disposal } = row.facts;
+    if (disposal !== 'later' || videoId === null) return null;
+    const away = await local.check(row.facts);
+    if (away !== null && away.kind !== 'vanished' && away.kind !== 'changed') {
+      rest(away.code === folderAway ? folder : id);
+      return null;
+    }
+    const status = away === null ? await host.status(videoId, signal, 'poll') : null;
+    if (status?.ok === false && status.failure.kind !== 'gone') {
+      if (isOfAll(status.failure)) return status.failure;
+      rest(id);
+      return null;
+    }
+    // What became of a file that is no longer the one that was sent, the put-away finds out.
+    if (status === null || (status.ok && status.value === 'ready')) await row.write({ disposal: 'pending' }, why);
+    else {
+      const kept = status.ok
+        ? `kept: the service says ${JSON.stringify(status.value)} about its video`
+        : 'kept: its video is no longer on the service';
+      await row.write({ disposal: 'kept', why: kept }, kept);
+    }
+    lookAt = -Infinity;
+    return null;
+  };
+
+  return {
+    look,
+    confirm: async (signal) => {
+      for (const [id, why] of due) {
+        if (signal.aborted) return;
+        const failure = await rows.hold(id, (row) => one(row, why, signal));
+        if (failure !== null) break;
+      }
+      due.clear();
+      for (const [name, until] of resting) if (until <= clock.elapsed()) resting.delete(name);
+    },
+    isUpToDate: () => hasLooked && due.size === 0,
+  };
+}
+
+/** Nothing else that is asked now can get an answer. */
+function isOfAll(failure: Failure): boolean {
+  return failure.kind !== 'transient' || (failure.status === undefined && isOfHost(failure));
+}
+
+function daysOf({ afterReady }: Facts): string {
+  const afterMs = (afterReady.kind === 'delete' ? afterReady.later?.afterMs : null) ?? 0;
+  const [ms, unit] =
+    afterMs % dayMs === 0 ? [dayMs, 'day'] : afterMs % hourMs === 0 ? [hourMs, 'hour'] : [1000, 'second'];
+  const count = Math.round(afterMs / ms);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** A clock that is set forward by more than this while dropcast runs is not believed. */
+const toleranceMs = 60_000;
+
+/**
+ * The wall clock, but never ahead of the clock that nobody sets, counted from the start: a file may be deleted late, never early. What
+ * passed before the start only the wall clock knows, so it is believed.
+ */
+function createUnhurriedNow(clock: Clock): () => number {
+  const start = clock.now() - clock.elapsed();
+  return () => Math.min(clock.now(), start + clock.elapsed() + toleranceMs);
+}
