@@ -151,6 +151,11 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
   return { ...options, ...base, stop, root, claim, settler, refused, breaker, missing, hints, reconciler, schedule };
 }
 
+/** Whether another watcher, or nobody, looks after what is at the path. */
+function isOthers({ path: folder, nested, leavesOut }: WatchSettings, path: string): boolean {
+  return nested.some((inner) => `${folder}/${path}`.startsWith(`${inner}/`)) || leavesOut(dirname(path));
+}
+
 function report(state: RootState, { folder, sink, logger }: WatchFolderOptions): void {
   try {
     sink.root(folder.path, state);
@@ -214,11 +219,11 @@ class Watcher implements FolderWatcher {
   }
 
   lookAgain(path: string): void {
-    const { inventory, settler } = this.#parts;
+    const { folder, inventory, settler } = this.#parts;
     // It is about to be offered anyway.
     if (inventory.waiting.has(path)) return;
     settler.forget(path);
-    settler.hint(path);
+    if (!isOthers(folder, path)) settler.hint(path);
   }
 
   becomes(path: string, state: string | null): void {
