@@ -20,8 +20,12 @@ export interface Bundle {
 export async function bundleProgram(root: string): Promise<Bundle> {
   const build = await rolldown({
     cwd: root,
-    // The thread is started by its file name (packages/sandbox/src/media/prober.ts), so it is an entry of its own.
-    input: { main: 'src/main.ts', 'media-info-thread': 'packages/sandbox/src/media/media-info-thread.ts' },
+    // Threads are started by their file names, beside the file that starts them, so each is an entry of its own.
+    input: {
+      main: 'src/main.ts',
+      'hash-thread': 'packages/client/src/upload/hash-thread.ts',
+      'media-info-thread': 'packages/sandbox/src/media/media-info-thread.ts',
+    },
     platform: 'node',
     // As Node itself chooses. Bundlers would choose `module` too, and take the build of MediaInfo that fetches its parser.
     // Libraries are named by where they are seen, not by where a link leads to: the bundle tells these names in comments.

@@ -99,6 +99,7 @@ function whyIgnored(router: FolderRouter, path: string): string | null {
   const template = router.movedBy(path);
   if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
   const kind = router.accepts(path);
+  if (kind === 'proof') return 'it is the done marker of the video beside it';
   if (kind === 'sidecar') return 'it is the sidecar of the video beside it';
   return kind === null ? 'include and exclude do not select it' : null;
 }
@@ -131,7 +132,7 @@ function describe({
 
 function sentLines({ route, fromSidecar }: Explanation, it: string): readonly string[] {
   if (route.kind === 'held') return [`${it} would be held: ${route.why}`];
-  const { channel, title, description, tags, publish } = route.plan;
+  const { channel, title, description, tags, publish, priority } = route.plan;
   const origin = (key: (typeof fromSidecar)[number]): string => (fromSidecar.includes(key) ? '   (sidecar)' : '');
   return [
     `${it} would be sent with`,
@@ -140,6 +141,7 @@ function sentLines({ route, fromSidecar }: Explanation, it: string): readonly st
     `  description  ${description === null ? '-' : escapeControls(description)}${origin('description')}`,
     `  tags         ${escapeControls(tags.join(', ')) || '-'}${origin('tags')}`,
     `  feeds        ${escapeControls(publish.join(', ')) || '-'}${origin('publish')}`,
+    `  priority     ${priority ?? 'normal'}`,
   ];
 }
 

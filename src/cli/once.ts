@@ -28,12 +28,12 @@ export async function once(
   const daemon = await startDaemonOrExplain(config, logger);
   stack.use(daemon);
   const end = await watchUntilIdle(daemon, progress, shell, { since, offlineMs: options.wait });
-  const { files } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });
+  const { files, settling } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });
   const folders = config.folders.map(({ path }) => path);
   const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files.toReversed()];
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
-  else if (ours.length > 0) shell.stdout.write(fileTable(ours, shell));
+  else if (ours.length + settling.length > 0) shell.stdout.write(fileTable(ours, shell, settling));
   else if (end.is === 'idle') shell.stdout.write('Nothing new in the folders.\n');
   if (end.is === 'stopped')
     throw new CommandError(

@@ -62,7 +62,7 @@ export async function watchUntilIdle(
 
 /** News comes after its row is written: of the last ones it may be still to come. */
 async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Promise<void> {
-  for (const before of [...tally.active()]) {
+  for (const before of tally.active()) {
     const facts = await ledger.load(before.id);
     if (facts !== null) tally.note({ type: 'file', before, facts, note: null });
   }

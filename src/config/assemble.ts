@@ -52,12 +52,14 @@ function assembleFolder(folder: CheckedFolder, key: string, context: Context): F
     include: folder.include,
     exclude: folder.exclude,
     settleMs: folder.settle,
+    doneMarker: folder.done_marker === 'off' ? null : folder.done_marker,
     watch: folder.watch,
     rescanMs: folder.rescan,
     onDuplicate: folder.on_duplicate,
     onChange: folder.on_change,
     existing: folder.existing,
     afterReady: afterReady(folder.after_ready),
+    ...(folder.uploads !== undefined && { uploads: folder.uploads }),
     rules: folder.rules.map((rule, index) => assembleRule(rule, `${key}.rules[${index}]`, context)),
   };
 }
@@ -72,6 +74,7 @@ function assembleRule(rule: CheckedRule, key: string, context: Context): Rule {
     description: rule.description ?? null,
     tags: rule.tags,
     publish: rule.publish,
+    priority: rule.priority,
   };
 }
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { lintDoneMarker } from '../routing/done-marker.ts';
 import { doubtMoveTemplate, lintGlob, lintMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
 import { renderDirectory } from '../routing/template.ts';
 import { isLoopback, parseListen } from './addresses.ts';
@@ -25,10 +26,14 @@ export function checkTree(tree: unknown, paths: ConfigPaths, environment: Enviro
 }
 
 function checkFolder(folder: unknown, path: KeyPath): Finding[] {
+  const marker = textOf(property(folder, 'done_marker'));
   const move = textOf(property(property(folder, 'after_ready'), 'move'));
   return [
     ...checkGlobs(property(folder, 'include'), [...path, 'include']),
     ...checkGlobs(property(folder, 'exclude'), [...path, 'exclude']),
+    ...(marker === undefined || marker === 'off'
+      ? []
+      : errorOrNothing([...path, 'done_marker'], lintDoneMarker(marker))),
     ...(move === undefined ? [] : checkMove(move, [...path, 'after_ready', 'move'])),
     ...lintRules(looseRules(property(folder, 'rules'), [...path, 'rules'])).map(({ key, severity, message }) => ({
       ...error(parseKeyPath(key), message),

@@ -65,6 +65,8 @@ export interface FolderConfig {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly settleMs: number;
+  /** Template for the name of the file that says that another one is complete; `null`: none is waited for. */
+  readonly doneMarker: string | null;
   readonly watch: 'auto' | 'native' | 'polling';
   readonly rescanMs: number;
   readonly onDuplicate: 'skip' | 'upload';
@@ -72,6 +74,8 @@ export interface FolderConfig {
   /** What becomes of the files that lie in the folder when dropcast watches it for the first time. */
   readonly existing: 'upload' | 'ignore' | 'adopt';
   readonly afterReady: AfterReady;
+  /** Uploads of this folder at the same time, 1–32; without it, only the limit of all folders counts. */
+  readonly uploads?: number;
   readonly rules: readonly Rule[];
 }
 

@@ -45,12 +45,15 @@ function anyDuration(about: string, { min = '10ms', max = LONGEST }: Range) {
 }
 
 function count(normally: number, about: string, range: { min: number; max: number }) {
+  return number(about, range).prefault(normally);
+}
+
+function number(about: string, range: { min: number; max: number }) {
   const message = `must be a whole number from ${range.min} to ${range.max}`;
   return z
     .int({ error: ({ input }) => (isOtherScalar(input) || typeof input === 'string' ? message : undefined) })
     .min(range.min, message)
     .max(range.max, message)
-    .prefault(normally)
     .describe(about);
 }
 
@@ -91,6 +94,10 @@ const rule = z.strictObject({
     .array(identifier)
     .prefault([])
     .describe('Identifiers of feeds to publish once the video is ready, like feed_news.'),
+  priority: z
+    .enum(['high', 'normal', 'low'])
+    .prefault('normal')
+    .describe('Files of high priority go first; the others still get a share: none waits for ever.'),
 });
 
 const deleteLater = z
@@ -118,6 +125,12 @@ const folder = z.strictObject({
     .prefault([])
     .describe('Globs for files to ignore. Hidden, temporary and partial files are always ignored.'),
   settle: duration('5s', 'A file that has not changed for this long is complete.'),
+  done_marker: text
+    .prefault('off')
+    .meta({ examples: ['off', '{name}.{ext}.done'] })
+    .describe(
+      'Name of a file whose sender makes it beside each video when that one is complete, like "{name}.{ext}.done"; a video then waits for it. off: none.',
+    ),
   watch: z
     .enum(['auto', 'native', 'polling'])
     .prefault('auto')
@@ -153,6 +166,10 @@ const folder = z.strictObject({
     .describe(
       'What to do with the local file once its video is ready: keep, delete, { delete: { after: 7d, when_full: 85% } }, or { move: "done/{date}" }.',
     ),
+  uploads: number('Simultaneous uploads of this folder, 1 to 32. Without it, only uploads.concurrency limits them.', {
+    min: 1,
+    max: 32,
+  }).optional(),
   rules: z
     .array(rule)
     .min(1, 'needs at least one rule; match: "**" matches every file')

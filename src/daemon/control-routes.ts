@@ -91,6 +91,12 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
       return context.json({ v: 1, ok: true, as: result.as, file: facts === undefined ? null : viewOf(daemon, facts) });
     }),
   );
+  app.post('/resume', (context) =>
+    withBody(context, async (body) => {
+      const { folder } = body as { readonly folder: string };
+      return context.json({ v: 1, ...(await daemon.folders.resume(folder)) });
+    }),
+  );
   app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
   return app;
 }

@@ -16,7 +16,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
-import type { Conductor, ConductorSettings } from '../pipeline/conductor.ts';
+import type { Conductor } from '../pipeline/conductor.ts';
+import type { ConductorSettings } from '../pipeline/parts.ts';
 import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
@@ -183,6 +184,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     events,
     logger,
     owner: world.owner,
+    roots: ledger.roots,
     leftBehind: createLeftBehind({ store: ledger, rows, logger }),
     broke: (error) => conductor.broke('intake', error),
     tookIn: () => conductor.tookIn(),
@@ -274,10 +276,14 @@ class RunningDaemon implements Daemon {
 function settingsOf(config: Config): ConductorSettings {
   return {
     uploads: config.uploads.concurrency,
+    folderUploads: new Map(
+      config.folders.flatMap(({ path, uploads }): [string, number][] =>
+        uploads === undefined ? [] : [[path, uploads]],
+      ),
+    ),
     retry: config.retry,
     poll: config.poll,
     publish: config.publish,
-    requestsPerHour: config.service.requestsPerHour,
     deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
   };
 }

@@ -2,6 +2,9 @@ import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
 import { deletionWords } from './deletion-words.ts';
+import { blockWords, pollWords, publishWords } from './waiting-words.ts';
+import { whyInLine } from './in-line.ts';
+import type { Places } from './in-line.ts';
 
 /** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
 export interface FileView {
@@ -89,14 +92,14 @@ function fileView(facts: Facts, live?: Live): FileView {
 }
 
 /** A row with what only the running daemon knows: which files a step works on, how far it is, what the others wait for. */
-export function viewOf(daemon: Daemon | null, facts: Facts): FileView {
+export function viewOf(daemon: Daemon | null, facts: Facts, places: Places = new Map()): FileView {
   if (daemon === null) return fileView(facts);
   const { conductor, rows } = daemon;
   const state = stateOf(facts);
   const isLive = rows.isHeld(facts.id);
   if (isLive && state === 'done' && facts.disposal === 'pending') return fileView(facts, { why: whileRead(facts) });
   if (isLive && state === 'queued') return fileView(facts, { state: 'creating', sent: 0 });
-  if (!isLive || state !== 'awaiting upload') return fileView(facts, { why: waitsFor(daemon, state) });
+  if (!isLive || state !== 'awaiting upload') return fileView(facts, { why: waitsFor(daemon, facts, places) });
   const sent = conductor.uploads().find(({ id }) => id === facts.id)?.sentBytes ?? 0;
   const why = sent > 0 && sent === facts.version.size ? 'sent; waiting for the answer of the upload host' : null;
   return fileView(facts, { state: 'uploading', sent, why });
@@ -107,22 +110,27 @@ function whileRead({ afterReady }: Facts): string {
   return `its local file is out of reach while it is read once more; then it is ${deed}`;
 }
 
-function waitsFor({ conductor, gate }: Daemon, state: FileState): string | null {
+function waitsFor(daemon: Daemon, facts: Facts, places: Places): string | null {
+  const { conductor, gate } = daemon;
+  const state = stateOf(facts);
   if (!workStates.includes(state)) return null;
   const pause = conductor.pause();
   if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
+  if (state === 'awaiting upload') return whyInLine(daemon, facts, places) ?? 'waiting for an upload slot';
+  if (state === 'retrying') return null;
+  const { waiting, blockedMs } = gate.snapshot();
+  const blocked = blockWords({ closedMs: blockedMs });
   if (state === 'queued') {
     const until = conductor.createsWaitUntil();
     if (until !== null) return createsWait(until);
-    const { waiting, blockedUntil } = gate.snapshot();
-    if (waiting === 0) return 'waiting for its turn';
-    const blockedMs = blockedUntil - Date.now();
-    if (blockedMs <= 0) return 'waiting for the hourly request budget';
-    return `rate limited (429); resumes in ${Math.ceil(blockedMs / 1000)} s`;
+    return waiting === 0
+      ? (whyInLine(daemon, facts, places) ?? 'waiting for its turn')
+      : (blocked ?? 'waiting for the hourly request budget');
   }
-  if (state === 'awaiting upload') return 'waiting for an upload slot';
-  if (state === 'processing') return conductor.pollTrouble();
-  return state === 'awaiting publish' ? 'waiting a few seconds to publish several at once' : null;
+  if (blocked !== null) return blocked;
+  if (state === 'awaiting publish') return publishWords(facts, conductor.feedsWaiting(), Date.now());
+  const trouble = conductor.pollTrouble();
+  return trouble && pollWords(trouble, Date.now());
 }
 
 /** Records are created only a little ahead of the uploads. */

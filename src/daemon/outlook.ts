@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { roomOf } from '../host/request-gate.ts';
 import type { Gate } from '../host/gate.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
@@ -53,14 +54,13 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, { conductor, config }: Out
   return { ...backlog, bytesToSend: Math.max(0, backlog.bytesToSend - sent), feeds: feeds.size };
 }
 
-function paceOf({ conductor, gate, clock, config }: OutlookWorld): Pace {
+function paceOf({ conductor, gate, config }: OutlookWorld): Pace {
   const { uploads, poll, publish } = config();
-  const { limit, used, blockedUntil, frees } = gate.snapshot();
   return {
     ...conductor.pace(),
     bandwidth: uploads.bytesPerSecond,
     slots: uploads.concurrency,
-    room: { limit, left: Math.max(0, limit - used), closedMs: Math.max(0, blockedUntil - clock.now()), frees },
+    room: roomOf(gate.snapshot()),
     pollMs: poll.intervalMs,
     quietMs: publish.quietMs,
     atMostMs: publish.atMostMs,

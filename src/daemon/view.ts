@@ -6,6 +6,7 @@ import type { SuspectLedger } from './suspects.ts';
 import { viewOf, workStates } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
+import { placesOf } from './in-line.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 
@@ -110,7 +111,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
           },
     outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
     folders: daemon?.folders.status() ?? [],
-    working: working.slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
+    working: await viewsOf(ledger, daemon, working.slice(0, mostListed)),
     needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
     deletions: { files: deletions.files, next_at: deletions.nextAt },
@@ -136,13 +137,23 @@ export async function filesOf(
     limit: isAny ? limit : limit + held.length,
     newestFirst: true,
   });
-  const files = rows.map((facts) => viewOf(daemon, facts));
+  const files = await viewsOf(ledger, daemon, rows);
   const isWanted = ({ state }: FileView): boolean => isAny || states.includes(state);
   return {
     v: 1,
     files: files.filter(isWanted).slice(0, limit),
     settling: settling.map(({ folder, path, size, why }) => ({ path: `${folder}/${path}`, size, why })),
   };
+}
+
+/** With what each file in line waits for. */
+async function viewsOf(
+  ledger: LedgerView,
+  daemon: Daemon | null,
+  files: readonly Facts[],
+): Promise<readonly FileView[]> {
+  const places = daemon === null ? undefined : await placesOf(ledger, files);
+  return files.map((facts) => viewOf(daemon, facts, places));
 }
 
 /** Whether only a person can settle a file: it failed, is held, or is done but cannot be deleted or moved. */
@@ -177,10 +188,11 @@ export const knownStates: readonly string[] = ['settling', 'creating', 'uploadin
 /** Everything known about the files with this name. */
 export async function foundOf(ledger: LedgerView, daemon: Daemon | null, name: string): Promise<readonly ShowView[]> {
   const found = await ledger.find(name);
+  const views = await viewsOf(ledger, daemon, found);
   return Promise.all(
-    found.map(async (facts) => ({
+    found.map(async (facts, n) => ({
       v: 1,
-      file: viewOf(daemon, facts),
+      file: views[n] ?? viewOf(daemon, facts),
       history: await ledger.history(facts.id),
       suspects: (daemon?.rows.isHeld(facts.id) === true ? facts.suspects : tokensOf(facts)).length,
     })),

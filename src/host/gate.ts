@@ -23,6 +23,8 @@ export interface GateSnapshot {
   readonly limit: number;
   /** Epoch milliseconds; 0 when open. */
   readonly blockedUntil: number;
+  /** How much of that is left, in milliseconds. */
+  readonly blockedMs: number;
   readonly waiting: number;
   /** Requests since the budget was first written. */
   readonly total: number;
@@ -129,11 +131,13 @@ class PersistedGate implements Gate {
 
   snapshot(): GateSnapshot {
     const window = atTime(this.#window ?? emptyWindow, this.#now());
+    const blockedMs = Math.max(0, window.blockedUntil - this.#now());
     const waiting = priorities.reduce((sum, priority) => sum + this.#waiters[priority].size, 0);
     return {
       used: usedOf(window),
       limit: this.#limit,
-      blockedUntil: window.blockedUntil === 0 ? 0 : window.blockedUntil - this.#now() + this.#clock.now(),
+      blockedUntil: blockedMs === 0 ? 0 : blockedMs + this.#clock.now(),
+      blockedMs,
       waiting,
       total: window.total,
       frees: freesOf(window, this.#now()),

@@ -1,7 +1,8 @@
 import { AbortedError } from '@dropcast/client';
 import type { RequestAtGate, RequestGate } from '@dropcast/client';
 import type { Budget, RequestPriority } from '../pipeline/file/ports.ts';
-import type { Gate } from './gate.ts';
+import type { RequestRoom } from '../pipeline/estimate.ts';
+import type { Gate, GateSnapshot } from './gate.ts';
 
 /** The gate as the pipeline takes from it: a create request is paid for before its intent is written. */
 export function budgetOf(gate: Gate): Budget {
@@ -15,7 +16,13 @@ export function budgetOf(gate: Gate): Budget {
         throw error;
       }
     },
+    room: () => roomOf(gate.snapshot()),
   };
+}
+
+/** What may leave, as the pipeline counts. */
+export function roomOf({ limit, used, blockedMs, frees }: GateSnapshot): RequestRoom {
+  return { limit, left: Math.max(0, limit - used), closedMs: blockedMs, frees };
 }
 
 /** The gate as the client passes it. A create request passes at once: the pipeline has already paid for it. */

@@ -8,7 +8,6 @@ import type { IntakeStore } from '../pipeline/file/ports.ts';
 import { lookAt } from '../watch/path-entry.ts';
 import { NotNowError } from '../watch/ports.ts';
 import type { CompleteFile } from '../watch/ports.ts';
-import { stemOf } from '../routing/sidecar.ts';
 import { arrivalOf, routeOf } from './arrival.ts';
 import type { Arrival } from './arrival.ts';
 import { Comparisons } from './comparisons.ts';
@@ -53,6 +52,7 @@ export class FolderIntake implements AsyncDisposable {
 
   /** The watcher offers a file. @throws {BusyError} @throws {AwayError} and what the ledger throws: offer it again */
   async complete(file: CompleteFile): Promise<void> {
+    if (file.kind === 'proof') return;
     if (file.kind === 'sidecar') {
       await this.#rerouteBeside(file.path);
       // With the folder away, nothing is found beside it: that proves nothing.
@@ -62,7 +62,9 @@ export class FolderIntake implements AsyncDisposable {
 
   /** The watcher misses a file. @throws {BusyError} and what the ledger throws: report it again */
   async gone(path: string): Promise<void> {
-    if (this.#router.accepts(path) === 'sidecar') await this.#rerouteBeside(path);
+    const kind = this.#router.accepts(path);
+    if (kind === 'proof') return;
+    if (kind === 'sidecar') await this.#rerouteBeside(path);
     else if ((await this.#world.intake.gone(this.#router.folder.path, path)) === 'busy') throw new BusyError(path);
   }
 
@@ -103,7 +105,7 @@ export class FolderIntake implements AsyncDisposable {
    * sidecars would take minutes, and a file that is not known yet reads its sidecar when it is taken in.
    */
   async namedLike(sidecarPath: string): Promise<readonly string[]> {
-    const paths = await this.#world.ledger.pathsNamed(this.#router.folder.path, stemOf(sidecarPath));
+    const paths = await this.#world.ledger.pathsNamed(this.#router.folder.path, this.#router.stemOf(sidecarPath));
     return paths.filter((path) => this.#router.isSidecarOf(path, sidecarPath));
   }
 

@@ -3,6 +3,8 @@ import type { FolderConfig } from '../config/config.ts';
 import { parseYaml } from '../config/document.ts';
 import { isWithin } from '../config/paths.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { createDoneMarker } from '../routing/done-marker.ts';
+import type { DoneMarker } from '../routing/done-marker.ts';
 import { isImportLink, parseImportLink } from '../routing/import-link.ts';
 import type { ImportLink } from '../routing/import-link.ts';
 import { compileFilter } from '../routing/match.ts';
@@ -10,8 +12,9 @@ import { moveTarget } from '../routing/move-target.ts';
 import type { Route, SidecarFile } from '../routing/plan.ts';
 import { route } from '../routing/route.ts';
 import type { RoutedFile } from '../routing/route.ts';
-import { checkSidecar, isSidecarName, sidecarNames } from '../routing/sidecar.ts';
+import { checkSidecar, isSidecarName, sidecarNames, stemOf } from '../routing/sidecar.ts';
 import type { Sidecar } from '../routing/sidecar.ts';
+import type { FileKind } from '../watch/ports.ts';
 import { readBeside } from './beside.ts';
 
 /** What the sidecar of a path says: nothing, something, or something broken that a person must fix. */
@@ -23,7 +26,9 @@ export type SidecarReading =
 export interface FolderRouter {
   readonly folder: FolderConfig;
   /** What a path is to us; null: nothing. */
-  accepts(path: string): 'media' | 'link' | 'sidecar' | null;
+  accepts(path: string): FileKind | null;
+  /** The path of the file that says that this one is complete; null: none is waited for. */
+  markerOf(path: string): string | null;
   /** Whether a directory holds nothing but what was put away there. */
   leavesOut(directory: string): boolean;
   /** The template by which a file may have been moved to where it is; null when none could. */
@@ -32,8 +37,10 @@ export interface FolderRouter {
   route(path: string, version: FileVersion): Promise<Route>;
   /** The address in a link file. */
   sourceUrl(path: string): Promise<ImportLink>;
-  /** Whether a path is that of a video or link, and the other that of a sidecar of it. */
+  /** Whether a path is that of a video or link, and the other that of its sidecar or marker. */
   isSidecarOf(path: string, sidecarPath: string): boolean;
+  /** What the path of a video begins with that has this sidecar or marker, up to a dot or its end. */
+  stemOf(sidecarPath: string): string;
 }
 
 /** @param earlier templates of `after_ready: move` that files of the folder were moved by */
@@ -44,16 +51,27 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
     return target === null ? [] : [{ ...target, template }];
   });
   const movedBy = (path: string): string | null => targets.find(({ holdsFile }) => holdsFile(path))?.template ?? null;
-  const isSelected = createFilter(folder);
+  const marker = folder.doneMarker === null ? null : createDoneMarker(folder.doneMarker);
+  const isSelected = createFilter(folder, marker);
   const accepts: FolderRouter['accepts'] = (path) => (movedBy(path) === null ? isSelected(path) : null);
   const sidecarOf = (path: string): Promise<SidecarReading> => {
     // A folder whose videos are named `.json` would be strange, but then they are videos.
     const names = sidecarNames(path).filter((name) => accepts(name) === 'sidecar');
     return readSidecar(folder.path, names);
   };
+  const markerOf: FolderRouter['markerOf'] = (path) =>
+    marker === null || accepts(path) !== 'media' ? null : marker.markerOf(path);
+  const markersOf = async (path: string): Promise<SidecarFile[]> => {
+    const markerPath = markerOf(path);
+    const read = markerPath === null ? [] : await readBeside(folder.path, [markerPath]);
+    return read.flatMap(({ name, sha256 }) =>
+      sha256 === null ? [] : [{ path: posix.join(posix.dirname(path), name), sha256 }],
+    );
+  };
   return {
     folder,
     accepts,
+    markerOf,
     movedBy,
     leavesOut: (directory) => targets.some(({ holdsDirectory }) => holdsDirectory(directory)),
     sidecarOf,
@@ -61,25 +79,33 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
       const reading = await sidecarOf(path);
       if (!reading.ok) return { kind: 'held', code: 'sidecar', why: reading.why };
       const routed = route(folder.rules, routedFile(path, version), reading.sidecar);
-      if (routed.kind === 'held' || reading.file === undefined) return routed;
-      return { ...routed, plan: { ...routed.plan, sidecar: reading.file } };
+      if (routed.kind === 'held') return routed;
+      const proofs = await markersOf(path);
+      const sidecar = reading.file;
+      return {
+        ...routed,
+        plan: { ...routed.plan, ...(sidecar !== undefined && { sidecar }), ...(proofs.length > 0 && { proofs }) },
+      };
     },
     sourceUrl: async (path) => {
       const [link] = await readBeside(folder.path, [path]);
       if (typeof link?.text === 'string') return parseImportLink(path, link.text);
       return { ok: false, why: link?.text?.why ?? 'the link file is no longer there' };
     },
+    stemOf: (path) => (marker?.isMarker(path) === true ? marker.stemOf(path) : stemOf(path)),
     isSidecarOf: (path, sidecarPath) => {
       const kind = accepts(path);
-      return (kind === 'media' || kind === 'link') && sidecarNames(path).includes(sidecarPath);
+      const isVideo = kind === 'media' || kind === 'link';
+      return isVideo && (sidecarNames(path).includes(sidecarPath) || markerOf(path) === sidecarPath);
     },
   };
 }
 
-function createFilter({ include, exclude }: FolderConfig): FolderRouter['accepts'] {
+function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | null): FolderRouter['accepts'] {
   const isIncluded = compileFilter(include, exclude);
   const isNotExcluded = compileFilter(['**'], exclude);
   return (path) => {
+    if (marker?.isMarker(path) === true) return 'proof';
     if (isIncluded(path)) return 'media';
     if (!isNotExcluded(path)) return null;
     if (isImportLink(path)) return 'link';

@@ -37,10 +37,12 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
     const mayHold = facts.end === null && !wasSent(facts);
     return mayHold ? { ...heldFor(hold(route.code, route.why), now), plan: null, notBefore: null } : null;
   }
-  if (isSamePlan(facts.plan, route.plan)) return null;
-  if (!wasSent(facts)) return { plan: route.plan };
+  const { proofs } = facts.plan;
+  const planned = { ...route.plan, ...(proofs !== undefined && { proofs }) };
+  if (isSamePlan(facts.plan, planned)) return null;
+  if (!wasSent(facts)) return { plan: planned };
   // The channel of a video cannot be changed (api-spec 4.1).
-  const plan = { ...route.plan, channel: facts.plan.channel, publish: feedsOf(facts, facts.plan, route.plan) };
+  const plan = { ...planned, channel: facts.plan.channel, publish: feedsOf(facts, facts.plan, planned) };
   if (isSamePlan(facts.plan, plan)) return null;
   const amendment = amendmentOf(facts.plan, plan);
   return amendment === null ? { plan } : { plan, amendment: { ...facts.amendment, ...amendment } };
@@ -107,5 +109,6 @@ function amendmentOf(before: Plan, after: Plan): Amendment | null {
 }
 
 function isSamePlan(one: Plan, other: Plan): boolean {
-  return JSON.stringify({ ...one, rule: '' }) === JSON.stringify({ ...other, rule: '' });
+  const said = ({ proofs: _proofs, ...plan }: Plan): string => JSON.stringify({ ...plan, rule: '' });
+  return said(one) === said(other);
 }

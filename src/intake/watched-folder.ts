@@ -8,9 +8,11 @@ import type { Events } from '../pipeline/events.ts';
 import type { FirstStartStore } from '../pipeline/file/ports.ts';
 import { NotNowError } from '../watch/ports.ts';
 import type {
+  FileKind,
   FolderWatcher,
   RefusedPath,
   RootState,
+  RootStore,
   SettlingFile,
   WatchCounts,
   WatchSettings,
@@ -36,6 +38,8 @@ export interface FolderStatus {
 
 export interface FolderWorld extends FolderIntakeWorld {
   readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'> & FirstStartStore;
+  /** What is remembered of the folders themselves. */
+  readonly roots: RootStore;
   readonly logger: Logger;
   /** In whose name the folders are marked; null: not at all. */
   readonly owner: FolderOwner | null;
@@ -82,9 +86,10 @@ export class WatchedFolder implements AsyncDisposable {
         leftBehind: world.leftBehind,
         root: (_, state) => this.#changed(state),
       },
-      known: { known: (name) => world.ledger.known(name) },
+      known: world.ledger,
       logger: world.logger,
       owner: world.owner,
+      roots: world.roots,
     });
   }
 
@@ -175,17 +180,21 @@ export class WatchedFolder implements AsyncDisposable {
     return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
   }
 
-  /** The videos and links that settle or are compared; a sidecar counts with its video. */
+  /** The videos and links that settle or are compared; what lies beside a video counts with it. */
   settling(): readonly SettlingFile[] {
-    const settling = this.watcher.settling().filter(({ path }) => this.router.accepts(path) !== 'sidecar');
+    const settling = this.watcher.settling().filter(({ path }) => isTakenIn(this.router.accepts(path)));
     const settlingPaths = new Set(settling.map(({ path }) => path));
     const unread = this.intake.unread().filter(({ path }) => !settlingPaths.has(path));
-    return [...settling, ...unread.map((file) => ({ ...file, size: file.version.size, why: isCompared }))];
+    return [
+      ...settling,
+      ...unread.map((file) => ({ ...file, size: file.version.size, why: isCompared, lacksMarker: false })),
+    ];
   }
 
-  /** Whether anything may still come in without further events, sidecars too. */
+  /** Whether anything may still come in without further events, sidecars too. A missing marker is such an event. */
   isSettling(): boolean {
-    return this.watcher.settling().length + this.intake.unread().length > 0 || this.#deciding !== null;
+    const isMoving = this.watcher.settling().some(({ lacksMarker }) => !lacksMarker);
+    return isMoving || this.intake.unread().length > 0 || this.#deciding !== null;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -206,9 +215,13 @@ export class WatchedFolder implements AsyncDisposable {
       .finally(() => (this.#deciding = null));
   }
 
-  #selection(): Pick<WatchSettings, 'accepts' | 'leavesOut'> {
+  #selection(): Pick<WatchSettings, 'accepts' | 'markerOf' | 'leavesOut'> {
     const { router } = this;
-    return { accepts: (path) => router.accepts(path), leavesOut: (directory) => router.leavesOut(directory) };
+    return {
+      accepts: (path) => router.accepts(path),
+      markerOf: (path) => router.markerOf(path),
+      leavesOut: (directory) => router.leavesOut(directory),
+    };
   }
 
   #changed(state: RootState): void {
@@ -219,6 +232,10 @@ export class WatchedFolder implements AsyncDisposable {
     const why = 'why' in state ? state.why : null;
     this.#events.emit({ type: 'folder', folder: this.path, state: state.state, why });
   }
+}
+
+function isTakenIn(kind: FileKind | null): boolean {
+  return kind === 'media' || kind === 'link';
 }
 
 /** Of so many files at a time the rows are written. */

@@ -12,8 +12,8 @@ import { sizeOfUsableFile } from './state-directory.ts';
  */
 export interface AppendLog extends AsyncDisposable {
   /**
-   * Lines are written in the order of the calls.
-   * @returns when the line is on disk; rejects with the error of the file system, and the next line is tried all the same
+   * Lines are written in the order of the calls. Those that come while others are on their way to disk go there together.
+   * @returns when the line is on disk; rejects with the error of the file system, and the next lines are tried all the same
    */
   append(line: Line): Promise<void>;
 }
@@ -26,30 +26,29 @@ type Line = Readonly<Record<string, unknown>>;
  */
 export async function openAppendLog(path: string): Promise<AppendLog> {
   const file = await openUsable(path);
-  const queue = createQueue();
+  const batches = createBatches((lines) => writeLines(file, lines));
   return {
-    append: (line) => queue.add(() => writeLine(file, line)),
+    append: batches.add,
     [Symbol.asyncDispose]: async () => {
-      await queue.idle();
+      await batches.idle();
       await file.close();
     },
   };
 }
 
 /**
- * The same for few lines in a file that logrotate moves: each line opens the file, so nobody has to tell the daemon about a
+ * The same for few lines in a file that logrotate moves: each write opens the file, so nobody has to tell the daemon about a
  * rotation and no line ends up in the rotated file.
  *
  * @throws {LedgerError} when it cannot be opened
  */
 export async function openRotatedLog(path: string): Promise<AppendLog> {
   await (await openUsable(path)).close();
-  const queue = createQueue();
-  const append = async (line: Line): Promise<void> => {
+  const batches = createBatches(async (lines) => {
     await using file = await openFile(path);
-    await writeLine(file, line);
-  };
-  return { append: (line) => queue.add(() => append(line)), [Symbol.asyncDispose]: () => queue.idle() };
+    await writeLines(file, lines);
+  });
+  return { append: batches.add, [Symbol.asyncDispose]: batches.idle };
 }
 
 async function openUsable(path: string): Promise<FileHandle> {
@@ -67,18 +66,35 @@ function openFile(path: string): Promise<FileHandle> {
   return open(path, 'a+', 0o600);
 }
 
-async function writeLine(file: FileHandle, line: Line): Promise<void> {
-  const text = escapeJson(JSON.stringify(line));
+async function writeLines(file: FileHandle, lines: readonly Line[]): Promise<void> {
+  const text = lines.map((line) => `${escapeJson(JSON.stringify(line))}\n`).join('');
   // A crash or a full disk may leave half a line, which must not swallow this one.
-  await file.appendFile(`${(await isLastLineTorn(file)) ? '\n' : ''}${text}\n`);
+  await file.appendFile(`${(await isLastLineTorn(file)) ? '\n' : ''}${text}`);
   await file.datasync();
 }
 
-/** Runs one piece of work after the other; one that fails does not stop the next. */
-function createQueue(): { add(work: () => Promise<void>): Promise<void>; idle(): Promise<void> } {
+/** What comes while others are on their way to disk goes there together, and waits for it once. A failure does not stop the next. */
+function createBatches(write: (lines: readonly Line[]) => Promise<void>): {
+  add(line: Line): Promise<void>;
+  idle(): Promise<void>;
+} {
   let last: Promise<void> = Promise.resolve();
+  let open: { readonly lines: Line[]; readonly written: Promise<void> } | null = null;
+  const begin = (): NonNullable<typeof open> => {
+    const lines: Line[] = [];
+    const close = (): Promise<void> => {
+      open = null;
+      return write(lines);
+    };
+    last = last.then(close, close);
+    return { lines, written: last };
+  };
   return {
-    add: (work) => (last = last.then(work, work)),
+    add: (line) => {
+      open ??= begin();
+      open.lines.push(line);
+      return open.written;
+    },
     idle: () => last.catch(() => undefined),
   };
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import type { GroupCommit } from './group-commit.ts';
 import type { LedgerTables } from './schema.ts';
 
 /** The requests of the last hour, as the budget keeps them: one JSON value. */
@@ -8,19 +9,15 @@ export interface BudgetRow {
   save(spent: unknown): Promise<void>;
 }
 
-export function createBudgetRow(db: Kysely<LedgerTables>): BudgetRow {
+export function createBudgetRow(db: Kysely<LedgerTables>, commits: GroupCommit): BudgetRow {
   return {
     load: async () => {
       const row = await db.selectFrom('budget').select('spent').executeTakeFirst();
       return row === undefined ? null : parsed(row.spent);
     },
-    save: async (spent) => {
+    save: (spent) => {
       const text = JSON.stringify(spent);
-      await db
-        .insertInto('budget')
-        .values({ id: 1, spent: text })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet({ spent: text }))
-        .execute();
+      return commits.write((sql) => sql.run('INSERT OR REPLACE INTO budget (id, spent) VALUES (1, ?)', [text]));
     },
   };
 }

@@ -4,8 +4,10 @@ import { newFacts, unbound } from '../pipeline/file/facts.ts';
 import { checksumOf } from './checksum.ts';
 import { receiptsSince } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
-import { addHistory, factsOf, rowOf } from './row.ts';
+import type { Connection } from './connection.ts';
+import { factsOf, rowOf } from './row.ts';
 import type { LedgerTables } from './schema.ts';
+import { addHistory } from './write-row.ts';
 
 /**
  * Restores what `receipts.jsonl` says since the last line of history. Without it, a ledger restored from a copy uploads again
@@ -14,17 +16,20 @@ import type { LedgerTables } from './schema.ts';
  * @returns a sentence when there are lines that are no receipts, else none
  * @throws {LedgerError} when the receipts cannot be used
  */
-export async function catchUp(db: Kysely<LedgerTables>, stateDir: string): Promise<readonly string[]> {
+export async function catchUp(
+  { db, sql }: Pick<Connection, 'db' | 'sql'>,
+  stateDir: string,
+): Promise<readonly string[]> {
   const { receipts, strange } = await receiptsSince(stateDir, await lastChange(db));
   const newest = new Map(receipts.map((receipt) => [receipt.id, receipt]));
-  if (newest.size > 0) await takeOver(db, newest.values());
+  if (newest.size > 0) await takeOver({ db, sql }, newest.values());
   if (strange === 0) return [];
   return [
     `receipts.jsonl: ${strange} ${strange === 1 ? 'line is no receipt and was' : 'lines are no receipts and were'} left out`,
   ];
 }
 
-async function takeOver(db: Kysely<LedgerTables>, receipts: Iterable<Receipt>): Promise<void> {
+async function takeOver({ db, sql }: Pick<Connection, 'db' | 'sql'>, receipts: Iterable<Receipt>): Promise<void> {
   await db.transaction().execute(async (trx) => {
     let isBehind = false;
     for (const receipt of receipts) {
@@ -38,7 +43,7 @@ async function takeOver(db: Kysely<LedgerTables>, receipts: Iterable<Receipt>): 
         .values(values)
         .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
         .execute();
-      await addHistory(trx, facts, noteOf(receipt));
+      addHistory(sql, facts, noteOf(receipt));
     }
     if (isBehind) await doubtUploads(trx);
   });

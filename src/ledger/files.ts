@@ -1,19 +1,16 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import { stateOf } from '../pipeline/file/facts.ts';
-import type { Facts } from '../pipeline/file/facts.ts';
-import { StaleRowError } from '../pipeline/file/ports.ts';
 import type { FileStore } from '../pipeline/file/ports.ts';
-import { noteRequests } from './leftovers.ts';
-import { addHistory, allFacts, filesIn, newestFacts, rowOf, unindexedState } from './row.ts';
+import type { GroupCommit } from './group-commit.ts';
+import { allFacts, filesIn, newestFacts, unindexedState } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 import { createTwins } from './twins.ts';
+import { saveFacts } from './write-row.ts';
 
 /** The rows as the steps of a file need them. */
-export function createFiles(db: Kysely<LedgerTables>): FileStore {
+export function createFiles(db: Kysely<LedgerTables>, commits: GroupCommit): FileStore {
   return {
     load: (id) => newestFacts(filesIn(db).where('id', '=', id)),
-    save: (facts, note) => save(db, facts, note),
+    save: (facts, note) => commits.write((sql) => saveFacts(sql, facts, note)),
     due: (state, now, limit) =>
       allFacts(
         state === 'retrying'
@@ -34,24 +31,4 @@ export function createFiles(db: Kysely<LedgerTables>): FileStore {
     },
     ...createTwins(db),
   };
-}
-
-async function save(db: Kysely<LedgerTables>, facts: Facts, note: string | undefined): Promise<Facts> {
-  const saved: Facts = { ...facts, rev: facts.rev + 1 };
-  await db.transaction().execute(async (trx) => {
-    const before = await trx
-      .selectFrom('file')
-      .select(['rev', 'state', 'intent', 'suspects'])
-      .where('id', '=', facts.id)
-      .executeTakeFirst();
-    if (before?.rev !== facts.rev) {
-      throw new StaleRowError(`file ${facts.id}: expected revision ${facts.rev}, found ${before?.rev ?? 'no row'}`);
-    }
-    await noteRequests(trx, { ...before, suspects: JSON.parse(before.suspects) as Facts['suspects'] }, saved);
-    await trx.updateTable('file').set(rowOf(saved)).where('id', '=', facts.id).execute();
-    if (before.state !== stateOf(saved) || note !== undefined) await addHistory(trx, saved, note ?? null);
-  });
-  // SQLite is synchronous and everything else is microtasks: many writes in a row would stop every timer and socket.
-  await nextTurn();
-  return saved;
 }

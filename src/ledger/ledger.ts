@@ -1,5 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type {
   AmendStore,
   Claims,
@@ -9,6 +8,7 @@ import type {
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
   RetentionStore,
 } from '../pipeline/file/ports.ts';
 import { createArrivals } from './arrivals.ts';
@@ -17,18 +17,23 @@ import { createBudgetRow } from './budget.ts';
 import type { BudgetRow } from './budget.ts';
 import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
+import { connectTo } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { createFirstStarts } from './first-starts.ts';
 import { createFiles } from './files.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
 import { openDatabase, requireSound } from './open-database.ts';
+import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
+import { createRoots } from './roots.ts';
+import type { RootRows } from './roots.ts';
 import { createRetentionRows } from './retention.ts';
 import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
-import { dialectOf } from './sqlite-dialect.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
@@ -38,6 +43,7 @@ import type { LedgerView } from './view.ts';
 export interface Ledger
   extends
     FileStore,
+    QueueStore,
     Claims,
     PublishStore,
     PutAwayStore,
@@ -49,6 +55,7 @@ export interface Ledger
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  readonly roots: RootRows;
   /** Local files that are to be deleted later. */
   deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
@@ -87,18 +94,19 @@ export async function openLedger(stateDir: string, onRepair?: (what: string) => 
   await isLedgerThere(stateDir);
   const path = ledgerPath(stateDir);
   const database = await openDatabase(path);
-  const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
+  const connection = connectTo(database);
+  const { db } = connection;
   try {
-    const repairs = await repairRows(database, db, stateDir);
+    const repairs = await repairRows(connection, stateDir);
     if (repairs.length > 0) await requireSound(database, path);
-    const strange = await catchUp(db, stateDir);
+    const strange = await catchUp(connection, stateDir);
     await settleRequests(db);
     const id = await identityOf(db, await readLedgerId(stateDir));
     await writeLedgerId(stateDir, id);
     const repair = async (): Promise<void> => {
-      for (const what of await repairRows(database, db, stateDir)) onRepair?.(what);
+      for (const what of await repairRows(connection, stateDir)) onRepair?.(what);
     };
-    return compose(db, database, { stateDir, repairs: [...repairs, ...strange], id, repair });
+    return compose(connection, { stateDir, repairs: [...repairs, ...strange], id, repair });
   } catch (error) {
     await db.destroy();
     throw await explainOpening(error, path);
@@ -116,11 +124,13 @@ interface Opened extends Pick<Ledger, 'id' | 'repairs'> {
   repair(): Promise<void>;
 }
 
-function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, id, repairs, repair }: Opened): Ledger {
+function compose({ database, db, sql }: Connection, { stateDir, id, repairs, repair }: Opened): Ledger {
+  const commits = createGroupCommit(sql);
   const ports = mending(
     {
-      ...createFiles(db),
-      ...createArrivals(db),
+      ...createFiles(db, commits),
+      ...createQueues(db),
+      ...createArrivals(db, commits),
       ...createRounds(db),
       ...createFirstStarts(db),
       ...createRetentionRows(db),
@@ -135,7 +145,8 @@ function compose(db: Kysely<LedgerTables>, database: DatabaseSync, { stateDir, i
     id,
     repairs,
     claim: claims.claim,
-    budget: createBudgetRow(db),
+    budget: createBudgetRow(db, commits),
+    roots: createRoots(db),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

@@ -5,6 +5,7 @@ import { suspectsOf } from '../pipeline/file/facts.ts';
 import type { LeftoverStore } from '../pipeline/file/ports.ts';
 import { allFacts, factsOf, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
+import type { Statements } from './statements.ts';
 
 /** The condition of a small partial index; SQLite does not see it in bound values. */
 const hasEmptyRecord = sql<boolean>`"end" is not null and video_id is not null and uploaded_at is null`;
@@ -57,21 +58,17 @@ export function createLeftovers(db: Kysely<LedgerTables>): LeftoverStore {
  *
  * @param before the row as it was, or null for a new one
  */
-export async function noteRequests(
-  db: Kysely<LedgerTables>,
-  before: Pick<Facts, 'intent' | 'suspects'> | null,
-  after: Facts,
-): Promise<void> {
+export function noteRequests(sql: Statements, before: Pick<Facts, 'intent' | 'suspects'> | null, after: Facts): void {
   const [had, has] = [new Set(before === null ? [] : suspectsOf(before)), new Set(suspectsOf(after))];
-  const [gone, fresh] = [[...had.difference(has)], [...has.difference(had)]];
-  if (gone.length > 0) await db.deleteFrom('create_request').where('token', 'in', gone).execute();
-  for (const token of fresh) {
-    const request = requestOf(token, after, Date.now());
-    await db
-      .insertInto('create_request')
-      .values(request)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+  for (const token of had.difference(has)) sql.run('DELETE FROM create_request WHERE token = ?', [token]);
+  for (const token of has.difference(had)) {
+    const { file_id: id, title, at } = requestOf(token, after, Date.now());
+    sql.run('INSERT OR IGNORE INTO create_request (token, file_id, title, at) VALUES (?, ?, ?, ?)', [
+      token,
+      id,
+      title,
+      at,
+    ]);
   }
 }
 

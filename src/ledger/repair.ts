@@ -1,16 +1,18 @@
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { newFacts } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { backupsOf } from './backups.ts';
 import { restored } from './catch-up.ts';
 import { checksumOf, mismatches } from './checksum.ts';
 import { correctBit } from './correct-bit.ts';
+import type { Connection } from './connection.ts';
 import { receiptsSince } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
-import { addHistory, factsOf, rowOf } from './row.ts';
-import type { FileTable, LedgerTables } from './schema.ts';
+import { factsOf, rowOf } from './row.ts';
+import type { FileTable } from './schema.ts';
+import { addHistory } from './write-row.ts';
 
 /**
  * Puts right every row whose checksum does not fit: by its one wrong bit, else from the newest copy and the receipts since, else from
@@ -18,11 +20,7 @@ import type { FileTable, LedgerTables } from './schema.ts';
  *
  * @returns a sentence for each
  */
-export async function repairRows(
-  database: DatabaseSync,
-  db: Kysely<LedgerTables>,
-  stateDir: string,
-): Promise<readonly string[]> {
+export async function repairRows({ database, db, sql }: Connection, stateDir: string): Promise<readonly string[]> {
   const damaged = mismatches(database);
   if (damaged.length === 0) return [];
   const { receipts } = await receiptsSince(stateDir, 0);
@@ -32,7 +30,7 @@ export async function repairRows(
     for (const seq of damaged) {
       const { row, note } = corrected(database, seq) ?? rebuilt(readRaw(database, seq), { copies, receipts });
       await trx.updateTable('file').set(row).where('seq', '=', seq).execute();
-      await addHistory(trx, factsOf({ ...(row as Selectable<FileTable>), seq }), note);
+      addHistory(sql, factsOf({ ...(row as Selectable<FileTable>), seq }), note);
       sentences.push(`${row.folder}/${row.path}: ${note}`);
     }
     return sentences;

@@ -38,15 +38,6 @@ export async function allFacts(query: FilesQuery): Promise<readonly Facts[]> {
   return (await query.execute()).map(factsOf);
 }
 
-/** Adds a line to the history of a file, with the state it is in now. */
-export async function addHistory(db: Kysely<LedgerTables>, facts: Facts, note: string | null): Promise<void> {
-  const line = { file_id: facts.id, at: Date.now(), state: stateOf(facts), note };
-  await db
-    .insertInto('history')
-    .values({ ...line, checksum: checksumOf(line) })
-    .execute();
-}
-
 /** Facts as the table keeps them, with their checksum. The state is always derived from the facts, never copied. */
 export function rowOf(facts: Facts): Insertable<FileTable> {
   const columns = columnsOf(facts);

@@ -85,6 +85,12 @@ export interface DeletionTable {
   at: number;
 }
 
+/** What is remembered of each watched folder itself, as JSON. */
+export interface RootTable {
+  folder: string;
+  record: string;
+}
+
 /** One row for each folder that dropcast ever wanted to watch: see `FirstStartRecord`. */
 export interface FirstStartTable {
   folder: string;
@@ -100,11 +106,22 @@ export interface LedgerTables {
   create_request: CreateRequestTable;
   deletion: DeletionTable;
   identity: IdentityTable;
+  root: RootTable;
   first_start: FirstStartTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
 const applicationId = 0x64726f70;
+
+/** Rows that wait for a lane. The index of the queues holds no others. */
+export const isInLine = "state IN ('queued', 'awaiting upload')";
+
+/**
+ * The queue in which a row waits: the number of its priority, whether it is big (`bigBytes`), its folder. A plan that a flipped bit has
+ * damaged must not keep the row from being mended.
+ */
+export const queueName = `(CASE iif(json_valid(plan), plan, '{}') ->> '$.priority' WHEN 'high' THEN '0' WHEN 'low' THEN '2' ELSE '1' END
+    || (size > 268435456) || folder)`;
 
 /** Each step takes the schema from its index to the next `user_version`. Never change a released step: append one. */
 const migrations: readonly string[] = [
@@ -189,6 +206,8 @@ const migrations: readonly string[] = [
   CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
   `,
   `
+  CREATE TABLE root (folder TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+  CREATE INDEX file_queue ON file (state, ${queueName}, seq) WHERE ${isInLine};
   -- Local files that are deleted later: when, and by how full a disk.
   CREATE INDEX file_later ON file (ended_at + json_extract(after_ready, '$.later.afterMs')) WHERE disposal = 'later';
   CREATE INDEX file_crowding ON file (folder, json_extract(after_ready, '$.later.whenFull'), ended_at) WHERE disposal = 'later';

@@ -2,9 +2,11 @@ import { posix } from 'node:path';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Backlog } from '../pipeline/estimate.ts';
-import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import { allFacts, filesIn, isWaitingForDisk, versionOf } from './row.ts';
+import { tellKnown } from './known-files.ts';
+import type { KnownFile } from './known-files.ts';
+import { placesIn } from './queues.ts';
+import { allFacts, filesIn, isWaitingForDisk } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
 /** A line of a file's history. */
@@ -26,12 +28,6 @@ export interface FileFilter {
   readonly newestFirst?: boolean;
 }
 
-/** A file that a watcher already knows. */
-export interface KnownFile {
-  readonly path: string;
-  readonly version: FileVersion;
-}
-
 /** What the daemon knows, for people and programs. */
 export interface LedgerView {
   /** Number of files by state; `not put away` of those whose `after_ready` fails. */
@@ -44,9 +40,15 @@ export interface LedgerView {
    * file name (the newest at each path), or by the beginning of an id (at least 4 characters): the first of these that finds anything.
    */
   find(name: string): Promise<readonly Facts[]>;
+  /**
+   * Of files in line how many of the same folder, priority and size are before each, by id.
+   *
+   * @param most no more are counted
+   */
+  before(ids: readonly string[], most: number): Promise<ReadonlyMap<string, number>>;
   history(id: string): Promise<readonly HistoryLine[]>;
-  /** Every path that a watcher need not report again, with its version. */
-  known(folder: string): Promise<readonly KnownFile[]>;
+  /** Tells every path that a watcher need not report again, with its version and state; of several rows at a path the newest comes last. */
+  known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
   /** Templates of `after_ready: move` by which files of a folder were moved. */
   movedBy(folder: string): Promise<readonly string[]>;
 }
@@ -63,9 +65,10 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     backlog: () => backlogOf(db),
     list: (filter) => list(db, filter),
     find: (name) => find(db, name),
+    before: (ids, most) => placesIn(db, ids, most),
     history: (id) =>
       db.selectFrom('history').select(['at', 'state', 'note']).where('file_id', '=', id).orderBy('seq').execute(),
-    known: (folder) => knownIn(db, folder),
+    known: (folder, tell) => tellKnown(db, folder, tell),
     movedBy: async (folder) => {
       const rows = await db
         .selectFrom('file')
@@ -170,16 +173,4 @@ function byName(db: Kysely<LedgerTables>, name: string) {
         select 1 from file newer where newer.folder = file.folder and newer.path = file.path and newer.seq > file.seq)`),
     ...(name.length < leastOfId ? [] : [files.where('id', '>=', name).where('id', '<', `${name}\u{10FFFF}`)]),
   ];
-}
-
-async function knownIn(db: Kysely<LedgerTables>, folder: string): Promise<readonly KnownFile[]> {
-  const rows = await db
-    .selectFrom('file')
-    .select(['path', 'dev', 'ino', 'birthtime_ns', 'size', 'mtime_ns', 'ctime_ns'])
-    .where('folder', '=', folder)
-    .where('state', 'not in', ['vanished', 'superseded'])
-    .where((eb) => eb.or([eb('disposal', 'is', null), eb('disposal', '!=', 'deleted')]))
-    .orderBy('seq')
-    .execute();
-  return rows.map((row) => ({ path: row.path, version: versionOf(row) }));
 }

@@ -1,44 +1,19 @@
 import type { Pace } from './estimate.ts';
-import { backoffMs } from './file/backoff.ts';
-import type { RetryPolicy } from './file/backoff.ts';
-import { failureOfMachine, failureOfThrown } from './file/failure.ts';
-import type { FileEvent, MachinePolicy } from './file/machine.ts';
-import type { Budget, Clock } from './file/ports.ts';
+import type { Facts } from './file/facts.ts';
+import { stateOf } from './file/facts.ts';
+import { failureOfMachine } from './file/failure.ts';
+import type { FileEvent } from './file/machine.ts';
+import { queuedOf } from './file/queue.ts';
 import { isTakenOver } from './file/rows.ts';
-import { judgedService } from './judged-service.ts';
-import { createBreaker } from './pause.ts';
-import type { Breaker } from './pause.ts';
+import { Loop } from './loop.ts';
+import { createParts } from './parts.ts';
+import type { ConductorSettings, ConductorWorld, Parts } from './parts.ts';
 import type { Pause } from './events.ts';
-import { createRetries } from './rounds/retries.ts';
-import type { Retries } from './rounds/retries.ts';
-import { createRounds } from './rounds/rounds.ts';
-import type { Rounds, RoundSettings, RoundsWorld } from './rounds/rounds.ts';
-import { createLanes } from './steps/lanes.ts';
-import type { Lanes } from './steps/lanes.ts';
-import { createRunner } from './steps/runner.ts';
-import type { Applied, Runner } from './steps/runner.ts';
-import { createSteps } from './steps/steps.ts';
-import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
-import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
-import { createUploads } from './steps/uploads.ts';
-import type { LiveUpload, Uploads } from './steps/uploads.ts';
-import { createUploadHosts } from './upload-hosts.ts';
-import type { UploadHosts } from './upload-hosts.ts';
-import { createWakeUp } from './wake-up.ts';
-
-/** What a reload may change. */
-export interface ConductorSettings extends RoundSettings {
-  /** Uploads at the same time, from 1. */
-  readonly uploads: number;
-}
-
-type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake';
-
-export interface ConductorWorld extends Omit<RoundsWorld, Own> {
-  readonly budget: Budget;
-  /** A token for a create request that was never used before. */
-  newToken(): string;
-}
+import type { FeedWait } from './rounds/publish.ts';
+import type { PollTrouble } from './rounds/sweep.ts';
+import type { Applied } from './steps/runner.ts';
+import type { NoSlot } from './steps/slots.ts';
+import type { LiveUpload } from './steps/uploads.ts';
 
 export interface Conductor {
   start(): void;
@@ -55,8 +30,12 @@ export interface Conductor {
   turnedAt(): number;
   /** Why everything waits, or all uploads to a host, or null. */
   pause(): Pause | null;
+  /** Why a file in line cannot be taken up at present; null when it is only not its turn yet. */
+  noSlot(facts: Facts): NoSlot | null;
   /** Why it takes long to hear that a video is ready, or null. */
-  pollTrouble(): string | null;
+  pollTrouble(): PollTrouble | null;
+  /** Feeds that wait to be published, and why. */
+  feedsWaiting(): readonly FeedWait[];
   /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
   createsWaitUntil(): number | null;
   /** Asks the service at once whether the reason of a pause is gone. */
@@ -79,11 +58,6 @@ export interface Conductor {
   stop(hurry: AbortSignal): Promise<void>;
 }
 
-/** The longest the conductor sleeps: deadlines in the ledger are kept to this. */
-const tickMs = 1_000;
-
-const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
-
 /**
  * Moves every file on, in one loop: releases what has waited, fills the lanes, starts the rounds. While the service is away it
  * only probes.
@@ -92,240 +66,112 @@ const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish
  * @param initial settings until `change`
  */
 export function createConductor(world: ConductorWorld, initial: ConductorSettings): Conductor {
-  return new Loop(world, initial);
-}
+  let settings = initial;
+  const stopping = new AbortController();
+  const { signal } = stopping;
 
-class Loop implements Conductor {
-  readonly #world: ConductorWorld;
-  readonly #stopping = new AbortController();
-  readonly #wakeUp = createWakeUp();
-  readonly #uploads: Uploads;
-  readonly #breaker: Breaker;
-  readonly #uploadHosts: UploadHosts;
-  readonly #unconfirmed: UnconfirmedCreates;
-  readonly #runner: Runner;
-  readonly #lanes: Lanes;
-  readonly #retries: Retries;
-  readonly #rounds: Rounds;
-  #settings: ConductorSettings;
-  #turnedAt: number;
-  #running: Promise<void> = Promise.resolve();
-
-  constructor(world: ConductorWorld, initial: ConductorSettings) {
-    const { clock } = world;
-    this.#world = world;
-    this.#settings = initial;
-    this.#turnedAt = clock.elapsed();
-    this.#uploads = createUploads(clock);
-    this.#breaker = createBreaker(world);
-    this.#uploadHosts = createUploadHosts({ ...world, isBack: () => this.#release() });
-    const service = judgedService(world, {
-      breaker: this.#breaker,
-      uploadHosts: this.#uploadHosts,
-      stopping: this.#stopping.signal,
-    });
-    this.#unconfirmed = createUnconfirmedCreates(world);
-    this.#runner = createRunner({
-      ...world,
-      steps: createSteps(
-        { ...world, host: service.host, unconfirmed: this.#unconfirmed, uploads: this.#uploads },
-        this.#stopping.signal,
-      ),
-      policy: policyOf(clock, () => this.#settings.retry),
-      ended: (facts, failure) => {
-        if (facts.uploadedAt !== null && facts.end !== null) this.#rounds.fell(facts.id);
-        if (failure === null) this.#breaker.succeeded();
-        // What a host had a part in was judged already.
-        else if (failure.kind === 'suspended') this.#breaker.failed(failure);
-      },
-      stuck: (id, error) => this.#stuck(id, error),
-    });
-    this.#lanes = createLanes({
-      ...world,
-      runner: this.#runner,
-      uploads: initial.uploads,
-      mayCreate: () => this.#unconfirmed.mayRisk(),
-      mayUpload: (facts) => this.#uploadHosts.admit(facts),
-      onEnd: (id, wasOurs) => {
-        this.#uploads.ended(id);
-        this.#uploadHosts.ended(id);
-        // Else it would be tried again at once, and keep a processor busy until the other worker is done.
-        if (wasOurs) this.wake();
-      },
-    });
-    this.#retries = createRetries({
-      ...world,
-      release: async (id) => {
-        await this.#runner.apply(id, { type: 'GO' });
-        this.#turn();
-      },
-      retry: () => this.#settings.retry,
-    });
-    this.#rounds = createRounds({
-      ...world,
-      ...service,
-      runner: this.#runner,
-      settings: () => this.#settings,
-      failed: (failure, signal) => this.#breaker.judge(failure, signal),
-      broke: (round, error) => this.broke(round, error),
-      wake: () => this.wake(),
-    });
-  }
-
-  async #loop(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      try {
-        await this.#tick();
-        this.#turn();
-      } catch (error) {
-        this.broke('tick', error);
-        // A full disk is waited for, not restarted for.
-        if (failureOfMachine(error) !== null) this.#turn();
-      }
-      await this.#wakeUp.wait(tickMs);
-    }
-  }
-
-  async #tick(): Promise<void> {
-    const { signal } = this.#stopping;
-    await this.#retries.run();
-    this.#rounds.startLocal(signal);
-    if (this.#breaker.pause() !== null) {
-      if (this.#breaker.isProbeDue()) this.#rounds.start('probe', () => this.#probe());
+  const tick = async (): Promise<void> => {
+    await retries.run();
+    rounds.startLocal(signal);
+    if (breaker.pause() !== null) {
+      if (breaker.isProbeDue()) rounds.start('probe', probe);
       return;
     }
-    await this.#lanes.pump();
-    this.#uploadHosts.tidy();
-    this.#rounds.startRemote(signal);
-  }
+    await lanes.pump();
+    uploadHosts.tidy();
+    rounds.startRemote(signal);
+  };
 
-  async #probe(): Promise<void> {
-    if (await this.#breaker.probe(this.#stopping.signal)) this.#release();
-  }
+  const probe = async (): Promise<void> => {
+    if (await breaker.probe(signal)) release();
+  };
 
   /** What waited for a host need not wait for its own backoff once the host is back. */
-  #release(): void {
-    this.#retries.serviceBack();
-    this.wake();
-  }
+  const release = (): void => {
+    retries.serviceBack();
+    loop.wake();
+  };
 
-  #turn(): void {
-    this.#turnedAt = this.#world.clock.elapsed();
-  }
-
-  #stuck(id: string, error: unknown): void {
-    this.#world.logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
-    this.#breaker.failed({ ...failureOfThrown(error), kind: 'suspended' });
-  }
-
-  start(): void {
-    this.#running = this.#loop();
-  }
-
-  async stop(hurry: AbortSignal): Promise<void> {
-    this.#lanes.close();
-    this.#stopping.abort();
-    this.wake();
-    await this.#running;
-    await Promise.race([this.#lanes.drained(), aborted(hurry)]);
-    await this.#runner.abort();
-    await this.#rounds.finished();
-  }
-
-  change(settings: ConductorSettings): void {
-    this.#settings = settings;
-    this.#lanes.setConcurrency(settings.uploads);
-    this.wake();
-  }
-
-  wake(): void {
-    this.#wakeUp.ring();
-  }
-
-  tookIn(): void {
-    this.#breaker.wrote();
-    this.wake();
-  }
-
-  async apply(id: string, event: FileEvent): Promise<Applied> {
-    const applied = await this.#runner.apply(id, event);
-    // A folder that is emptied brings thousands of events that change nothing.
-    if (applied !== 'applied') return applied;
-    if (event.type === 'FILE_CHANGED') this.#rounds.fell(id);
-    this.wake();
-    return applied;
-  }
-
-  probeNow(): void {
-    this.#breaker.probeNow();
-    this.#uploadHosts.tryNow();
-    this.#release();
-  }
-
-  async putAwayAgain(id: string): Promise<boolean | null> {
-    const isTried = await this.#rounds.putAwayAgain(id);
-    this.wake();
-    return isTried;
-  }
-
-  ring(): void {
-    this.#rounds.ring();
-    this.wake();
-  }
-
-  folderBack(folder: string): void {
-    this.#retries.folderBack(folder);
-    this.wake();
-  }
-
-  broke(work: string, error: unknown): void {
+  const broke = (work: string, error: unknown): void => {
     const failure = failureOfMachine(error);
-    if (isTakenOver(error)) this.#world.logger.warn('Another worker has the file now', { work, err: error });
-    else if (failure === null) this.#world.logger.error('A background task failed', { work, err: error });
-    else this.#breaker.failed(failure);
-  }
+    if (isTakenOver(error)) world.logger.warn('Another worker has the file now', { work, err: error });
+    else if (failure === null) world.logger.error('A background task failed', { work, err: error });
+    else breaker.failed(failure);
+  };
 
-  turnedAt(): number {
-    return this.#turnedAt;
-  }
+  const loop = new Loop({ clock: world.clock, tick, broke: (error) => broke('tick', error) });
+  const parts = createParts(world, { loop, stopping: signal, settings: () => settings, broke, hostBack: release });
+  const { breaker, lanes, retries, rounds, runner, uploadHosts } = parts;
 
-  pause(): Pause | null {
-    return this.#breaker.pause() ?? this.#uploadHosts.pause();
-  }
-
-  pollTrouble(): string | null {
-    return this.#rounds.pollTrouble();
-  }
-
-  createsWaitUntil(): number | null {
-    return this.#unconfirmed.waitUntil();
-  }
-
-  uploads(): readonly LiveUpload[] {
-    return this.#uploads.list();
-  }
-
-  pace(): Pick<Pace, 'bytesPerSecond' | 'processingMs'> {
-    return { bytesPerSecond: this.#uploads.bytesPerSecond(), processingMs: this.#rounds.processingMs() };
-  }
-
-  async isIdle(): Promise<boolean> {
-    const { store } = this.#world;
-    if (this.#lanes.size() > 0 || !this.#rounds.isPutAwayUpToDate()) return false;
-    // One look at all of them: a file that moves from one state to another must not be missed in between.
-    if ((await store.count(...unfinished)) > 0) return false;
-    return (await store.toDispose(1)).length === 0 && (await store.toAmend(1)).length === 0;
-  }
+  return {
+    start: () => loop.start(),
+    stop: async (hurry) => {
+      lanes.close();
+      stopping.abort();
+      await loop.stop();
+      await Promise.race([lanes.drained(), aborted(hurry)]);
+      await runner.abort();
+      await rounds.finished();
+    },
+    change: (changed) => {
+      settings = changed;
+      lanes.change(changed);
+      loop.wake();
+    },
+    wake: () => loop.wake(),
+    tookIn: () => {
+      breaker.wrote();
+      loop.wake();
+    },
+    apply: async (id, event) => {
+      const applied = await runner.apply(id, event);
+      // A folder that is emptied brings thousands of events that change nothing.
+      if (applied !== 'applied') return applied;
+      if (event.type === 'FILE_CHANGED') rounds.fell(id);
+      loop.wake();
+      return applied;
+    },
+    probeNow: () => {
+      breaker.probeNow();
+      uploadHosts.tryNow();
+      release();
+    },
+    putAwayAgain: async (id) => {
+      const isTried = await rounds.putAwayAgain(id);
+      loop.wake();
+      return isTried;
+    },
+    ring: () => {
+      rounds.ring();
+      loop.wake();
+    },
+    folderBack: (folder) => {
+      retries.folderBack(folder);
+      loop.wake();
+    },
+    broke,
+    turnedAt: () => loop.turnedAt(),
+    pause: () => breaker.pause() ?? uploadHosts.pause(),
+    noSlot: (facts) => {
+      const state = stateOf(facts);
+      return state === 'queued' || state === 'awaiting upload' ? lanes.whyNot(state, queuedOf(facts)) : null;
+    },
+    pollTrouble: () => rounds.pollTrouble(),
+    feedsWaiting: () => rounds.feedsWaiting(),
+    createsWaitUntil: () => parts.unconfirmed.waitUntil(),
+    uploads: () => parts.uploads.list(),
+    pace: () => ({ bytesPerSecond: parts.uploads.bytesPerSecond(), processingMs: rounds.processingMs() }),
+    isIdle: () => isIdle(world.store, parts),
+  };
 }
 
-function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {
-  return {
-    get attempts() {
-      return retry().attempts;
-    },
-    retryAt: (attempts, failure) => clock.now() + backoffMs(attempts, failure, retry(), Math.random()),
-    now: () => clock.now(),
-  };
+const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
+
+async function isIdle(store: ConductorWorld['store'], { lanes, rounds }: Parts): Promise<boolean> {
+  if (lanes.size() > 0 || !rounds.isPutAwayUpToDate()) return false;
+  // One look at all of them: a file that moves from one state to another must not be missed in between.
+  if ((await store.count(...unfinished)) > 0) return false;
+  return (await store.toDispose(1)).length === 0 && (await store.toAmend(1)).length === 0;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

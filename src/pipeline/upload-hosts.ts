@@ -10,6 +10,8 @@ type Upload = Pick<Facts, 'id' | 'uploadUrl'>;
 /** A circuit breaker for each host that takes uploads: while one is away its files wait, and one of them finds out whether it is back. */
 export interface UploadHosts {
   /** Whether this file may be sent now. Where a host is away, one file at a time may, once its next try is due. */
+  isOpen(upload: Upload): boolean;
+  /** The same for a file that is sent at once: it finds out for the others. */
   admit(upload: Upload): boolean;
   /** What became of a PUT. @returns the answer as it counts: a failure of the host costs the file no attempt */
   judge<T>(upload: Upload, answer: Answer<T>): Answer<T>;
@@ -112,13 +114,19 @@ export function createUploadHosts(world: {
     if (host.outage.isTold && !isTold) events.emit({ type: 'paused', pause: pauseOf(host.outage, clock) });
   };
 
+  const isOpen = (upload: Upload): boolean => {
+    const outage = outageOf(upload);
+    if (outage === null || outage.trying === upload.id) return true;
+    return outage.trying === null && outage.nextTryAt <= clock.elapsed();
+  };
+
   return {
+    isOpen,
     admit: (upload) => {
       const outage = outageOf(upload);
-      if (outage === null || outage.trying === upload.id) return true;
-      if (outage.trying !== null || outage.nextTryAt > clock.elapsed()) return false;
-      outage.trying = upload.id;
-      return true;
+      const isAdmitted = isOpen(upload);
+      if (isAdmitted && outage !== null) outage.trying = upload.id;
+      return isAdmitted;
     },
     judge: (upload, answer) => {
       if (answer.ok) succeeded(upload);

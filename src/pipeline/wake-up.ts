@@ -1,30 +1,59 @@
+import type { Clock } from './file/ports.ts';
+
 /** A sleep that can be cut short. A ring while awake makes the next sleep short. */
 export interface WakeUp {
   ring(): void;
+  /**
+   * Something can be done from then on: nobody sleeps longer. Of each name the last call counts.
+   *
+   * @param at by the monotonic clock, in milliseconds
+   */
+  ringAt(name: string, at: number): void;
   /** Resolves when rung, or after so many milliseconds. */
-  wait(ms: number): Promise<void>;
+  wait(mostMs: number): Promise<void>;
 }
 
-export function createWakeUp(): WakeUp {
+export function createWakeUp(clock: Pick<Clock, 'elapsed'> = performanceClock): WakeUp {
   let isRung = false;
   let wake: (() => void) | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let endsAt = 0;
+  const alarms = new Map<string, number>();
+
+  const ring = (): void => {
+    isRung = true;
+    wake?.();
+  };
+
+  const sleepUntil = (at: number): void => {
+    clearTimeout(timer);
+    endsAt = at;
+    timer = setTimeout(() => wake?.(), Math.max(0, at - clock.elapsed()));
+  };
+
+  const sleep = async (mostMs: number): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    sleepUntil(Math.min(clock.elapsed() + mostMs, ...alarms.values()));
+    await promise;
+    clearTimeout(timer);
+    wake = null;
+  };
+
   return {
-    ring: () => {
-      isRung = true;
-      wake?.();
+    ring,
+    ringAt: (name, at) => {
+      alarms.set(name, at);
+      if (wake !== null && at < endsAt) sleepUntil(at);
     },
-    wait: async (ms) => {
-      if (!isRung) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        wake = resolve;
-        const timer = setTimeout(resolve, ms);
-        await promise;
-        clearTimeout(timer);
-        wake = null;
-      }
+    wait: async (mostMs) => {
+      if (!isRung) await sleep(mostMs);
       isRung = false;
+      for (const [name, at] of alarms) if (at <= clock.elapsed()) alarms.delete(name);
       // p-queue and a synchronous ledger go on in microtasks: let timers and sockets have their turn.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }
+
+const performanceClock = { elapsed: () => performance.now() };

@@ -13,7 +13,12 @@ export interface Rule {
   /** Templates; one that is exactly `{dirs}` becomes one tag per sub-folder. */
   readonly tags: readonly string[];
   readonly publish: readonly string[];
+  /** Without it, normal. */
+  readonly priority?: Priority;
 }
+
+/** How urgent the files of a rule are. */
+export type Priority = 'high' | 'normal' | 'low';
 
 /** What a rule and a sidecar say about one file, to be sent to the service. Fixed when the file is accepted. */
 export interface Plan {
@@ -25,11 +30,15 @@ export interface Plan {
   readonly tags: readonly string[];
   /** Feeds to publish once the video is ready. */
   readonly publish: readonly string[];
+  /** Without it, normal. */
+  readonly priority?: Priority;
   /** The sidecar that had its say, which goes with the file. */
   readonly sidecar?: SidecarFile;
+  /** What proved that it is complete (a done marker, a checksum), which goes with it too. */
+  readonly proofs?: readonly SidecarFile[];
 }
 
-/** Which bytes a sidecar was. */
+/** Which bytes a sidecar was, or another file that goes with its video. */
 export interface SidecarFile {
   /** Relative to the folder. */
   readonly path: string;

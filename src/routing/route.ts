@@ -38,6 +38,8 @@ function planFor(
     description: description === undefined ? ruleDescription(rule, context) : manyLines(description) || null,
     tags: distinct([...renderTags(rule.tags, context), ...tags.map(oneLine)]),
     publish: distinct(publish ?? rule.publish),
+    // A plan from before there were priorities is still the same.
+    ...(rule.priority !== undefined && rule.priority !== 'normal' && { priority: rule.priority }),
   };
 }
 

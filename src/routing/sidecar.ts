@@ -32,12 +32,13 @@ export function stemOf(sidecarPath: string): string {
   return posix.join(dir, name);
 }
 
-/** The name of a sidecar once its file is called otherwise: `clip.mp4.json` of `clip (2).mp4` is `clip (2).mp4.json`. */
+/** The name of a sidecar or marker once its file is called otherwise: `clip.mp4.json` of `clip (2).mp4` is `clip (2).mp4.json`. */
 export function renamedSidecar(sidecarPath: string, before: string, after: string): string {
   const old = posix.parse(before);
   const now = posix.parse(after);
   const name = posix.basename(sidecarPath);
-  return name.startsWith(old.base) ? now.base + name.slice(old.base.length) : now.name + name.slice(old.name.length);
+  if (name.startsWith(old.base)) return now.base + name.slice(old.base.length);
+  return name.replace(old.name, () => now.name);
 }
 
 /** Whether a file of this name can be a sidecar, and so is never uploaded itself. */

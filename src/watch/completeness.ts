@@ -6,9 +6,10 @@ import { isUntouched, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { MonotonicClock } from './clock.ts';
 import { containerFlaw } from './container.ts';
+import type { DoneMarkers } from './done-markers.ts';
 import type { OpenWriters } from './open-writers.ts';
 import { errnoOf } from './path-entry.ts';
-import { graceMs } from './waiting-file.ts';
+import { graceMs, requiredMs } from './waiting-file.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 /** Look again after `forMs`; `why` is for a person, `null` when nothing but staying unchanged is missing. */
@@ -24,6 +25,7 @@ export interface JudgeOptions {
   readonly folder: { readonly path: string; readonly settleMs: number };
   readonly clock: MonotonicClock;
   readonly writers: OpenWriters;
+  readonly markers: DoneMarkers;
   /** Bounds the looks at the disk. */
   readonly limit: LimitFunction;
   /** Whether the folder can be trusted now. */
@@ -33,10 +35,10 @@ export interface JudgeOptions {
 export type Judge = (file: WaitingFile, unchangedMs: number) => Promise<Verdict>;
 
 /**
- * Decides whether a file that stayed unchanged for its settle time is complete: nobody may be writing to it, and its container must
- * not contradict. Never rejects.
+ * Decides whether a file is complete: it stayed unchanged for its settle time or its sender says so, nobody is writing to it, and its
+ * container does not contradict. Never rejects.
  */
-export function createJudge({ folder, clock, writers, limit, isRootSound }: JudgeOptions): Judge {
+export function createJudge({ folder, clock, writers, markers, limit, isRootSound }: JudgeOptions): Judge {
   const veto = async (file: WaitingFile, unchangedMs: number): Promise<Wait | null> => {
     const now = clock.elapsed();
     if (file.vetoedSinceMs !== null && now - file.vetoedSinceMs > LONGEST_VETO_MS) return null;
@@ -50,14 +52,25 @@ export function createJudge({ folder, clock, writers, limit, isRootSound }: Judg
     return wait(recheckMs, `open for writing by process ${writer.pid} (${writer.command})`);
   };
 
+  const unmarked = async (file: WaitingFile, unchangedMs: number): Promise<Wait | null> => {
+    const marker = await markers.of(file);
+    file.lacksMarker = marker === 'missing';
+    if (marker === 'missing') return wait(SLOW_RECHECK_MS, `waiting for ${markers.nameFor(file)}`);
+    const leftMs = marker === 'proves it' ? 0 : requiredMs(file, folder.settleMs) - unchangedMs;
+    return leftMs > 0 ? wait(leftMs, null) : null;
+  };
+
   return async (file, unchangedMs) => {
     if (!(await isRootSound())) return wait(SLOW_RECHECK_MS, 'the folder is not available');
+    const awaited = await unmarked(file, unchangedMs);
+    if (awaited !== null) return awaited;
     const vetoed = await veto(file, unchangedMs);
     if (vetoed !== null) return vetoed;
     const check = await limit(() => checkBytes(folder.path, file.path, file.version, file.kind === 'media'));
     if (check.is === 'moved') return wait(0, null);
     if (check.is === 'unreadable') return wait(SLOW_RECHECK_MS, check.why);
-    const flaw = file.version.size === 0 ? 'the file is empty' : check.is === 'flawed' ? check.flaw : null;
+    const isEmpty = file.version.size === 0 && file.kind !== 'proof';
+    const flaw = isEmpty ? 'the file is empty' : check.is === 'flawed' ? check.flaw : null;
     const graceLeftMs = flaw === null ? 0 : graceMs(folder.settleMs) - unchangedMs;
     return graceLeftMs > 0 ? wait(graceLeftMs, flaw) : { is: 'complete', flaw };
   };

@@ -2,10 +2,11 @@ import { relative, sep } from 'node:path';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import { EventGaps } from './event-gaps.ts';
-import type { FileEvent, OpenEvents } from './events.ts';
+import type { OpenEvents } from './events.ts';
 import type { Inventory } from './inventory.ts';
 import type { WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
+import type { RoughStats } from './taken-files.ts';
 import { isTemporaryName } from './temporary-name.ts';
 
 export interface HintsOptions {
@@ -20,6 +21,7 @@ export interface HintsOptions {
   /** At least this long from one opening of the watches to the next. */
   readonly leastReopenMs: number;
   readonly scanSoon: () => void;
+  readonly scanNamesSoon: () => void;
   /** Something may have happened to a path of ours, relative to the folder. */
   readonly hint: (path: string) => void;
 }
@@ -30,7 +32,6 @@ export class Hints implements AsyncDisposable {
   readonly #nested: ReadonlySet<string>;
   readonly #gaps: EventGaps;
   #events: AsyncDisposable | null = null;
-  #isCatchingUp = false;
   /** The generation of the folder whose directories are watched; null when it was frozen. */
   #openedOn: string | null = null;
 
@@ -48,14 +49,14 @@ export class Hints implements AsyncDisposable {
   open(): void {
     const { folder, root, signal, openEvents } = this.#options;
     if (folder.watch === 'polling' || signal.aborted) return;
-    this.#isCatchingUp = true;
     this.#openedOn = root.isFrozen ? null : root.generation;
     this.#gaps.opened();
     this.#events = openEvents({
       root: folder.path,
       backend: folder.watch,
       leavesOut: (path) => this.#leavesOut(path),
-      onEvent: (event, path) => this.#happened(event, path),
+      onEvent: (path) => this.#happened(path),
+      onFile: (path, stats) => this.#found(path, stats),
       onError: (code, path) => this.#failed(code, path === undefined ? null : this.#pathOf(path)),
       onCaughtUp: () => this.#caughtUp(),
     });
@@ -86,16 +87,20 @@ export class Hints implements AsyncDisposable {
     return root.isFrozen || this.#openedOn !== root.generation;
   }
 
-  #happened(event: FileEvent, absolutePath: string): void {
+  /** What the sink has of it may have changed before its directory was watched. */
+  #found(absolutePath: string, stats: RoughStats): void {
+    const { inventory } = this.#options;
+    const path = this.#pathOf(absolutePath);
+    if (inventory.waiting.has(path) || !inventory.taken.isRoughly(path, stats)) this.#happened(absolutePath);
+  }
+
+  #happened(absolutePath: string): void {
     const { folder, inventory, root, signal, scanSoon, hint } = this.#options;
     if (signal.aborted) return;
     const path = this.#pathOf(absolutePath);
     if (path === '') scanSoon();
     if (path === '' || root.isFrozen || this.#leavesOut(absolutePath)) return;
-    const isKnown = inventory.has(path);
-    // While it starts, chokidar reports every file that exists: 100,000 looks for nothing. A deep scan follows.
-    if (event === 'add' && isKnown && this.#isCatchingUp) return;
-    if (isKnown || folder.accepts(path) !== null) hint(path);
+    if (inventory.has(path) || folder.accepts(path) !== null) hint(path);
   }
 
   #failed(code: string, path: string | null): void {
@@ -108,10 +113,10 @@ export class Hints implements AsyncDisposable {
   }
 
   #caughtUp(): void {
-    this.#isCatchingUp = false;
     if (!this.#isOutdated) this.#gaps.caughtUp();
     this.#options.root.report();
-    this.#options.scanSoon();
+    // Each file was listed, and compared with what the sink has. What is missing was not.
+    this.#options.scanNamesSoon();
   }
 
   #leavesOut(absolutePath: string): boolean {

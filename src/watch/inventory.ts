@@ -1,19 +1,32 @@
 import { lookKey } from '../pipeline/file/file-version.ts';
 import type { WatchCounts } from './ports.ts';
+import { TakenFiles } from './taken-files.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 /** What is known of the files in a folder: those the sink has, and those that still settle. A changed file is in both. */
 export class Inventory {
-  /** Path → version key of what the sink has. One short string per file: there may be 100,000. */
-  readonly taken = new Map<string, string>();
+  readonly taken = new TakenFiles();
   readonly waiting = new Map<string, WaitingFile>();
+  /** Waiting files that the scan under way has not found. */
+  #unfound = new Set<string>();
 
   has(path: string): boolean {
     return this.taken.has(path) || this.waiting.has(path);
   }
 
-  paths(): Set<string> {
-    return new Set([...this.taken.keys(), ...this.waiting.keys()]);
+  beginScan(): void {
+    this.taken.beginScan();
+    this.#unfound = new Set(this.waiting.keys());
+  }
+
+  found(path: string): void {
+    this.taken.found(path);
+    this.#unfound.delete(path);
+  }
+
+  /** What was known when the scan began and that it has not found. */
+  unfound(): Set<string> {
+    return new Set([...this.taken.unfound(), ...this.#unfound]);
   }
 
   /** Looks of the files that settle: one that the sink has from another path was renamed. */

@@ -1,4 +1,5 @@
 import { hasCode, nameOfCode } from '../errno-names.ts';
+import { lstat as lstatThen } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import type { BigIntStats } from 'node:fs';
 import { versionOf } from '../pipeline/file/file-version.ts';
@@ -19,6 +20,34 @@ export async function lookAt(absolutePath: string): Promise<PathEntry> {
     const code = errnoOf(error);
     return code === 'ENOENT' || code === 'ENOTDIR' ? { is: 'missing' } : { is: 'unclear', code };
   }
+}
+
+/**
+ * Looks at many paths at once and tells which are files. One promise for all of them: with one for each, a look at 100,000 files takes
+ * twice the time.
+ */
+export function findFiles(
+  directory: string,
+  names: readonly string[],
+  found: (name: string, stats: BigIntStats) => void,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let left = names.length;
+  const looked = (name: string, stats: BigIntStats | undefined): void => {
+    left -= 1;
+    try {
+      if (stats?.isFile() === true) found(name, stats);
+      if (left === 0) resolve();
+    } catch (error) {
+      reject(error);
+    }
+  };
+  if (left === 0) resolve();
+  for (const name of names)
+    lstatThen(`${directory}/${name}`, { bigint: true }, (error, stats) =>
+      looked(name, error === null ? stats : undefined),
+    );
+  return promise;
 }
 
 function entryOf(stats: BigIntStats): PathEntry {

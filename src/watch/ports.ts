@@ -1,7 +1,11 @@
 import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { RootIdentity } from './root-identity.ts';
 
-/** `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it. */
-export type FileKind = 'media' | 'link' | 'sidecar';
+/**
+ * `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it; `proof` says of one
+ * that it is complete (a done marker).
+ */
+export type FileKind = 'media' | 'link' | 'sidecar' | 'proof';
 
 /** The folder to watch, and how. */
 export interface WatchSettings {
@@ -15,6 +19,8 @@ export interface WatchSettings {
   readonly watch: 'auto' | 'native' | 'polling';
   /** What a relative path is to us; include, exclude and sidecar names are up to the caller. `null`: not ours. */
   readonly accepts: (path: string) => FileKind | null;
+  /** The path of the file that says that this one is complete; `null`: none is waited for. */
+  readonly markerOf: (path: string) => string | null;
   /** Whether a directory, relative to the folder, has nothing of ours: it is never entered, and counts as one ignored path. */
   readonly leavesOut: (directory: string) => boolean;
   /** Absolute paths of watched folders inside this one. They have their own watcher, so this one never enters them. */
@@ -41,12 +47,14 @@ export interface SettlingFile {
   readonly size: number;
   /** What the file waits for, in words: `unchanged for 3.2 of 5 s`. */
   readonly why: string;
+  /** Nothing happens to it until somebody says that it is complete. */
+  readonly lacksMarker: boolean;
 }
 
 /**
  * - `watching`: events and scans.
- * - `frozen`: the folder is missing, unmounted or unreadable, or another dropcast's (`isForeign`). No file is offered, none is
- *   reported gone.
+ * - `frozen`: the folder is missing, unmounted or unreadable, another dropcast's (`isForeign`), or most of its files are missing
+ *   at once. No file is offered, none is reported gone.
  * - `degraded`: events are missing (watch limit, permissions), so scans run alone and more often. The watches are reopened as soon
  *   as a scan can read what could not be watched; after a limit was reached, from time to time.
  */
@@ -81,9 +89,46 @@ export interface RefusedPath {
   readonly why: string;
 }
 
+/** What is remembered of a folder itself, from one start to the next. */
+export interface RootRecord {
+  /** The directory that is the folder; null while none was found yet. */
+  readonly identity: RootIdentity | null;
+  /**
+   * - `missing`: so many of the `known` files were missing at once that nobody believes it; the folder is frozen.
+   * - `resumed`: a person said that all is as it should be, and no scan has seen it yet.
+   */
+  readonly doubt: RootDoubt | null;
+}
+
+export type RootDoubt = { readonly is: 'missing'; readonly known: number } | { readonly is: 'resumed' };
+
+export interface RootStore {
+  /** Null when nothing usable was saved. */
+  load(folder: string): Promise<unknown>;
+  save(folder: string, record: RootRecord): Promise<void>;
+  /**
+   * How many of these paths should have a file. `unfinished`: only files that are still needed there count, because one that is done
+   * may have been taken away at any time.
+   */
+  expected(folder: string, paths: readonly string[], which: 'all' | 'unfinished'): Promise<number>;
+}
+
+export type Resumed =
+  | { readonly ok: true; readonly what: string }
+  /** Why there is nothing to resume. */
+  | { readonly ok: false; readonly why: string };
+
+export interface KnownFile {
+  readonly path: string;
+  readonly version: FileVersion;
+  /** Of its row; see `FolderWatcher.becomes`. */
+  readonly state: string;
+}
+
 /** What the ledger has of a folder: offered again only when changed, reported gone when missing. */
 export interface KnownFiles {
-  known(folder: string): Promise<Iterable<{ readonly path: string; readonly version: FileVersion }>>;
+  /** Tells each; of several versions of a path the last counts. */
+  known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
 }
 
 /** Every path seen is in exactly one bucket: `seen` is the sum of the others. A directory left alone counts as one path. */
@@ -113,6 +158,8 @@ export interface FolderWatcher extends AsyncDisposable {
   whyAway(missing?: string): Promise<string | null>;
   /** The caller does not have the file at this path any more: whatever is there is offered, even if it was offered before. */
   lookAgain(path: string): void;
+  /** A person says that the directory at the path is the folder, and that the files missing in it are gone. Scans it. */
+  resume(): Promise<Resumed>;
   settling(): readonly SettlingFile[];
   counts(): WatchCounts;
   /** An example of the refused paths. */

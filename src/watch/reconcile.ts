@@ -1,4 +1,5 @@
 import type { Logger } from '../log/logger.ts';
+import { versionOf } from '../pipeline/file/file-version.ts';
 import type { Hints } from './hints.ts';
 import type { Inventory } from './inventory.ts';
 import type { MissingFiles } from './missing-files.ts';
@@ -63,7 +64,7 @@ export class Reconciler {
     const { folder, inventory, signal, root, claim, hints, settler } = this.#options;
     if (root.isFrozen) schedule.wantDeep();
     const depth = schedule.takeDepth(folder.watch === 'polling' || hints.gap !== null);
-    const missing = inventory.paths();
+    inventory.beginScan();
     const refused = this.#options.refused.beginScan();
     const leftBehind: string[] = [];
     let ignored = 0;
@@ -77,13 +78,14 @@ export class Reconciler {
         },
         whyForeign: async (path) => (await claim?.foreign(path)) ?? null,
         file: (path) => {
-          missing.delete(path);
+          inventory.found(path);
           if (inventory.taken.has(path) && !inventory.waiting.has(path)) return depth === 'deep' ? 'look' : 'skip';
           return folder.accepts(path) === null ? 'ignore' : 'look';
         },
-        seen: (path, version) => {
+        seen: (path, stats) => {
+          if (inventory.taken.isExactly(path, stats) && !inventory.waiting.has(path)) return;
           const kind = folder.accepts(path);
-          if (kind !== null) settler.seen(path, kind, version);
+          if (kind !== null) settler.seen(path, kind, versionOf(stats));
         },
         leftBehind: (path) => leftBehind.push(path),
         refused: (path, why) => refused.add(path, why),
@@ -93,7 +95,7 @@ export class Reconciler {
     );
     refused.end();
     this.#ignored = ignored;
-    await this.#options.missing.report(missing);
+    await this.#options.missing.report(inventory.unfound(), true);
     for (const directory of leftBehind) await this.#options.leftBehind(directory);
   }
 }

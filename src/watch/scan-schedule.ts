@@ -41,6 +41,11 @@ export class ScanSchedule implements AsyncDisposable {
     if (!this.#options.signal.aborted) void this.now();
   }
 
+  /** For what is new or missing: no look at files that the sink has. */
+  namesSoon(): void {
+    if (!this.#options.signal.aborted) void this.#follow();
+  }
+
   /** The next scan has to be a deep one, whenever it comes. */
   wantDeep(): void {
     this.#isDeepWanted = true;

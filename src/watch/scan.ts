@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { Dirent } from 'node:fs';
+import type { BigIntStats, Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import type { FileVersion } from '../pipeline/file/file-version.ts';
-import { errnoOf, kindOfSpecial, lookAt } from './path-entry.ts';
+import { errnoOf, findFiles, kindOfSpecial } from './path-entry.ts';
 import { markName } from './root-mark.ts';
 import { isTemporaryName } from './temporary-name.ts';
 
@@ -15,9 +14,9 @@ export interface ScanVisitor {
   directory(path: string): 'enter' | 'skip' | 'ignore';
   /** Why a directory with a mark is another dropcast's, or null. */
   whyForeign(absolutePath: string): Promise<string | null>;
-  /** `look`: report its version. `skip`: its name is enough. `ignore`: not ours. */
+  /** `look`: report what it is now. `skip`: its name is enough. `ignore`: not ours. */
   file(path: string): 'look' | 'skip' | 'ignore';
-  seen(path: string, version: FileVersion): void;
+  readonly seen: (path: string, stats: BigIntStats) => void;
   /** A hidden directory of dropcast, in which a file is put away. */
   leftBehind(path: string): void;
   /** Neither file nor directory, no usable name, or a directory that cannot be read. The name is escaped. */
@@ -41,7 +40,7 @@ export async function scanFolder(root: string, visitor: ScanVisitor, signal: Abo
       signal.throwIfAborted();
       const batch = entries.slice(start, start + ENTRIES_AT_ONCE);
       const looks = batch.flatMap((entry) => sortEntry(directory, entry, visitor, pending));
-      await (looks.length > 0 ? Promise.all(looks.map((path) => look(root, path, visitor))) : breathe(start));
+      await (looks.length > 0 ? findFiles(root, looks, visitor.seen) : breathe(start));
     }
   }
 }
@@ -101,11 +100,6 @@ function sortEntry(directory: string, entry: Dirent<Buffer>, visitor: ScanVisito
     return next === 'look' ? [path] : [];
   }
   return [];
-}
-
-async function look(root: string, path: string, visitor: ScanVisitor): Promise<void> {
-  const entry = await lookAt(`${root}/${path}`);
-  if (entry.is === 'file') visitor.seen(path, entry.version);
 }
 
 function escapeName(name: Buffer): string {

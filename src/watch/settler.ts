@@ -5,6 +5,7 @@ import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import { SLOW_RECHECK_MS, createJudge, wait } from './completeness.ts';
 import type { Judge } from './completeness.ts';
+import { DoneMarkers } from './done-markers.ts';
 import { createHandOver } from './hand-over.ts';
 import type { HandOver } from './hand-over.ts';
 import type { Inventory } from './inventory.ts';
@@ -16,7 +17,7 @@ import { SettlingFiles } from './settling-files.ts';
 import type { WaitingFile } from './waiting-file.ts';
 
 export interface SettlerOptions {
-  readonly folder: Pick<WatchSettings, 'path' | 'settleMs' | 'accepts'>;
+  readonly folder: Pick<WatchSettings, 'path' | 'settleMs' | 'accepts' | 'markerOf'>;
   readonly inventory: Inventory;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
@@ -38,6 +39,7 @@ export class Settler implements AsyncDisposable {
   readonly #options: SettlerOptions;
   readonly #files: SettlingFiles;
   readonly #limit = pLimit(LOOKS_AT_ONCE);
+  readonly #markers: DoneMarkers;
   readonly #judge: Judge;
   readonly #handOver: HandOver;
   readonly #work = new Set<Promise<void>>();
@@ -49,7 +51,8 @@ export class Settler implements AsyncDisposable {
       due: (path) => this.#start(path),
       room: () => MOST_AT_WORK - this.#work.size,
     });
-    this.#judge = createJudge({ ...options, limit: this.#limit });
+    this.#markers = new DoneMarkers(options);
+    this.#judge = createJudge({ ...options, markers: this.#markers, limit: this.#limit });
     this.#handOver = createHandOver({
       ...options,
       folder: options.folder.path,
@@ -59,7 +62,8 @@ export class Settler implements AsyncDisposable {
 
   /** The file is there with this version just now. */
   seen(path: string, kind: FileKind, version: FileVersion): void {
-    this.#files.seen(path, kind, version);
+    if (!this.#files.seen(path, kind, version)) return;
+    for (const ready of this.#markers.readyWith(path)) this.#files.hint(ready);
   }
 
   /** Something may have happened to the path: look in `inMs` ms at the latest. */
@@ -108,7 +112,8 @@ export class Settler implements AsyncDisposable {
     if (file === undefined || !this.#files.isCurrent(file)) return;
     // Unchanged between two looks: measured to the beginning of this one.
     const unchangedMs = lookedAtMs - file.sinceMs;
-    if (unchangedMs >= this.#files.requiredMs(file)) await this.#offer(file, unchangedMs);
+    if (unchangedMs >= this.#files.requiredMs(file) || this.#markers.isWantedFor(file))
+      await this.#offer(file, unchangedMs);
   }
 
   #note(path: string, entry: PathEntry): void {
@@ -116,7 +121,7 @@ export class Settler implements AsyncDisposable {
     const kind = folder.accepts(path);
     const file = inventory.waiting.get(path);
     if (entry.is === 'file' && kind !== null) {
-      this.#files.seen(path, kind, entry.version);
+      this.seen(path, kind, entry.version);
       return;
     }
     if (entry.is !== 'unclear') this.#files.drop(path);

@@ -1,4 +1,4 @@
-import { versionKey, isUntouched } from '../pipeline/file/file-version.ts';
+import { isUntouched } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { MonotonicClock } from './clock.ts';
 import type { Wait } from './completeness.ts';
@@ -32,17 +32,21 @@ export class SettlingFiles {
     this.#deadlines = new Deadlines(options.clock, options.due, options.room);
   }
 
-  /** The file is there with this version just now. */
-  seen(path: string, kind: FileKind, version: FileVersion): void {
+  /**
+   * The file is there with this version just now.
+   *
+   * @returns whether it begins to wait, for the first time or again
+   */
+  seen(path: string, kind: FileKind, version: FileVersion): boolean {
     const { taken, waiting } = this.#inventory;
     const known = waiting.get(path);
     if (known?.busy === true) {
       known.disturbed ||= !isUntouched(known.version, version);
-      return;
+      return false;
     }
-    if (taken.get(path) === versionKey(version)) {
+    if (taken.isSame(path, version)) {
       this.drop(path);
-      return;
+      return false;
     }
     const now = this.#options.clock.elapsed();
     const file = known ?? startWaiting(path, kind, version, now);
@@ -50,6 +54,7 @@ export class SettlingFiles {
     waiting.set(path, file);
     // An unchanged file keeps its deadline: it may wait for more than staying unchanged.
     if (isChanged || !this.#deadlines.has(path)) this.#deadlines.set(path, file.sinceMs + this.requiredMs(file));
+    return isChanged || known === undefined;
   }
 
   /** Something may have happened to the path: look in `inMs` ms at the latest, but not more often than every 100 ms. */
@@ -76,7 +81,7 @@ export class SettlingFiles {
 
   /** The sink has the file. */
   took(file: WaitingFile): void {
-    this.#inventory.taken.set(file.path, versionKey(file.version));
+    this.#inventory.taken.set(file.path, file.version);
     if (this.#inventory.waiting.get(file.path) === file) this.drop(file.path);
     if (file.disturbed) this.hint(file.path);
   }
@@ -114,6 +119,7 @@ export class SettlingFiles {
       version: file.version,
       size: file.version.size,
       why: whyItWaits(file, folder.settleMs, now),
+      lacksMarker: file.lacksMarker,
     }));
   }
 

@@ -18,6 +18,8 @@ export interface WaitingFile {
   disturbed: boolean;
   /** Since when a process has it open for writing although nothing changes. */
   vetoedSinceMs: number | null;
+  /** The file that says that it is complete is not there. */
+  lacksMarker: boolean;
   /** How often the sink rejected this version. */
   rejections: number;
   /** What it waits for beyond staying unchanged; `null` while that is all. */
@@ -35,6 +37,7 @@ export function startWaiting(path: string, kind: FileKind, version: FileVersion,
     busy: false,
     disturbed: false,
     vetoedSinceMs: null,
+    lacksMarker: false,
     rejections: 0,
     why: null,
   };
@@ -54,7 +57,7 @@ export function noteVersion(file: WaitingFile, version: FileVersion, nowMs: numb
   return true;
 }
 
-/** How long it has to stay unchanged: `settleMs`, but three times the longest pause of its writer, up to a minute. */
+/** How long it has to stay unchanged: `settleMs`, but three times the longest pause of its writer, up to five minutes. */
 export function requiredMs(file: WaitingFile, settleMs: number): number {
   return Math.max(settleMs, Math.min(3 * file.longestGapMs, LONGEST_LEARNED_WAIT_MS));
 }
@@ -69,7 +72,13 @@ export function whyItWaits(file: WaitingFile, settleMs: number, nowMs: number): 
   if (file.why !== null) return file.why;
   const required = requiredMs(file, settleMs);
   const passed = Math.min(nowMs - file.sinceMs, required);
-  return `unchanged for ${(passed / 1000).toFixed(1)} of ${Number((required / 1000).toFixed(1))} s`;
+  const paused = required > settleMs ? ` (its writer paused ${seconds(file.longestGapMs)} s before)` : '';
+  return `unchanged for ${(passed / 1000).toFixed(1)} of ${seconds(required)} s${paused}`;
 }
 
-const LONGEST_LEARNED_WAIT_MS = 60_000;
+function seconds(ms: number): number {
+  return Number((ms / 1000).toFixed(1));
+}
+
+/** A writer that paused for an hour is not given three hours: if it comes back, its file is sent again. */
+const LONGEST_LEARNED_WAIT_MS = 300_000;

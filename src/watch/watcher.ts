@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { versionKey } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
@@ -13,7 +13,9 @@ import type {
   FolderWatcher,
   KnownFiles,
   RefusedPath,
+  Resumed,
   RootState,
+  RootStore,
   SettlingFile,
   WatchCounts,
   WatchSink,
@@ -27,6 +29,7 @@ import { Root } from './root.ts';
 import { ScanSchedule } from './scan-schedule.ts';
 import type { ScanInterval } from './scan-schedule.ts';
 import { Settler } from './settler.ts';
+import { VanishBreaker } from './vanish-breaker.ts';
 
 export interface WatchFolderOptions {
   readonly folder: WatchSettings;
@@ -36,6 +39,8 @@ export interface WatchFolderOptions {
   readonly clock?: MonotonicClock;
   /** In whose name the folder is marked; null: not at all. */
   readonly owner?: FolderOwner | null;
+  /** What is remembered of the folder itself; by default nothing. */
+  readonly roots?: RootStore;
 }
 
 /**
@@ -54,8 +59,14 @@ export function watchFolder(options: WatchFolderOptions, open: OpenEvents = open
     path: resolve(options.folder.path),
     nested: options.folder.nested.map((path) => resolve(path)),
   };
-  return new Watcher(assemble({ clock: monotonicClock, owner: null, ...options, folder }, open));
+  return new Watcher(assemble({ clock: monotonicClock, owner: null, roots: noMemory, ...options, folder }, open));
 }
+
+const noMemory: RootStore = {
+  load: async () => null,
+  save: async () => undefined,
+  expected: async (_, paths, which) => (which === 'all' ? paths.length : 0),
+};
 
 interface Parts extends Required<WatchFolderOptions> {
   readonly stop: AbortController;
@@ -64,6 +75,7 @@ interface Parts extends Required<WatchFolderOptions> {
   readonly claim: RootClaim | null;
   readonly settler: Settler;
   readonly refused: RefusedPaths;
+  readonly breaker: VanishBreaker;
   readonly missing: MissingFiles;
   readonly hints: Hints;
   readonly reconciler: Reconciler;
@@ -75,7 +87,7 @@ const openWriters = new OpenWriters();
 
 /** Connects the parts. Nothing runs yet. */
 function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Parts {
-  const { folder, sink, clock, logger } = options;
+  const { folder, sink, clock, logger, roots } = options;
   const stop = new AbortController();
   const base = { folder, inventory: new Inventory(), clock, logger, signal: stop.signal };
   const claim = options.owner === null ? null : new RootClaim(folder.path, options.owner, logger);
@@ -84,8 +96,13 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     ...base,
     path: folder.path,
     claim,
+    roots,
     gap: () => hints.gap,
-    changed: (state) => report(state, options),
+    changed: (state) => {
+      report(state, options);
+      // What settled while the folder was frozen would wait for its next look.
+      if (state.state !== 'frozen') for (const path of base.inventory.waiting.keys()) settler.hint(path);
+    },
     scanSoon,
   });
   const settler: Settler = new Settler({
@@ -99,11 +116,13 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     },
   });
   const refused = new RefusedPaths(folder.path, logger);
+  const breaker = new VanishBreaker({ ...base, root, roots });
   const missing: MissingFiles = new MissingFiles({
     ...base,
     folder: folder.path,
     settler,
-    provesAbsence: async () => (await root.whyAway()) === null,
+    believes: async (paths, isScan) => (await root.isInPlace()) && breaker.believes(paths, isScan),
+    scanSoon,
     gone: (path) => sink.gone(folder.path, path),
   });
   const hints: Hints = new Hints({
@@ -112,6 +131,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     openEvents: open,
     leastReopenMs: Math.min(folder.rescanMs, IMPAIRED_MS),
     scanSoon,
+    scanNamesSoon: () => schedule.namesSoon(),
     hint: (path) => {
       if (!refused.covers(path)) settler.hint(path);
     },
@@ -123,7 +143,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     interval: () => scanInterval(folder, root.isFrozen || hints.gap !== null),
     scan: () => reconciler.scan(schedule),
   });
-  return { ...options, ...base, stop, root, claim, settler, refused, missing, hints, reconciler, schedule };
+  return { ...options, ...base, stop, root, claim, settler, refused, breaker, missing, hints, reconciler, schedule };
 }
 
 function report(state: RootState, { folder, sink, logger }: WatchFolderOptions): void {
@@ -142,6 +162,9 @@ function scanInterval({ watch, rescanMs }: WatchSettings, isImpaired: boolean): 
 const POLLING_MS = 5000;
 /** While the folder is away or events are missing. */
 const IMPAIRED_MS = 15_000;
+
+/** Known files that may tell whether the folder is the one it was. */
+const ASKED_AT_START = 10_000;
 
 /** Owns all parts: disposing of it ends their timers, watches and work. */
 class Watcher implements FolderWatcher {
@@ -174,7 +197,12 @@ class Watcher implements FolderWatcher {
   }
 
   async whyAway(missing?: string): Promise<string | null> {
-    const why = await this.#parts.root.whyAway();
+    const { root, breaker, schedule } = this.#parts;
+    const why = await root.whyAway();
+    if (why === null && missing !== undefined && (await breaker.areMostMissing())) {
+      schedule.soon();
+      return 'most of its files seem to be missing; it is being scanned';
+    }
     // The folder may have been away only at the moment of that look.
     if (why === null && missing !== undefined) this.lookAgain(missing);
     return why;
@@ -186,6 +214,13 @@ class Watcher implements FolderWatcher {
     if (inventory.waiting.has(path)) return;
     settler.forget(path);
     settler.hint(path);
+  }
+
+  async resume(): Promise<Resumed> {
+    const { root, schedule } = this.#parts;
+    const resumed = await root.resume();
+    if (resumed.ok) await schedule.now();
+    return resumed;
   }
 
   settling(): readonly SettlingFile[] {
@@ -214,21 +249,17 @@ class Watcher implements FolderWatcher {
   }
 
   async #begin(): Promise<void> {
-    const { folder, known, logger, inventory, root } = this.#parts;
+    const { folder, known, inventory, root } = this.#parts;
     const devices = new Set<string>();
-    const files = new Map<string, string>();
-    for (const { path, version } of await known.known(folder.path)) {
-      const key = versionKey(version);
-      files.set(path, key);
+    const files = new Map<string, FileVersion>();
+    await known.known(folder.path, ({ path, version, state }) => {
       devices.add(version.dev);
+      if (files.size < ASKED_AT_START) files.set(path, version);
       // What was put away is not looked at again: it only helps to recognise the folder.
-      if (!folder.leavesOut(dirname(path))) inventory.taken.set(path, key);
-    }
-    await root.begin(devices, files);
-    if (!root.isDoubtful) return;
-    logger.warn('the folder is on another device than before and has none of the known files: is it mounted?', {
-      folder: folder.path,
-      known: files.size,
+      if (folder.leavesOut(dirname(path))) return;
+      inventory.taken.set(path, version);
+      inventory.taken.setState(path, state);
     });
+    await root.begin(devices, files);
   }
 }

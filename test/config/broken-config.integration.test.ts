@@ -153,6 +153,14 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     '6:12 folders[0].watch ~ auto, native or polling',
   ],
   [
+    'a done marker that every video would be',
+    {
+      5: `  - path: inbox
+    done_marker: '{name}.{ext}'`,
+    },
+    '6:18 folders[0].done_marker ~ add something',
+  ],
+  [
     'after_ready with a slip of the pen',
     {
       5: `  - path: inbox

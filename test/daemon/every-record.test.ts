@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { suspectsOf } from '../../src/daemon/suspects.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
-import type { ConductorWorld } from '../../src/pipeline/conductor.ts';
+import type { ConductorWorld } from '../../src/pipeline/parts.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from '../pipeline/fake-host.ts';
@@ -9,14 +9,15 @@ import { rowsOf } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { failure, someFacts, somePlan } from '../pipeline/some-facts.ts';
+import { someRoom } from '../pipeline/some-room.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
 
 const settings = {
   uploads: 2,
+  folderUploads: new Map<string, number>(),
   retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 0, atMostMs: 60_000 },
-  requestsPerHour: 1_000,
   deletesIn: [],
 };
 const inDoubt = failure('transient', { inDoubt: true });
@@ -37,8 +38,8 @@ function open() {
       hash: async () => ({ ok: true, value: 'aa' }),
       dispose: async () => ({ ok: true, value: null }),
     },
-    budget: { take: async (_lane, signal) => !signal.aborted },
     diskOf: async () => null,
+    budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
     receipts: { append: async () => undefined },
     rows: rowsOf(store),
     events: { emit: () => undefined },

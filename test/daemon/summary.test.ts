@@ -4,7 +4,9 @@ import { createEventStream } from '../../src/daemon/events.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
-const gate = { snapshot: () => ({ used: 412, limit: 1_000, blockedUntil: 0, waiting: 0, total: 9_000, frees: [] }) };
+const gate = {
+  snapshot: () => ({ used: 412, limit: 1_000, blockedUntil: 0, waiting: 0, total: 9_000, frees: [], blockedMs: 0 }),
+};
 const upload = { id: 'f_1', sentBytes: 0, startedAt: 0 };
 
 function open(counts: Record<string, number>) {

@@ -4,8 +4,10 @@ import { deletionWords } from '../../src/daemon/deletion-words.ts';
 import { viewOf } from '../../src/daemon/file-view.ts';
 import { filesOf } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
+import type { NoSlot } from '../../src/pipeline/steps/slots.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { created, ready, someFacts, someVersion } from '../pipeline/some-facts.ts';
+import type { PollTrouble } from '../../src/pipeline/rounds/sweep.ts';
+import { created, failure, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
 
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
 const waiting = [5, 4, 3, 2, 1].map((n) => someFacts({ ...created, id: `f_${n}` }));
@@ -18,16 +20,21 @@ const ledger = {
       also?.ids.includes(id) === true && also.states.includes('awaiting upload');
     return Promise.resolve(waiting.filter((facts) => isMeant() || isToo(facts)).slice(0, limit));
   },
-} as LedgerView;
+  before: (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, 7]))),
+} as unknown as LedgerView;
 const daemon = {
   conductor: {
     pause: () => null,
     createsWaitUntil: () => null,
+    feedsWaiting: () => [],
+    pollTrouble: (): PollTrouble | null => null,
+    noSlot: (): NoSlot | null => null,
     uploads: () => [{ id: 'f_1', sentBytes: 7 }],
   },
   rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },
-  gate: { snapshot: () => ({ waiting: 0 }) },
+  gate: { snapshot: () => ({ waiting: 0, blockedMs: 0 }) },
   folders: { settling: () => [] },
+  config: () => ({ uploads: { concurrency: 4 }, folders: [{ path: '/inbox', uploads: 2 }] }),
 } as unknown as Daemon;
 
 test.for([
@@ -58,6 +65,21 @@ test('a limit counts what settles too', async () => {
   expect(await counts(4)).toEqual([3, 1]);
 });
 
+test.each<[NoSlot | null, number, string]>([
+  ['folder', 3, 'its folder already has 2 uploads'],
+  ['kept for small', 3, 'waiting for an upload slot: the last one of 4 is kept for files of up to 256 MiB'],
+  ['all', 7, '7 files of its folder are before it'],
+  ['all', 1, '1 file of its folder is before it'],
+  [null, 1_000, 'more than 1,000 files of its folder are before it'],
+  [null, 0, 'waiting for its turn'],
+])('a queued file without a slot (%s) behind %i others says why it waits', async (noSlot, before, why) => {
+  const busy = { ...daemon, conductor: { ...daemon.conductor, noSlot: () => noSlot } } as unknown as Daemon;
+  const queued = someFacts({ id: 'f_9' });
+  const asked = { ...ledger, list: async () => [queued], before: async () => new Map([['f_9', before]]) };
+  const { files } = await filesOf(asked, busy, { states: ['queued'], limit: 5 });
+  expect(files.map((file) => file.why)).toEqual([why]);
+});
+
 test('a queued file says that too many create requests had no answer, and when it goes on', () => {
   const conductor = { ...daemon.conductor, createsWaitUntil: () => Date.now() + 30 * 60_000 };
   const capped = { ...daemon, conductor } as unknown as Daemon;
@@ -68,9 +90,9 @@ test('a queued file says that too many create requests had no answer, and when i
 });
 
 test.for([
-  { gate: { waiting: 0, blockedUntil: 0 }, why: /turn/ },
-  { gate: { waiting: 1, blockedUntil: 0 }, why: /budget/ },
-  { gate: { waiting: 1, blockedUntil: Date.now() + 60_000 }, why: /429.* resumes in \d+ s$/ },
+  { gate: { waiting: 0, blockedMs: 0 }, why: /turn/ },
+  { gate: { waiting: 1, blockedMs: 0 }, why: /budget/ },
+  { gate: { waiting: 1, blockedMs: 60_000 }, why: /429.* resumes in 60 s$/ },
 ])('a queued file says: $why', ({ gate, why }) => {
   const limited = { ...daemon, gate: { snapshot: () => gate } } as unknown as Daemon;
   expect(viewOf(limited, someFacts({ id: 'f_9' })).why).toMatch(why);
@@ -113,14 +135,14 @@ test('only files that have yet to be sent wait for an upload host', () => {
   const held = { ...daemon, conductor: { ...daemon.conductor, pause: () => pause } } as unknown as Daemon;
   const away = {
     ...daemon,
-    conductor: { ...daemon.conductor, pollTrouble: () => null, pause: () => ({ ...pause, holds: 'everything' }) },
+    conductor: { ...daemon.conductor, pause: () => ({ ...pause, holds: 'everything' }) },
   } as unknown as Daemon;
   const of = (one: Daemon, stage: Partial<Facts>) => viewOf(one, someFacts({ ...stage, id: 'f_9' })).why;
   expect([of(held, {}), of(held, created)]).toEqual([
     'paused: uploads wait: no answer',
     'paused: uploads wait: no answer',
   ]);
-  expect(of(held, ready)).toBe('waiting a few seconds to publish several at once');
+  expect(of(held, ready)).toBe('waiting to publish several at once');
   expect(of(away, ready)).toBe('paused: uploads wait: no answer');
 });
 
@@ -131,4 +153,56 @@ test('an upload says when all bytes have left and only the answer is missing', (
   const of = (sentBytes: number) => viewOf(sending(sentBytes), someFacts({ ...created, id: 'f_1' }));
   expect(of(size - 1)).toMatchObject({ state: 'uploading', why: null });
   expect(of(size)).toMatchObject({ state: 'uploading', why: 'sent; waiting for the answer of the upload host' });
+});
+
+const at = (minutes: number): number => new Date(2030, 0, 1, 14, minutes).getTime();
+
+test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>([
+  ['in processing', uploaded, {}, null],
+  [
+    'in processing, when the budget is short',
+    uploaded,
+    { pollTrouble: () => ({ kind: 'budget', nextAt: at(32), left: 12, limit: 1_000 }) },
+    'next check at 2030-01-01 14:32: 12 of 1000 requests are left this hour, kept for creating and publishing',
+  ],
+  [
+    'in processing, when the budget is used up',
+    uploaded,
+    { pollTrouble: () => ({ kind: 'budget', nextAt: at(32), left: 0, limit: 1_000 }) },
+    'next check at 2030-01-01 14:32: 0 of 1000 requests are left this hour',
+  ],
+  [
+    'in processing, when the service lists nothing',
+    uploaded,
+    { pollTrouble: () => ({ kind: 'no list', failure: failure('transient') }) },
+    'the service does not list videos (it was transient): dropcast asks for each one by its id, which takes longer',
+  ],
+  [
+    'ready',
+    ready,
+    { feedsWaiting: () => [{ feed: 'feed_news', latestAt: at(5), failure: null, nextTryAt: null }] },
+    'waiting to publish several at once, until 2030-01-01 14:05 at the latest',
+  ],
+  // It said 'waiting a few seconds' while a feed was refused for hours.
+  [
+    'ready, when its feed backs off',
+    ready,
+    {
+      feedsWaiting: () => [
+        { feed: 'feed_other', latestAt: at(1), failure: null, nextTryAt: null },
+        { feed: 'feed_news', latestAt: at(5), failure: failure('transient'), nextTryAt: at(9) },
+      ],
+    },
+    'feed feed_news could not be published: it was transient; next try at 2030-01-01 14:09',
+  ],
+])('a file that is %s says why it waits', ([, stage, conductor, why]) => {
+  const one = { ...daemon, conductor: { ...daemon.conductor, ...conductor } } as unknown as Daemon;
+  expect(viewOf(one, someFacts({ ...stage, id: 'f_9' })).why).toBe(why);
+});
+
+test('whatever asks the service says that it is rate limited', () => {
+  const limited = { ...daemon, gate: { snapshot: () => ({ waiting: 1, blockedMs: 30_000 }) } } as unknown as Daemon;
+  for (const stage of [{}, uploaded, ready])
+    expect(viewOf(limited, someFacts({ ...stage, id: 'f_9' })).why).toBe('rate limited (429); resumes in 30 s');
+  expect(viewOf(limited, someFacts({ ...created, id: 'f_9' })).why).toBe('waiting for an upload slot');
 });

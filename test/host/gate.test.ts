@@ -55,6 +55,7 @@ describe('the gate', () => {
       used: 1,
       limit: 10,
       blockedUntil: 0,
+      blockedMs: 0,
       waiting: 0,
       total: 1,
       frees: [[61 * 60_000, 1]],

@@ -10,12 +10,14 @@ import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { recordingEvents, rowsOf } from '../pipeline/held-rows.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
+import { noRoots } from '../watch/no-roots.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { someVersion } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
 import { eventually } from '../support/until.ts';
+import { openInbox } from './inbox.ts';
 
 const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderConfig => ({
   path,
@@ -23,6 +25,7 @@ const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderCo
   include: ['**/*.mp4'],
   exclude: [],
   settleMs: 20,
+  doneMarker: null,
   watch: 'auto',
   rescanMs: 60_000,
   onDuplicate: 'skip',
@@ -74,13 +77,15 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   });
   const folders = createFolders({
     owner: null,
+    roots: noRoots,
     leftBehind: async () => undefined,
     config: { folders: make(scratch) },
     intake,
     ledger: {
-      known: async (folder) => {
+      known: async (folder, tell) => {
         await onKnown?.();
-        return store.rows.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
+        const rows = store.rows.filter((facts) => facts.folder === folder && stateOf(facts) !== 'vanished');
+        for (const facts of rows) tell({ ...facts, state: stateOf(facts) });
       },
       atPath: (folder, path) => store.atPath(folder, path),
       pathsNamed: (folder, stem) => store.pathsNamed(folder, stem),
@@ -286,4 +291,18 @@ test('the state of a folder is reported on every change, and counted', async () 
     { type: 'folder', folder, state: 'frozen', why: expect.stringContaining('not exist') },
     { type: 'folder', folder, state: 'watching', why: null },
   ]);
+});
+
+test('a video that lacks its done marker says so, is not waited for, and is taken in with it', async () => {
+  await using inbox = await openInbox({ config: { settleMs: 3_600_000, doneMarker: '{name}.{ext}.done' } });
+  await writeFile(inbox.at('clip.mp4'), 'content');
+  await inbox.start();
+  const why = 'waiting for clip.mp4.done';
+  await eventually('it waits', () => expect(inbox.folders.settling()).toMatchObject([{ path: 'clip.mp4', why }]));
+  await eventually('nothing else is waited for', () => expect(inbox.folders.isSettling()).toBe(false));
+  await writeFile(inbox.at('clip.mp4.done'), '');
+  await inbox.rescan();
+  const proofs = [{ path: 'clip.mp4.done', sha256: expect.any(String) }];
+  const rows = [{ path: 'clip.mp4', plan: { proofs } }];
+  await eventually('it is taken in', async () => expect(await inbox.rows()).toMatchObject(rows));
 });

@@ -603,6 +603,13 @@ describe('another route', () => {
     expect(rerouted(facts, { kind: 'take', plan }, 9)?.plan?.publish).toEqual(publish);
   });
 
+  test('keeps what proved the file complete, and is none if only that differs', () => {
+    const proofs = [{ path: 'clip.mp4.done', sha256: 'aa' }];
+    const proven = someFacts({ plan: { ...somePlan, proofs } });
+    expect(rerouted(proven, { kind: 'take', plan: somePlan }, 9)).toBeNull();
+    expect(rerouted(proven, elsewhere, 9)?.plan?.proofs).toEqual(proofs);
+  });
+
   test('is ignored for a file that was moved away', () => {
     expect(rerouted({ ...done, disposal: 'moved' }, elsewhere, 9)).toBeNull();
   });

@@ -8,6 +8,7 @@ import { WatchedFolder } from '../../src/intake/watched-folder.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { moments } from '../disk/put-away/moments.ts';
 import { recordingEvents } from '../pipeline/held-rows.ts';
+import { noRoots } from '../watch/no-roots.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts, someVersion } from '../pipeline/some-facts.ts';
@@ -24,6 +25,7 @@ const folderConfig = (path: string): FolderConfig => ({
   include: ['**/*.{mp4,mov}'],
   exclude: [],
   settleMs: 60_000,
+  doneMarker: null,
   watch: 'polling',
   rescanMs: 60_000,
   onDuplicate: 'skip',
@@ -56,11 +58,12 @@ async function open(rows: readonly Partial<Facts>[]) {
       gone: unused,
       reroute: async ({ path }: Facts) => (routed.push(path), 'rerouted' as const),
     },
-    ledger: Object.assign(store, { known: async () => [] }),
+    ledger: Object.assign(store, { known: async () => undefined }),
     events: recordingEvents(),
     logger: silentLogger,
     broke: unused,
     owner: null,
+    roots: noRoots,
     leftBehind: async () => undefined,
     tookIn: () => undefined,
   };
@@ -82,6 +85,28 @@ test('what a sidecar said is in the plan with the sidecar itself, so that it can
   const without = await createRouter(folderConfig(scratch.path)).route('news/clip.mp4', someVersion);
   expect(without).toMatchObject({ kind: 'take', plan: { title: 'clip' } });
   expect(JSON.stringify(without)).not.toContain('sidecar');
+});
+
+test('the done marker of a video is in its plan too, and is used as long as a video of it is there', async () => {
+  await using there = await open([{ path: 'clip.mp4' }, { path: 'clip.mov' }]);
+  const { scratch, world } = there;
+  const config = { ...folderConfig(scratch.path), include: ['**'], doneMarker: '{name}.done' };
+  const router = createRouter(config);
+  for (const path of ['clip.mp4', 'clip.mov', 'clip.done']) writeFileSync(scratch.file(path), '');
+  const proofs = [{ path: 'clip.done', sha256: createHash('sha256').update('').digest('hex') }];
+  expect(await router.route('clip.mp4', someVersion)).toMatchObject({ plan: { proofs } });
+  expect(['clip.mp4', 'clip.done', 'clip.yaml'].map((path) => router.accepts(path))).toEqual([
+    'media',
+    'proof',
+    'media',
+  ]);
+  expect(['clip.mp4', 'clip.done'].map((path) => router.markerOf(path))).toEqual(['clip.done', null]);
+  await using folder = new WatchedFolder({ folder: config, nested: [], movedBy: [] }, world);
+  for (const path of ['clip.mov', 'clip.mp4']) {
+    expect(await folder.isSidecarUsed('clip.done')).toBe(true);
+    rmSync(scratch.file(path));
+  }
+  expect(await folder.isSidecarUsed('clip.done')).toBe(false);
 });
 
 test('however many sidecars come, no directory is listed for them', async () => {

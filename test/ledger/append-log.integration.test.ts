@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { appendFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openAppendLog, openRotatedLog } from '../../src/ledger/append-log.ts';
 import { openFailureLog } from '../../src/ledger/failure-log.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
@@ -98,6 +99,21 @@ test('lines that are appended at the same time stay whole and in order', async (
   await using log = await openAppendLog(path);
   await Promise.all(Array.from({ length: 200 }, (_, n) => log.append({ n, text: 'x'.repeat(n * 10) })));
   expect((await linesOf(path)).map(({ n }) => n)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+});
+
+test('lines that come while others are on their way to disk wait for it together', async () => {
+  await using scratch = await scratchDirectory();
+  const path = scratch.file('log.jsonl');
+  await using log = await openAppendLog(path);
+  await using other = await open(path);
+  const datasync = vi.spyOn(Object.getPrototypeOf(other) as FileHandle, 'datasync');
+  try {
+    await Promise.all(Array.from({ length: 50 }, (_, n) => log.append({ n })));
+    expect(datasync).toHaveBeenCalledTimes(1);
+  } finally {
+    datasync.mockRestore();
+  }
+  expect(await linesOf(path)).toHaveLength(50);
 });
 
 test('a log that was rotated continues in a new file, which is private too', async () => {

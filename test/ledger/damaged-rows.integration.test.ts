@@ -1,12 +1,11 @@
 import { open, readFile, rm } from 'node:fs/promises';
-import { Kysely } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { createFiles } from '../../src/ledger/files.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
-import type { LedgerTables } from '../../src/ledger/schema.ts';
-import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
+import { connectTo } from '../../src/ledger/connection.ts';
+import { createGroupCommit } from '../../src/ledger/group-commit.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { LedgerUnavailableError } from '../../src/pipeline/file/store-errors.ts';
 import { created, someFacts, uploaded } from '../pipeline/some-facts.ts';
@@ -129,8 +128,8 @@ test('a row that changes on disk while the ledger is open is not believed', asyn
   }
   await damage(scratch.path, "UPDATE file SET path = 'other.mp4'");
   const database = await openDatabase(scratch.file('ledger.db'));
-  const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
-  await expect(createFiles(db).load('f_1')).rejects.toThrow(LedgerUnavailableError);
+  const { db, sql } = connectTo(database);
+  await expect(createFiles(db, createGroupCommit(sql)).load('f_1')).rejects.toThrow(LedgerUnavailableError);
   await db.destroy();
 });
 

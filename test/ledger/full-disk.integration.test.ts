@@ -1,14 +1,12 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Kysely } from 'kysely';
 import { expect, test } from 'vitest';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
-import type { LedgerTables } from '../../src/ledger/schema.ts';
-import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
+import { connectTo } from '../../src/ledger/connection.ts';
 import type { Receipts } from '../../src/pipeline/file/ports.ts';
 import { created, someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -20,7 +18,7 @@ const full = { name: 'LedgerUnavailableError', reason: 'disk full', cause: { cod
 test('a transaction that SQLite itself has rolled back fails with the reason, and the next one works', async () => {
   await using scratch = await scratchDirectory();
   const database = await openDatabase(join(scratch.path, 'ledger.db'));
-  const db = new Kysely<LedgerTables>({ dialect: dialectOf(database) });
+  const { db } = connectTo(database);
   const insert = (note: string): Promise<unknown> =>
     db.transaction().execute(async (trx) => {
       await trx.insertInto('history').values({ file_id: 'f_1', at: 1, state: 'queued', note: 'small' }).execute();
@@ -69,7 +67,7 @@ test(
       const before = await walSize();
       for (let n = 0; n < 50; n += 1) {
         await expect(ledger.insert(someFacts({ id: `more_${n}` }))).rejects.toMatchObject(full);
-        await expect(ledger.save(first ?? someFacts(), 'x'.repeat(5_000))).rejects.toMatchObject(full);
+        await expect(ledger.save(first ?? someFacts(), 'x'.repeat(100_000))).rejects.toMatchObject(full);
       }
       expect(await walSize()).toBe(before);
       await expect(ledger.backUp()).rejects.toMatchObject(full);

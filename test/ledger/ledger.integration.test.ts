@@ -3,12 +3,13 @@ import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import type { KnownFile } from '../../src/ledger/known-files.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
-import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
+import { created, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { storeContract } from './store-contract.ts';
 
@@ -151,9 +152,29 @@ describe('what people ask for', () => {
       named('elsewhere', { folder: '/other' }),
     ];
     for (const facts of rows) await store.insert(facts);
-    const known = await store.known('/inbox');
-    expect(known.map(({ path }) => path)).toEqual(['queued.mp4', 'failed.mp4', 'kept.mp4', 'moved.mp4']);
+    const known: KnownFile[] = [];
+    await store.known('/inbox', (file) => known.push(file));
+    expect(known.map(({ path, state }) => `${path} ${state}`)).toEqual([
+      'failed.mp4 failed',
+      'kept.mp4 done',
+      'moved.mp4 done',
+      'queued.mp4 queued',
+    ]);
     expect(known[0]?.version).toEqual(someVersion);
+  });
+
+  test('what a watcher knows already comes in pages, with the newest row of a path last', async () => {
+    await using opened = await openScratch();
+    const rows = Array.from({ length: 2_500 }, (_, n) => named(`${n % 1_250}`, { id: `f_${n}` }));
+    await Promise.all(rows.map((facts) => opened.store.insert({ ...facts, version: { ...someVersion, size: 1 } })));
+    await opened.store.insert(named('1', { id: 'newest' }));
+    const sizes = new Map<string, number>();
+    let told = 0;
+    await opened.store.known('/inbox', ({ path, version }) => {
+      told += 1;
+      sizes.set(path, version.size);
+    });
+    expect([told, sizes.size, sizes.get('1.mp4')]).toEqual([2_501, 1_250, someVersion.size]);
   });
 
   test('the budget is what was saved last', async () => {
@@ -209,6 +230,25 @@ describe('claims of a process', () => {
     await using second = await openLedger(scratch.path);
     expect((await second.claim('f_1'))?.facts).toEqual(someFacts());
   });
+});
+
+test('the files before others in line are those of their queue, and not counted without end', async () => {
+  await using opened = await openScratch();
+  const high = { plan: { ...somePlan, priority: 'high' as const } };
+  const rows = [{}, {}, high, {}, { folder: '/other' }, { end: 'done' as const }, {}];
+  for (const [n, other] of rows.entries())
+    await opened.store.insert(someFacts({ id: `f_${n}`, path: `${n}`, ...other }));
+  const asked = ['f_0', 'f_2', 'f_3', 'f_4', 'f_5', 'f_6'];
+  expect(await opened.store.before(asked, 9)).toEqual(
+    new Map([
+      ['f_0', 0],
+      ['f_2', 0],
+      ['f_3', 2],
+      ['f_4', 0],
+      ['f_6', 3],
+    ]),
+  );
+  expect(await opened.store.before(['f_6'], 2)).toEqual(new Map([['f_6', 2]]));
 });
 
 describe('the file on disk', () => {

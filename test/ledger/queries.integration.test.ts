@@ -7,11 +7,14 @@ import { createArrivals } from '../../src/ledger/arrivals.ts';
 import { createFiles } from '../../src/ledger/files.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
 import { createLeftovers } from '../../src/ledger/leftovers.ts';
+import { createQueues } from '../../src/ledger/queues.ts';
 import { createRetentionRows } from '../../src/ledger/retention.ts';
 import { createRounds } from '../../src/ledger/rounds.ts';
 import type { LedgerTables } from '../../src/ledger/schema.ts';
 import { createView } from '../../src/ledger/view.ts';
 import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
+import { openStatements } from '../../src/ledger/statements.ts';
+import { createGroupCommit } from '../../src/ledger/group-commit.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -21,15 +24,18 @@ async function openQueries() {
   await using stack = new AsyncDisposableStack();
   const scratch = stack.use(await scratchDirectory());
   const database = await openDatabase(join(scratch.path, 'ledger.db'));
+  const sql = openStatements(database);
+  const commits = createGroupCommit(sql);
   const queries: CompiledQuery[] = [];
   const db = new Kysely<LedgerTables>({
-    dialect: dialectOf(database),
+    dialect: dialectOf(sql),
     log: ({ query }) => void queries.push(query),
   });
   stack.defer(() => db.destroy());
   const ports = {
-    ...createFiles(db),
-    ...createArrivals(db),
+    ...createFiles(db, commits),
+    ...createQueues(db),
+    ...createArrivals(db, commits),
     ...createRounds(db),
     ...createRetentionRows(db),
     ...createLeftovers(db),
@@ -49,6 +55,8 @@ function planOf(database: DatabaseSync, { sql, parameters }: CompiledQuery): str
 // The daemon asks these every second or for every file: with 100,000 done rows, reading them all stops everything else.
 test.each<[string, (ports: Ports) => Promise<unknown>, string]>([
   ['rows in a state', ({ due }) => due('queued', 0, 10), 'file_state'],
+  ['the place of a file in line', ({ before }) => before(['f_1'], 9), 'file_queue'],
+  ['the heads of the queues', ({ heads }) => heads('queued', 4, ['f_1']), 'file_queue'],
   ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
   ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],
   ['what is left to do', ({ backlog }) => backlog(), 'file_state'],

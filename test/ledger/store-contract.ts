@@ -10,11 +10,13 @@ import type {
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
   RetentionStore,
 } from '../../src/pipeline/file/ports.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 
 export type Stores = FileStore &
+  QueueStore &
   Claims &
   PublishStore &
   PutAwayStore &
@@ -171,6 +173,53 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         await expect(store.save(someFacts({ rev: 7 }))).rejects.toThrow(StaleRowError);
         expect(await claim?.renew()).toBe(true);
         expect(await store.claim('f_1')).toBeNull();
+      });
+    });
+  });
+
+  describe('the heads of the queues', () => {
+    const big = { version: { ...someVersion, size: 256 * 1024 * 1024 + 1 } };
+    const notQuiteBig = { version: { ...someVersion, size: 256 * 1024 * 1024 } };
+    const high = { plan: { ...somePlan, priority: 'high' as const } };
+    const low = { plan: { ...somePlan, priority: 'low' as const } };
+
+    test('are the oldest of each folder, priority and size', async () => {
+      const rows = [
+        named('a'),
+        named('b'),
+        named('c', notQuiteBig),
+        named('d', big),
+        named('e', big),
+        named('f', high),
+        named('g', low),
+        named('h', { folder: "/in'box [2]" }),
+        named('i', { ...high, folder: "/in'box [2]" }),
+        named('j', created),
+        named('k', { end: 'done' }),
+      ];
+      await withRows(rows, async (store) => {
+        expect((await store.heads('queued', 1, [])).map(({ id }) => id)).toEqual(['a', 'd', 'f', 'g', 'h', 'i']);
+        expect(await store.heads('queued', 9, ['a', 'd', 'f', 'g', 'h', 'i'])).toEqual([
+          { id: 'b', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null },
+          { id: 'c', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null },
+          { id: 'e', folder: '/inbox', priority: 'normal', isBig: true, uploadUrl: null },
+        ]);
+        expect(await store.heads('awaiting upload', 9, [])).toMatchObject([{ id: 'j', uploadUrl: created.uploadUrl }]);
+      });
+    });
+
+    test('are none where nothing waits', async () => {
+      await withRows([named('a', uploaded)], async (store) => expect(await store.heads('queued', 9, [])).toEqual([]));
+    });
+
+    test('after a restart the last starts are known, newest first', async () => {
+      await withRows([named('a', high), named('b', big), named('c')], async (store) => {
+        for (const id of ['b', 'a']) await store.save({ ...(await store.load(id)), ...created } as Facts);
+        expect(await store.lastStarts(9)).toMatchObject([
+          { id: 'a', priority: 'high', isBig: false },
+          { id: 'b', priority: 'normal', isBig: true },
+        ]);
+        expect(await store.lastStarts(1)).toMatchObject([{ id: 'a' }]);
       });
     });
   });

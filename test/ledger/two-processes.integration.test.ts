@@ -9,15 +9,14 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 const ledgerModule = JSON.stringify(new URL('../../src/ledger/ledger.ts', import.meta.url).href);
 const factsModule = JSON.stringify(new URL('../pipeline/some-facts.ts', import.meta.url).href);
 
-/** Once it is told to, inserts files and moves each on. Reports each write only after it has resolved. */
+/** Once it is told to, inserts files and moves each on, several in each turn. Reports each write only after it has resolved. */
 const writer = (stateDir: string, run: number): string => `
   import { writeSync } from 'node:fs';
   import { openLedger } from ${ledgerModule};
   import { created, someFacts, uploaded } from ${factsModule};
   await new Promise((resolve) => process.stdin.once('data', resolve));
   const ledger = await openLedger(${JSON.stringify(stateDir)});
-  for (let n = 0; ; n += 1) {
-    const id = 'f_${run}_' + n;
+  const bringIn = async (id) => {
     await ledger.insert(someFacts({ id }));
     writeSync(1, id + ' 0\\n');
     let facts = await ledger.load(id);
@@ -25,7 +24,9 @@ const writer = (stateDir: string, run: number): string => `
       facts = await ledger.save({ ...facts, ...step });
       writeSync(1, id + ' ' + facts.rev + '\\n');
     }
-  }
+  };
+  for (let n = 0; ; n += 1)
+    await Promise.all(['a', 'b', 'c', 'd'].map((letter) => bringIn('f_${run}_' + n + letter)));
 `;
 
 /** Opens the ledger and keeps it. */
@@ -88,5 +89,10 @@ describe('kill -9', () => {
     await using ledger = await openLedger(scratch.path);
     expect(acknowledged.size).toBeGreaterThan(kills);
     for (const [id, rev] of acknowledged) expect((await ledger.load(id))?.rev ?? -1).toBeGreaterThanOrEqual(rev);
+    // Each write is there with its line of history, or not at all.
+    for (const facts of await ledger.list({ limit: 1_000_000 })) {
+      const states = (await ledger.history(facts.id)).map(({ state }) => state);
+      expect(states, facts.id).toEqual(['queued', 'awaiting upload', 'processing'].slice(0, facts.rev + 1));
+    }
   });
 });

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { folderAway } from '../../src/pipeline/pause.ts';
 import { createConductor } from '../../src/pipeline/conductor.ts';
-import type { Conductor, ConductorSettings, ConductorWorld } from '../../src/pipeline/conductor.ts';
+import type { Conductor } from '../../src/pipeline/conductor.ts';
+import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { logEvents } from '../../src/daemon/log-events.ts';
@@ -14,15 +15,16 @@ import { FakeHost } from './fake-host.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
 import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from './some-facts.ts';
+import { someRoom } from './some-room.ts';
 import { TestClock } from './test-clock.ts';
 import { eventually } from '../support/until.ts';
 
 const settings: ConductorSettings = {
   uploads: 2,
+  folderUploads: new Map(),
   retry: { attempts: 3, firstMs: 1_000, maxMs: 8_000 },
   poll: { intervalMs: 1_000, giveUpAfterMs: 86_400_000 },
   publish: { quietMs: 2_000, atMostMs: 60_000 },
-  requestsPerHour: 1_000,
   deletesIn: ['/inbox'],
 };
 
@@ -64,8 +66,8 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
         hash: async ({ id }) => ({ ok: true, value: id }),
         dispose: async () => ({ ok: true, value: null }),
       },
-      budget: { take: async (_lane, signal) => !signal.aborted },
       diskOf: async () => null,
+      budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
       receipts: { append: async () => undefined },
       rows: held,
       events,
@@ -468,6 +470,7 @@ describe('the end', () => {
           new Promise((resolve) => {
             signal.addEventListener('abort', () => resolve(false), { once: true });
           }),
+        room: () => someRoom(),
       },
     });
     await until(() => held.isHeld('f_0'));
@@ -631,7 +634,7 @@ describe('whether the loop turns', () => {
 
   test('with a ledger that does not answer it does not', async () => {
     const rows = new MemoryStore([]);
-    const store = Object.assign(rows, { count: () => new Promise<number>(() => undefined) });
+    const store = Object.assign(rows, { heads: () => new Promise<never>(() => undefined) });
     const { conductor, clock, until } = open([], { store });
     await until(() => clock.elapsed() >= tenMinutes);
     expect(conductor.turnedAt()).toBe(0);

@@ -1,6 +1,8 @@
 import { feedsToPublish, stateOf, suspectsOf } from '../../src/pipeline/file/facts.ts';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import type { End, Facts, FileState } from '../../src/pipeline/file/facts.ts';
+import { queuedOf } from '../../src/pipeline/file/queue.ts';
+import type { Queued } from '../../src/pipeline/file/queue.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import type {
   AmendStore,
@@ -14,12 +16,14 @@ import type {
   LeftoverStore,
   PublishStore,
   PutAwayStore,
+  QueueStore,
   RetentionStore,
   FullMark,
   UnansweredCreate,
 } from '../../src/pipeline/file/ports.ts';
 
 type Stores = FileStore &
+  QueueStore &
   Claims &
   PublishStore &
   PutAwayStore &
@@ -100,6 +104,24 @@ export class MemoryStore implements Stores {
       .filter(({ notBefore }) => (notBefore ?? 0) <= now)
       .toSorted((one, other) => (one.notBefore ?? 0) - (other.notBefore ?? 0));
     return Promise.resolve(byDeadline.slice(0, limit));
+  }
+
+  heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]> {
+    const counts = new Map<string, number>();
+    const heads = this.rows.filter((facts) => {
+      if (stateOf(facts) !== state || without.includes(facts.id)) return false;
+      const { folder, priority, isBig } = queuedOf(facts);
+      const queue = `${folder} ${priority} ${isBig}`;
+      const before = counts.get(queue) ?? 0;
+      counts.set(queue, before + 1);
+      return before < each;
+    });
+    return Promise.resolve(heads.map(queuedOf));
+  }
+
+  lastStarts(limit: number): Promise<readonly Queued[]> {
+    const started = this.history.filter(({ state }) => state === 'awaiting upload').toReversed();
+    return Promise.resolve(started.slice(0, limit).map(({ id }) => queuedOf(this.row(id))));
   }
 
   count(...states: readonly FileState[]): Promise<number> {

@@ -1,12 +1,14 @@
 import { afterEach } from 'vitest';
 import { createConductor } from '../../src/pipeline/conductor.ts';
-import type { Conductor, ConductorWorld } from '../../src/pipeline/conductor.ts';
+import type { Conductor } from '../../src/pipeline/conductor.ts';
+import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { FakeHost } from './fake-host.ts';
 import { rowsOf } from './held-rows.ts';
 import { MemoryStore } from './memory-store.ts';
 import { recordingLogger } from './silent-logger.ts';
 import { someFacts, someVersion } from './some-facts.ts';
+import { someRoom } from './some-room.ts';
 import { TestClock } from './test-clock.ts';
 import type { DropcastEvent } from '../../src/pipeline/events.ts';
 
@@ -32,7 +34,11 @@ export function outside(rows: readonly Facts[]) {
 }
 
 /** The pipeline over a service in memory, until the end of the test. Time stands still but for what the test lets pass. */
-export function startCore({ clock, store, service }: ReturnType<typeof outside>, other: Partial<ConductorWorld> = {}) {
+export function startCore(
+  { clock, store, service }: ReturnType<typeof outside>,
+  other: Partial<ConductorWorld> = {},
+  settings: Partial<ConductorSettings> = {},
+) {
   const told: DropcastEvent[] = [];
   const events = { emit: (event: DropcastEvent) => void told.push(event) };
   let tokens = 0;
@@ -46,7 +52,7 @@ export function startCore({ clock, store, service }: ReturnType<typeof outside>,
         hash: async ({ id }) => ({ ok: true, value: id }),
         dispose: async () => ({ ok: true, value: null }),
       },
-      budget: { take: async (_lane, signal) => !signal.aborted },
+      budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
       receipts: { append: async () => undefined },
       rows: rowsOf(store, events),
       events,
@@ -58,10 +64,11 @@ export function startCore({ clock, store, service }: ReturnType<typeof outside>,
     },
     {
       uploads: 4,
+      folderUploads: new Map(),
       retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },
       poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
       publish: { quietMs: 2_000, atMostMs: minute },
-      requestsPerHour: 1_000,
+      ...settings,
       deletesIn: ['/inbox'],
     },
   );

@@ -321,6 +321,7 @@ function folderConfig(path: string): FolderConfig {
     include: ['**/*.mp4'],
     exclude: [],
     settleMs: 10,
+    doneMarker: null,
     watch: 'auto',
     rescanMs: 1_000,
     onDuplicate: 'skip',

@@ -101,7 +101,7 @@ describe('the folder goes missing', () => {
   test('between a hint and the look at the file: the missing file is not gone', async () => {
     await using there = await inboxWithFile();
     const { inbox, root, away, clock, events } = there;
-    events.last().onEvent('unlink', join(root, 'a.mp4'));
+    events.last().onEvent(join(root, 'a.mp4'));
     await rename(root, away);
     clock.advance(100);
     await turns();
@@ -117,7 +117,7 @@ describe('the folder goes missing', () => {
     await using there = await inboxWithFile();
     const { inbox, root, away, clock, events } = there;
     await unlink(join(root, 'a.mp4'));
-    events.last().onEvent('unlink', join(root, 'a.mp4'));
+    events.last().onEvent(join(root, 'a.mp4'));
     clock.advance(100);
     await eventually('the look is over', () => expect(clock.delays()).toContain(1000));
     await rename(root, away);
@@ -163,10 +163,12 @@ describe('the folder goes missing', () => {
 
 describe('a hint', () => {
   test.each([
-    ['of a known file while the watches catch up means nothing', 'add', false, false],
-    ['of a change while the watches catch up leads to a look', 'change', false, true],
-    ['of a known file afterwards leads to a look', 'add', true, true],
-  ] as const)('%s', async (_name, event, isCaughtUp, isLookedAt) => {
+    ['of a known file leads to a look', null, true],
+    ['that lists a known file as it was means nothing', {}, false],
+    ['that lists a known file with another size leads to a look', { size: 8 }, true],
+    ['that lists a known file with another time of modification leads to a look', { mtimeMs: 1 }, true],
+    ['that lists a known file with another time of its inode leads to a look', { ctimeMs: 1 }, true],
+  ])('%s', async (_name, listed, isLookedAt) => {
     await using inbox = await WatchedDirectory.create();
     await writeFile(inbox.at('a.mp4'), 'content');
     const known = [{ path: 'a.mp4', version: versionOf(await lstat(inbox.at('a.mp4'), { bigint: true })) }];
@@ -179,12 +181,10 @@ describe('a hint', () => {
       folder: { path: inbox.path },
     });
     await second.watcher.start();
-    if (isCaughtUp) {
-      events.last().onCaughtUp();
-      await second.watcher.rescan();
-    }
     const before = clock.timers;
-    events.last().onEvent(event, inbox.at('a.mp4'));
+    const path = inbox.at('a.mp4');
+    if (listed === null) events.last().onEvent(path);
+    else events.last().onFile(path, Object.assign(await lstat(path), listed));
     expect(clock.timers - before).toBe(isLookedAt ? 1 : 0);
   });
 
@@ -192,7 +192,7 @@ describe('a hint', () => {
     await using there = await inboxWithFile();
     const { inbox, root, settle, events } = there;
     await writeFile(join(root, 'b.mp4'), 'content');
-    events.last().onEvent('add', join(root, 'b.mp4'));
+    events.last().onEvent(join(root, 'b.mp4'));
     await settle(['a.mp4', 'b.mp4']);
     expect(inbox.gone).toEqual([]);
   });
@@ -207,13 +207,13 @@ describe('a hint', () => {
     await using there = await inboxWithFile({ onComplete });
     const { inbox, root, clock, events } = there;
     await writeFile(join(root, 'b.mp4'), 'one');
-    events.last().onEvent('add', join(root, 'b.mp4'));
+    events.last().onEvent(join(root, 'b.mp4'));
     await eventually('it is offered', () => {
       clock.advance(50);
       expect(offers).toBe(2);
     });
     await appendFile(join(root, 'b.mp4'), ' two');
-    events.last().onEvent('change', join(root, 'b.mp4'));
+    events.last().onEvent(join(root, 'b.mp4'));
     release();
     await eventually('its new version is offered', () => {
       clock.advance(50);
@@ -229,7 +229,7 @@ describe('a hint', () => {
     await using there = await inboxWithFile({ onGone });
     const { inbox, root, clock, events } = there;
     await unlink(join(root, 'a.mp4'));
-    events.last().onEvent('unlink', join(root, 'a.mp4'));
+    events.last().onEvent(join(root, 'a.mp4'));
     const passes = async (seconds: number): Promise<void> => {
       for (let second = 0; second < seconds; second += 1) {
         clock.advance(1000);
@@ -256,7 +256,7 @@ describe('a hint', () => {
     const { inbox, root, clock, events } = there;
     await unlink(join(root, 'a.mp4'));
     await symlink('/etc/passwd', join(root, 'a.mp4'));
-    events.last().onEvent('change', join(root, 'a.mp4'));
+    events.last().onEvent(join(root, 'a.mp4'));
     clock.advance(100);
     await eventually('it is refused', () => expect(inbox.watcher.counts().refused).toBe(1));
     expect(inbox.watcher.counts()).toEqual({ seen: 1, settling: 0, offered: 0, ignored: 0, refused: 1 });
@@ -334,7 +334,7 @@ describe('the watcher is closed', () => {
     await using there = await inboxWithFile();
     const { inbox, root, clock, events } = there;
     await unlink(join(root, 'a.mp4'));
-    events.last().onEvent('unlink', join(root, 'a.mp4'));
+    events.last().onEvent(join(root, 'a.mp4'));
     clock.advance(100);
     await eventually('the look is over', () => expect(clock.delays()).toContain(1000));
     clock.advance(1000);
@@ -346,8 +346,8 @@ describe('the watcher is closed', () => {
     await using there = await inboxWithFile();
     const { inbox, root, clock, events } = there;
     await inbox.watcher[Symbol.asyncDispose]();
-    events.last().onEvent('add', join(root, 'b.mp4'));
-    events.last().onEvent('unlink', root);
+    events.last().onEvent(join(root, 'b.mp4'));
+    events.last().onEvent(root);
     events.last().onError('ENOSPC');
     events.last().onCaughtUp();
     expect(clock.timers).toBe(0);

@@ -24,14 +24,23 @@ test.each<[string, Partial<FileVersion>]>([
   expect(file.sinceMs).toBe(3000);
 });
 
-test('it waits three times the longest pause of its writer, at most a minute', () => {
+test('it says why it waits longer than the settle time: its writer paused before', () => {
+  const file = startWaiting('a.mp4', 'media', version, 0);
+  noteVersion(file, { ...version, size: 200 }, 3000);
+  expect(whyItWaits(file, 5000, 6200)).toBe('unchanged for 3.2 of 9 s (its writer paused 3 s before)');
+  expect(whyItWaits(file, 9000, 6200)).toBe('unchanged for 3.2 of 9 s');
+});
+
+test('it waits three times the longest pause of its writer, at most five minutes', () => {
   const file = startWaiting('a.mp4', 'media', version, 0);
   noteVersion(file, { ...version, size: 200 }, 4000);
   noteVersion(file, { ...version, size: 300 }, 5000);
   expect(requiredMs(file, 5000)).toBe(12_000);
   noteVersion(file, { ...version, size: 400 }, 90_000);
-  expect(requiredMs(file, 5000)).toBe(60_000);
-  expect(requiredMs(file, 300_000)).toBe(300_000);
+  expect(requiredMs(file, 5000)).toBe(255_000);
+  noteVersion(file, { ...version, size: 500 }, 900_000);
+  expect(requiredMs(file, 5000)).toBe(300_000);
+  expect(requiredMs(file, 600_000)).toBe(600_000);
 });
 
 test('a chmod teaches nothing about the pauses of the writer', () => {

@@ -5,7 +5,14 @@ import { monotonicClock } from '../../src/watch/clock.ts';
 import type { MonotonicClock } from '../../src/watch/clock.ts';
 import { openEvents } from '../../src/watch/events.ts';
 import type { EventOptions, OpenEvents } from '../../src/watch/events.ts';
-import type { CompleteFile, FolderWatcher, RootState, WatchSettings } from '../../src/watch/ports.ts';
+import type {
+  CompleteFile,
+  FolderWatcher,
+  KnownFile,
+  RootState,
+  RootStore,
+  WatchSettings,
+} from '../../src/watch/ports.ts';
 import { watchFolder } from '../../src/watch/watcher.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
@@ -15,6 +22,8 @@ export interface Setup {
   /** The known files come only then. */
   readonly knownAfter?: Promise<void>;
   readonly openEvents?: OpenEvents;
+  /** What is remembered of the folder; nothing by default. */
+  readonly roots?: RootStore;
   /** Five times as fast as time by default: most tests wait for something to settle, none for how long that takes. */
   readonly clock?: MonotonicClock;
   /** What the sink does with a file before it is noted; may reject. */
@@ -75,6 +84,7 @@ export class WatchedDirectory implements AsyncDisposable {
       rescanMs: 600_000,
       watch: 'auto',
       accepts: (path) => (/\.(mp4|mkv)$/u.test(path) ? 'media' : path.endsWith('.yaml') ? 'sidecar' : null),
+      markerOf: () => null,
       leavesOut: () => false,
       nested: [],
       ...setup.folder,
@@ -92,13 +102,15 @@ export class WatchedDirectory implements AsyncDisposable {
       leftBehind: async () => undefined,
     };
     const known = {
-      known: async () => {
+      known: async (_: string, tell: (file: KnownFile) => void) => {
         await setup.knownAfter;
-        return setup.known ?? [];
+        for (const file of setup.known ?? []) tell({ state: 'done', ...file });
       },
     };
     const clock = setup.clock ?? fastClock(5);
-    this.watcher = watchFolder({ folder, sink, known, clock, logger: this.#logger() }, setup.openEvents ?? openEvents);
+    const roots = setup.roots === undefined ? {} : { roots: setup.roots };
+    const options = { folder, sink, known, clock, logger: this.#logger(), ...roots };
+    this.watcher = watchFolder(options, setup.openEvents ?? openEvents);
   }
 
   at(path: string): string {

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { FileChangedError } from '@dropcast/client';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { FileAt } from '../../pipeline/file/ports.ts';
+import type { SidecarFile } from '../../routing/plan.ts';
 import { renamedSidecar } from '../../routing/sidecar.ts';
 import { errnoOf } from '../errno.ts';
 import { inDirectory } from '../held-directory.ts';
@@ -16,8 +17,8 @@ export interface SidecarChecks extends ContentChecks {
 }
 
 /**
- * Lets the sidecar of a file go where the file went, with the same care: else it would title the next file of that name. It stays when
- * another video needs it, and when its content is no longer what was applied.
+ * Lets what lies beside a file go where the file went, with the same care: else its sidecar would title the next file of that name, and
+ * its done marker would release it. Each stays when another video needs it, and when its content is no longer what was applied.
  *
  * @param file where the video is now; null when it was deleted or is gone
  * @throws what the system says: called again, it goes on
@@ -27,9 +28,20 @@ export async function putAwaySidecar(
   action: PutAwayAction,
   { file, checks }: { readonly file: FileAt | null; readonly checks: SidecarChecks },
 ): Promise<void> {
-  const sidecar = facts.plan?.sidecar;
-  if (sidecar === undefined) return;
-  const { folder, path, id } = facts;
+  const { sidecar, proofs = [] } = facts.plan ?? {};
+  const besides = sidecar === undefined ? proofs : [sidecar, ...proofs];
+  for (const beside of besides) await putAwayOne(beside, facts, { action, file, checks });
+}
+
+async function putAwayOne(
+  sidecar: SidecarFile,
+  { folder, path, id }: Facts,
+  {
+    action,
+    file,
+    checks,
+  }: { readonly action: PutAwayAction; readonly file: FileAt | null; readonly checks: SidecarChecks },
+): Promise<void> {
   const name = posix.basename(sidecar.path);
   const newName = file === null ? name : renamedSidecar(name, posix.basename(path), posix.basename(file.path));
   const inspect = async (): Promise<void> => {

@@ -13,6 +13,9 @@ export interface FileVersion {
   readonly ctimeNs: string;
 }
 
+/** Of a version, what tells about the bytes. */
+export type ContentVersion = Omit<FileVersion, 'dev'>;
+
 export function versionOf(stats: BigIntStats): FileVersion {
   return {
     dev: String(stats.dev),
@@ -28,7 +31,7 @@ export function versionOf(stats: BigIntStats): FileVersion {
  * Whether both are certainly the same bytes of the same file: `dev` does not count. The kernel moves `ctimeNs` with every write, and
  * nobody can set it back.
  */
-export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
+export function isSameVersion(one: ContentVersion, other: ContentVersion): boolean {
   return looksTheSame(one, other) && one.ctimeNs === other.ctimeNs;
 }
 
@@ -36,7 +39,7 @@ export function isSameVersion(one: FileVersion, other: FileVersion): boolean {
  * Whether only `dev` or `ctimeNs` may differ: the same bytes after a rename, chmod or hard link, or other bytes of the same length
  * from a tool that put the time of modification back. Only the content tells.
  */
-export function looksTheSame(one: FileVersion, other: FileVersion): boolean {
+export function looksTheSame(one: ContentVersion, other: ContentVersion): boolean {
   return (
     one.ino === other.ino &&
     one.birthtimeNs === other.birthtimeNs &&
@@ -45,19 +48,9 @@ export function looksTheSame(one: FileVersion, other: FileVersion): boolean {
   );
 }
 
-/** `isSameVersion` as a key: equal for the same version. Joined, not concatenated, because one is kept for each of 100,000 files. */
-export function versionKey(version: FileVersion): string {
-  return [lookKey(version), version.ctimeNs].join(' ');
-}
-
 /** `looksTheSame` as a key. */
-export function lookKey({ size, mtimeNs, ino, birthtimeNs }: FileVersion): string {
+export function lookKey({ size, mtimeNs, ino, birthtimeNs }: ContentVersion): string {
   return [size, mtimeNs, ino, birthtimeNs].join(':');
-}
-
-/** The `lookKey` of the version that a `versionKey` was made of. */
-export function lookOf(versionKey: string): string {
-  return versionKey.slice(0, versionKey.indexOf(' '));
 }
 
 /** Whether nothing at all happened to the file, not even to its device. */

@@ -1,6 +1,8 @@
 import type { FileVersion } from './file-version.ts';
 import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
+import type { Queued } from './queue.ts';
+import type { RequestRoom } from '../estimate.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -34,6 +36,19 @@ export interface FileStore {
    * @param twin id of that file; null for all of them, which reads every skipped row
    */
   stranded(twin: string | null): Promise<readonly Facts[]>;
+}
+
+/** Whose turn it may be. Files of one folder, priority and size are a queue. */
+export interface QueueStore {
+  /**
+   * Of each queue of this state the oldest files.
+   *
+   * @param each so many of each queue
+   * @param without ids of files that were taken up already
+   */
+  heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]>;
+  /** The last files that were started, newest first. */
+  lastStarts(limit: number): Promise<readonly Queued[]>;
 }
 
 /** Files held by one worker at a time. A ledger of one process answers from memory; one that several hosts share answers with leases. */
@@ -229,6 +244,8 @@ export type RequestPriority = 'finish' | 'create' | 'poll';
 export interface Budget {
   /** Resolves with true when the request may go, with false when the signal came first. */
   take(priority: RequestPriority, signal: AbortSignal): Promise<boolean>;
+  /** Requests that may leave, and when. */
+  room(): RequestRoom;
 }
 
 /** What must outlive even the ledger: enough to rebuild who has which video. On disk when its promise resolves. */

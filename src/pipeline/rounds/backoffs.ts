@@ -7,6 +7,8 @@ import type { Clock } from '../file/ports.ts';
 export interface Backoffs {
   /** Whether it waits for its next try. */
   isBackingOff(key: string): boolean;
+  /** When it is tried again, by the monotonic clock; null when it does not wait. */
+  nextTryAt(key: string): number | null;
   /** How many wait, or waited and were not tried since. */
   size(): number;
   /** It failed. @returns whether it is tried again; if not, it is forgotten */
@@ -23,6 +25,7 @@ export function createBackoffs(clock: Clock, retry: () => RetryPolicy): Backoffs
   const waits = new Map<string, { readonly attempts: number; readonly notBefore: number }>();
   return {
     isBackingOff: (key) => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
+    nextTryAt: (key) => waits.get(key)?.notBefore ?? null,
     size: () => waits.size,
     retryAfter: (key, failure) => {
       const policy = retry();

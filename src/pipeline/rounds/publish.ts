@@ -1,8 +1,12 @@
 import type { Events } from '../events.ts';
+import type { RequestRoom } from '../estimate.ts';
+import { freeRequests, keptRequests } from '../request-shares.ts';
+import type { Wanted } from '../request-shares.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Clock, FeedBatch, PublishStore, VideoLibrary } from '../file/ports.ts';
+import { sideBySide } from './side-by-side.ts';
 import type { Runner } from '../steps/runner.ts';
 
 export interface PublishWorld {
@@ -11,6 +15,9 @@ export interface PublishWorld {
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   readonly events: Events;
+  /** Requests that may leave, and what needs them. */
+  room(): RequestRoom;
+  wanted(): Promise<Wanted>;
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
   readonly timing: () => { readonly quietMs: number; readonly atMostMs: number; readonly retry: RetryPolicy };
 }
@@ -18,6 +25,17 @@ export interface PublishWorld {
 export interface Publish {
   /** Publishes the feeds that are due, one request at a time. What fails is tried again later. */
   run(signal: AbortSignal): Promise<void>;
+  /** Feeds that wait, as they were at the last look. */
+  waits(): readonly FeedWait[];
+}
+
+/** A feed that waits to be published. Times are epoch milliseconds. */
+export interface FeedWait {
+  readonly feed: string;
+  readonly latestAt: number;
+  /** Why it could not be published, and when that is tried again. */
+  readonly failure: Failure | null;
+  readonly nextTryAt: number | null;
 }
 
 /** A file that is published, but was held when its row was to say so. */
@@ -28,17 +46,18 @@ interface Unwritten {
 }
 
 /** Coalesces: one `POST /feeds/:id/publish` for all files that became ready together (design section 7). */
-export function createPublish({ store, library, runner, clock, timing, events }: PublishWorld): Publish {
+export function createPublish(world: PublishWorld): Publish {
+  const { store, library, runner, clock, timing, events } = world;
   const backoffs = createBackoffs(clock, () => timing().retry);
+  const failures = new Map<string, Failure>();
   let unwritten: readonly Unwritten[] = [];
+  let waits: readonly FeedWait[] = [];
 
   const write = async (published: readonly Unwritten[]): Promise<void> => {
-    const busy: Unwritten[] = [];
-    for (const one of published) {
-      const { id, feed, at } = one;
-      if ((await runner.apply(id, { type: 'PUBLISHED', feed, at })) === 'busy') busy.push(one);
-    }
-    unwritten = busy;
+    const applied = await sideBySide(published, ({ id, feed, at }) =>
+      runner.apply(id, { type: 'PUBLISHED', feed, at }),
+    );
+    unwritten = published.filter((_, n) => applied[n] === 'busy');
   };
 
   const publish = async ({ feed, ids }: FeedBatch, signal: AbortSignal): Promise<void> => {
@@ -46,6 +65,7 @@ export function createPublish({ store, library, runner, clock, timing, events }:
     const answer = await library.publish(feed, signal);
     if (answer.ok) {
       backoffs.forget(feed);
+      failures.delete(feed);
       const at = clock.now();
       await write([...unwritten, ...ids.map((id) => ({ id, feed, at }))]);
       events.emit({ type: 'feed', feed, files: ids.length, failure: null });
@@ -53,27 +73,60 @@ export function createPublish({ store, library, runner, clock, timing, events }:
     }
     if (signal.aborted) return;
     const failure = describe(feed, answer.failure);
+    failures.set(feed, failure);
     if (!backoffs.retryAfter(feed, failure)) {
-      for (const id of ids)
-        await runner.apply(id, { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } });
+      failures.delete(feed);
+      const refused = { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } } as const;
+      await sideBySide(ids, (id) => runner.apply(id, refused));
     }
     events.emit({ type: 'feed', feed, files: ids.length, failure });
   };
 
+  const atMost = async (feeds: number): Promise<number> =>
+    publishAtMostMs(timing().atMostMs, world.room(), { ...(await world.wanted()), publishes: feeds });
+
   const isUnwritten = (id: string, feed: string): boolean =>
     unwritten.some((one) => one.id === id && one.feed === feed);
+
+  const waitOf = ({ feed, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => {
+    const nextTryAt = backoffs.nextTryAt(feed);
+    return {
+      feed,
+      latestAt: firstReadyAt + atMostMs,
+      failure: failures.get(feed) ?? null,
+      nextTryAt: nextTryAt === null ? null : nextTryAt - clock.elapsed() + clock.now(),
+    };
+  };
 
   return {
     run: async (signal) => {
       await write(unwritten);
-      for (const batch of await store.waiting()) {
+      const batches = await store.waiting();
+      const now = { ...timing(), atMostMs: batches.length === 0 ? 0 : await atMost(batches.length) };
+      waits = batches.map((batch) => waitOf(batch, now.atMostMs));
+      for (const batch of batches) {
         const ids = batch.ids.filter((id) => !isUnwritten(id, batch.feed));
         if (signal.aborted || ids.length === 0 || backoffs.isBackingOff(batch.feed)) continue;
-        if (!isDue(batch, clock.now(), await store.isExpecting(batch.feed), timing())) continue;
+        if (!isDue(batch, clock.now(), await store.isExpecting(batch.feed), now)) continue;
         await publish({ ...batch, ids }, signal);
+        waits = waits.map((wait) => (wait.feed === batch.feed ? waitOf(batch, now.atMostMs) : wait));
       }
     },
+    waits: () => waits,
   };
+}
+
+/** The longest that a short budget makes a ready video wait for others. */
+const longestMs = 30 * 60_000;
+
+/**
+ * Pure: how long the first ready file of a feed waits for others at most. Where more records are wanted than the hour has requests, each
+ * publish is a video less: then all feeds share half of what is kept for finishing.
+ */
+export function publishAtMostMs(atMostMs: number, room: RequestRoom, wanted: Wanted): number {
+  if (freeRequests(room.left, room.limit, wanted) > keptRequests(room.limit)) return atMostMs;
+  const perHour = Math.max(1, keptRequests(room.limit) / 2);
+  return Math.max(atMostMs, Math.min(longestMs, (Math.max(1, wanted.publishes) * 3_600_000) / perHour));
 }
 
 /**

@@ -10,6 +10,8 @@ export interface Retries {
   run(): Promise<void>;
   /** The service, or an upload host, is back: the next round releases what waited for it. */
   serviceBack(): void;
+  /** A file waits until then (epoch milliseconds). */
+  waits(notBefore: number): void;
   /** A watched folder can be trusted again: the next round releases what waited for it. */
   folderBack(folder: string): void;
 }
@@ -21,6 +23,8 @@ export interface RetriesWorld {
   release(id: string): Promise<void>;
   /** As it now is: a reload may change it. */
   retry(): RetryPolicy;
+  /** There is something to release from then on, by the monotonic clock. */
+  ringAt(at: number): void;
 }
 
 /** Released in one round; the others follow in the next. */
@@ -30,9 +34,11 @@ const mostRows = 10_000;
 /** A clock that was set back by less makes no deadline wait noticeably longer. */
 const toleratedMs = 1_000;
 
-export function createRetries({ store, clock, release, retry }: RetriesWorld): Retries {
+export function createRetries({ store, clock, release, retry, ringAt }: RetriesWorld): Retries {
   const foldersBack = new Set<string>();
   let clockOffset = Infinity;
+  /** The first deadline, epoch milliseconds: by it the next one is looked up. At a start it is not known. */
+  let nextAt = 0;
   /** At a start too: a restart is how a new key comes in when it is a credential of systemd, and nobody waits five minutes for it. */
   let isServiceBack = true;
 
@@ -67,14 +73,29 @@ export function createRetries({ store, clock, release, retry }: RetriesWorld): R
     for (const folder of back) foldersBack.delete(folder);
   };
 
+  const releaseDue = async (now: number): Promise<void> => {
+    for (const { id } of await store.due('retrying', now, mostAtOnce)) await release(id);
+    if (nextAt > now) return;
+    const [next] = await store.due('retrying', Number.MAX_SAFE_INTEGER, 1);
+    nextAt = Infinity;
+    if (next?.notBefore != null) waits(next.notBefore);
+  };
+
+  const waits = (notBefore: number): void => {
+    if (notBefore >= nextAt) return;
+    nextAt = notBefore;
+    ringAt(clock.elapsed() + Math.max(0, notBefore - clock.now()));
+  };
+
   return {
     run: async () => {
       const now = clock.now();
       await releaseForService();
       await releaseTooFar(now);
-      for (const { id } of await store.due('retrying', now, mostAtOnce)) await release(id);
+      await releaseDue(now);
       await releaseFolders();
     },
+    waits,
     serviceBack: () => {
       isServiceBack = true;
     },

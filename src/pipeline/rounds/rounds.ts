@@ -3,6 +3,7 @@ import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
 import type {
   AmendStore,
+  Budget,
   Clock,
   FileStore,
   LeftoverStore,
@@ -22,10 +23,13 @@ import { createGiveBack } from './give-back.ts';
 import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
+import type { FeedWait } from './publish.ts';
+import type { Wanted } from '../request-shares.ts';
 import { createPutAway } from './put-away.ts';
 import { createRetention } from './retention.ts';
 import type { RetentionWorld } from './retention.ts';
 import { createSweep } from './sweep.ts';
+import type { PollTrouble } from './sweep.ts';
 import type { Logger } from '../../log/logger.ts';
 
 /** How the rounds are paced. Times are milliseconds. */
@@ -33,7 +37,6 @@ export interface RoundSettings {
   readonly retry: RetryPolicy;
   readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
   readonly publish: { readonly quietMs: number; readonly atMostMs: number };
-  readonly requestsPerHour: number;
   /** Folders whose rule deletes local files, now or later. */
   readonly deletesIn: readonly string[];
 }
@@ -49,8 +52,11 @@ export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'> {
   readonly events: Events;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly budget: Pick<Budget, 'room'>;
   /** As they now are: a reload may change them. */
   settings(): RoundSettings;
+  /** Files that are sent in an hour at the present speed; null: not known. */
+  filesPerHour(): number | null;
   /** The service could not be asked. @returns the failure as it counts: `offline` when it answers nothing else either */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
   /** A round broke. */
@@ -76,7 +82,9 @@ export interface Rounds {
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
   /** Why it takes long to hear of a video, or null. */
-  pollTrouble(): string | null;
+  pollTrouble(): PollTrouble | null;
+  /** Feeds that wait to be published. */
+  feedsWaiting(): readonly FeedWait[];
   /** How long the service usually processes a video, in milliseconds; null until it is known. */
   processingMs(): number | null;
   /** Resolves when none runs any more. */
@@ -90,11 +98,18 @@ export function createRounds(world: RoundsWorld): Rounds {
   const { clock, settings, wake } = world;
   const retry = (): RetryPolicy => settings().retry;
   const jobs = createJobs(clock, world.broke);
-  const sweep = createSweep(world);
+  const room = () => world.budget.room();
+  const wanted = async (): Promise<Wanted> => ({
+    creates: Math.min(await world.store.count('queued'), mostCreates(world.filesPerHour())),
+    publishes: publish.waits().length,
+  });
   const publish = createPublish({
     ...world,
     timing: () => ({ ...settings().publish, retry: retry() }),
+    room,
+    wanted,
   });
+  const sweep = createSweep({ ...world, room, wanted });
   const putAway = createPutAway({ ...world, retry });
   const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
   const giveBack = createGiveBack(world);
@@ -125,10 +140,16 @@ export function createRounds(world: RoundsWorld): Rounds {
     },
     ring: sweep.ring,
     pollTrouble: sweep.trouble,
+    feedsWaiting: publish.waits,
     processingMs: sweep.usualMs,
     putAwayAgain: putAway.again,
     isPutAwayUpToDate: () => putAway.isUpToDate() && retention.isUpToDate(),
     start: jobs.start,
     finished: jobs.finished,
   };
+}
+
+/** Records are created a little ahead of the uploads, and the next files may be smaller. */
+function mostCreates(filesPerHour: number | null): number {
+  return filesPerHour === null ? Infinity : 20 + 2 * filesPerHour;
 }

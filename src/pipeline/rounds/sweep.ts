@@ -1,3 +1,4 @@
+import type { RequestRoom } from '../estimate.ts';
 import { createAges } from './ages.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Facts } from '../file/facts.ts';
@@ -5,8 +6,12 @@ import { isCounted } from '../file/backoff.ts';
 import { deletedOnService } from '../file/reasons.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
+import type { Wanted } from '../request-shares.ts';
 import type { Runner } from '../steps/runner.ts';
-import { nextSweepMs, sweep, tooEarlyMs } from './sweep-requests.ts';
+import { sideBySide } from './side-by-side.ts';
+import { pollPace, tooEarlyMs } from './poll-pace.ts';
+import type { PollPace } from './poll-pace.ts';
+import { createSweepRequests } from './sweep-requests.ts';
 import type { SweepResult } from './sweep-requests.ts';
 import type { Logger } from '../../log/logger.ts';
 
@@ -17,10 +22,11 @@ export interface SweepWorld {
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  settings(): {
-    readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number };
-    readonly requestsPerHour: number;
-  };
+  settings(): { readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number } };
+  /** Requests that may leave. */
+  room(): RequestRoom;
+  /** What else needs requests of this hour. */
+  wanted(): Promise<Wanted>;
   /** The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else either */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
@@ -31,13 +37,21 @@ const mostSwept = 10_000;
 /** Between two sweeps that somebody rang for. */
 const rungMs = 1_000;
 
+/** What the pace depends on changes all the time: while a sweep waits, it is worked out anew so often. */
+const lookEveryMs = 1_000;
+
+/** Why it takes longer than `poll.interval` to hear of a video. */
+export type PollTrouble =
+  | { readonly kind: 'no list'; readonly failure: Failure }
+  /** The budget is short. `nextAt`: when it asks again, epoch milliseconds. */
+  | { readonly kind: 'budget'; readonly nextAt: number; readonly left: number; readonly limit: number };
+
 export interface Sweep {
   /** Asks if it is time to. */
   run(signal: AbortSignal): Promise<void>;
   /** Somebody says that videos have changed: it is time to ask, though at most once a second. */
   ring(): void;
-  /** Why it takes long to hear of a video, or null. */
-  trouble(): string | null;
+  trouble(): PollTrouble | null;
   /** How long processing usually takes, in milliseconds; null until it is known. */
   usualMs(): number | null;
 }
@@ -49,12 +63,15 @@ export interface Sweep {
  */
 export function createSweep(world: SweepWorld): Sweep {
   const { store, library, clock, logger, receipts, runner, settings, failed } = world;
+  const requests = createSweepRequests(library);
   const bell = createDoorbell(clock);
   // After a restart a file gets at least half of its time again: the clock may have been set meanwhile.
   const ages = createAges(clock, () => settings().poll.giveUpAfterMs / 2);
-  const used: number[] = [];
-  const turns: string[] = [];
-  let notBefore = 0;
+  let lookAt = -Infinity;
+  let lastAt = -Infinity;
+  let spent = 1;
+  /** By the monotonic clock; null unless the budget makes it late. */
+  let lateUntil: number | null = null;
   let listFailure: Failure | null = null;
   let usualMs: number | null = null;
 
@@ -74,40 +91,56 @@ export function createSweep(world: SweepWorld): Sweep {
     } else if (isAsked && waitedMs > settings().poll.giveUpAfterMs) await runner.apply(facts.id, { type: 'GIVE_UP' });
   };
 
-  const pace = ({ requests, listFailure: isWithoutList }: SweepResult): void => {
-    const now = clock.elapsed();
-    for (let n = 0; n < requests; n += 1) used.push(now);
-    while (used.length > 0 && (used[0] ?? 0) < now - 3_600_000) used.shift();
-    const { poll, requestsPerHour } = settings();
-    const usedInHour = used.length;
-    const spent = { pages: requests, usedInHour, requestsPerHour };
-    const cause = isWithoutList === null ? 'byItself' : 'byId';
-    notBefore = now + nextSweepMs({ ...spent, intervalMs: poll.intervalMs, cause });
-    bell.rest(nextSweepMs({ ...spent, intervalMs: rungMs, cause: 'rung' }));
+  const paceOf = async (cause: 'byItself' | 'rung'): Promise<PollPace> => {
+    const intervalMs = cause === 'rung' ? rungMs : settings().poll.intervalMs;
+    return pollPace({ room: world.room(), wanted: await world.wanted(), intervalMs, spent, cause });
   };
 
-  const isTime = (processing: readonly Facts[]): boolean => {
-    const inProcessingMs = processing.map(ages.of);
-    if (bell.isRinging() && bell.isAbout(Math.min(...inProcessingMs))) return true;
-    if (clock.elapsed() < notBefore) return false;
-    const earlyMs = tooEarlyMs(Math.max(...inProcessingMs), usualMs);
-    if (earlyMs > 0) notBefore = clock.elapsed() + Math.min(earlyMs, settings().poll.intervalMs);
-    return earlyMs <= 0;
+  /** By the monotonic clock. Where the budget is short, even the first question waits its time. */
+  const dueAt = (oldest: Facts, { everyMs, isFree }: PollPace): number => {
+    if (isFree) return lastAt + everyMs;
+    const oldestMs = ages.of(oldest);
+    const begunAt = clock.elapsed() - oldestMs;
+    return Math.max(lastAt + everyMs, begunAt + everyMs, clock.elapsed() + tooEarlyMs(oldestMs, usualMs));
+  };
+
+  const isRung = (processing: readonly Facts[]): boolean =>
+    bell.isRinging() && bell.isAbout(Math.min(...processing.map(ages.of)));
+
+  /** How much may be asked now; null when it is not time to. */
+  const allowance = async (): Promise<PollPace | null> => {
+    const [oldest] = await store.due('processing', clock.now(), 1);
+    if (oldest === undefined) {
+      lateUntil = null;
+      return null;
+    }
+    const pace = await paceOf('byItself');
+    const at = dueAt(oldest, pace);
+    const now = clock.elapsed();
+    lookAt = Math.min(at, now + lookEveryMs);
+    const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;
+    lateUntil = isLate ? at : null;
+    return at <= now ? pace : null;
   };
 
   const sweepIfTime = async (signal: AbortSignal): Promise<void> => {
-    if (clock.elapsed() < notBefore && !bell.isRinging()) return;
+    if (clock.elapsed() < lookAt && !bell.isRinging()) return;
+    const due = await allowance();
+    if (due === null && !bell.isRinging()) return;
     const processing = await store.due('processing', clock.now(), mostSwept);
-    if (processing.length === 0 || !isTime(processing)) return;
+    if (processing.length === 0 || (due === null && !isRung(processing))) return;
     bell.answer();
     ages.keepOnly(processing);
-    const result = await sweep(processing, library, signal, turns);
+    const result = await requests.ask(processing, signal, due ?? (await paceOf('rung')));
     if (signal.aborted) return;
     // Before the answers are handed on: should that break, the next sweep still waits its time.
-    pace(result);
+    lastAt = clock.elapsed();
+    spent = result.requests - result.reasons;
+    await allowance();
+    bell.rest((await paceOf('rung')).everyMs);
     noteList(result);
     const verdict = await judge(result, signal);
-    for (const facts of processing) await hand(facts, result, verdict);
+    await sideBySide(processing, (facts) => hand(facts, result, verdict));
   };
 
   /** Said when it begins and when it ends, not with every sweep. */
@@ -132,10 +165,12 @@ export function createSweep(world: SweepWorld): Sweep {
     return { isAway: !areGone, areGone };
   };
 
-  const trouble = (): string | null =>
-    listFailure === null
-      ? null
-      : `the service does not list videos (${listFailure.message}): dropcast asks for each one by its id, which takes longer`;
+  const trouble = (): PollTrouble | null => {
+    if (listFailure !== null) return { kind: 'no list', failure: listFailure };
+    if (lateUntil === null) return null;
+    const { left, limit } = world.room();
+    return { kind: 'budget', nextAt: lateUntil - clock.elapsed() + clock.now(), left, limit };
+  };
 
   return { run: sweepIfTime, ring: bell.ring, trouble, usualMs: () => usualMs };
 }

@@ -14,7 +14,7 @@ import type { UnconfirmedCreates } from './unconfirmed-creates.ts';
 export interface CreateWorld extends TwinWorld {
   readonly host: VideoHost;
   readonly local: LocalFiles;
-  readonly budget: Budget;
+  readonly budget: Pick<Budget, 'take'>;
   readonly receipts: Receipts;
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;

@@ -1,95 +1,185 @@
 import PQueue from 'p-queue';
-import type { Facts } from '../file/facts.ts';
-import type { Clock, FileStore } from '../file/ports.ts';
+import type { QueueStore } from '../file/ports.ts';
+import type { Queued } from '../file/queue.ts';
 import type { Runner } from './runner.ts';
+import { whyNoSlot, whyNotAhead } from './slots.ts';
+import type { Limits, NoSlot } from './slots.ts';
+import { createTurns } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 /** Create requests at the same time: they are short, and the service's budget is the limit, not they. */
 const createConcurrency = 2;
 
+/** So many of the last starts tell whose turn it is after a restart: enough for a few rounds through all priorities and folders. */
+export const startsRemembered = 1_000;
+
 export interface Lanes {
-  /** Fills free slots from the ledger; never holds more than twice the concurrency in memory. */
+  /** Fills free slots from the ledger; holds nothing in memory but what runs. */
   pump(): Promise<void>;
+  /** Why a file that is `queued`, or waits for its upload, cannot be taken up beside those that are; null: it is not its turn yet. */
+  whyNot(state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null;
   /** Takes nothing more. */
   close(): void;
   /** Resolves when what is running has ended. */
   drained(): Promise<void>;
   size(): number;
-  setConcurrency(uploads: number): void;
+  change(limits: Limits): void;
+}
+
+export interface LanesWorld {
+  readonly store: QueueStore;
+  readonly runner: Pick<Runner, 'run'>;
+  /** Whether further records may be created at present. */
+  readonly mayCreate: () => Promise<boolean>;
+  /** Whether a file could be sent now, and whether it may begin: its upload host may be away. */
+  readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
+  /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
+  readonly onEnd: (id: string, wasOurs: boolean) => void;
 }
 
 /**
- * Two lanes of p-queue, apart so that a create that waits for the budget holds no upload slot. The order is the ledger's;
- * the queues hold only what will run next, so a restart loses nothing.
+ * Two lanes of p-queue, apart so that a create that waits for the budget holds no upload slot. Whose turn it is says the ledger, so a
+ * restart loses nothing.
  */
-export function createLanes(options: {
-  readonly store: FileStore;
-  readonly runner: Runner;
-  readonly clock: Clock;
-  readonly uploads: number;
-  /** Whether further records may be created at present. */
-  readonly mayCreate: () => Promise<boolean>;
-  /** Whether a file may be sent now: its upload host may be away. */
-  readonly mayUpload: (facts: Facts) => boolean;
-  /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
-  readonly onEnd: (id: string, wasOurs: boolean) => void;
-}): Lanes {
-  const { store, runner, clock, mayCreate, mayUpload, onEnd } = options;
-  const create = new PQueue({ concurrency: createConcurrency });
-  const upload = new PQueue({ concurrency: options.uploads });
-  const inLane = new Set<string>();
-  let isClosed = false;
+export function createLanes(world: LanesWorld, limits: Limits): Lanes {
+  return new TwoLanes(world, limits);
+}
 
-  const fill = async (lane: PQueue, state: 'queued' | 'awaiting upload', most: number): Promise<void> => {
-    const free = Math.min(most, 2 * lane.concurrency - lane.size - lane.pending);
-    if (free <= 0) return;
-    const mayRun = (facts: Facts): boolean => !inLane.has(facts.id) && (lane === create || mayUpload(facts));
-    let left = free;
-    // Behind files that wait for an upload host there may be others.
-    for (let limit = free + inLane.size, isAll = false; left > 0 && !isAll; limit *= 4) {
-      const rows = await store.due(state, clock.now(), limit);
-      isAll = rows.length < limit;
-      for (const facts of rows) {
-        if (isClosed || left === 0) return;
-        if (!mayRun(facts)) continue;
-        left -= 1;
-        start(lane, facts);
-      }
+class TwoLanes implements Lanes {
+  readonly #world: LanesWorld;
+  readonly #create = new Lane(createConcurrency);
+  readonly #upload: Lane;
+  #limits: Limits;
+  /** What had a record at the last look. */
+  #ahead: readonly Queued[] = [];
+  #isClosed = false;
+
+  constructor(world: LanesWorld, limits: Limits) {
+    this.#world = world;
+    this.#limits = limits;
+    this.#upload = new Lane(limits.uploads);
+  }
+
+  async pump(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.#begin();
+    const { uploadHosts, mayCreate } = this.#world;
+    // The step that created a record may have a last line to write.
+    const awaiting = (await this.#awaitingUpload()).filter(({ id }) => !this.#create.has(id));
+    this.#fill(this.#upload, awaiting, (file) => uploadHosts.isOpen(file) && this.#whyNotSent(file) === null);
+    this.#ahead = this.#countedAhead(awaiting);
+    if (this.#create.free() === 0 || !(await mayCreate())) return;
+    const queued = await this.#world.store.heads('queued', this.#create.free(), this.#create.ids());
+    this.#fill(this.#create, queued, (file) => this.#whyNotCreated(file) === null);
+  }
+
+  whyNot(state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null {
+    return state === 'queued' ? this.#whyNotCreated(file) : this.#whyNotSent(file);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async drained(): Promise<void> {
+    await Promise.all([this.#create.drained(), this.#upload.drained()]);
+  }
+
+  size(): number {
+    return this.#create.running().length + this.#upload.running().length;
+  }
+
+  change(limits: Limits): void {
+    this.#limits = limits;
+    this.#upload.setConcurrency(limits.uploads);
+  }
+
+  /** The turns go on where they were before the start. */
+  async #begin(): Promise<void> {
+    if (this.#create.turns !== null) return;
+    const starts = await this.#world.store.lastStarts(startsRemembered);
+    this.#create.turns ??= createTurns(starts);
+    this.#upload.turns ??= createTurns(starts);
+  }
+
+  /** Behind files that wait for an upload host there may be others. */
+  async #awaitingUpload(): Promise<readonly Queued[]> {
+    const { store, uploadHosts } = this.#world;
+    for (let each = 4 * this.#limits.uploads; ; each *= 4) {
+      const files = await store.heads('awaiting upload', each, []);
+      if (files.length < each || files.some((file) => uploadHosts.isOpen(file))) return files;
     }
-  };
+  }
 
-  const start = (lane: PQueue, facts: Facts): void => {
-    const { id } = facts;
-    inLane.add(id);
+  /** Those that wait for a host that is away count twice at most as slots: the others need not wait for that host, too. */
+  #countedAhead(awaiting: readonly Queued[]): readonly Queued[] {
+    const isAway = (file: Queued): boolean => !this.#world.uploadHosts.isOpen(file) && !this.#upload.has(file.id);
+    const away = awaiting.filter(isAway);
+    return [...awaiting.filter((file) => !isAway(file)), ...away.slice(2 * this.#limits.uploads)];
+  }
+
+  #whyNotSent(file: Queued): NoSlot | null {
+    return whyNoSlot(file, this.#upload.running(), this.#limits);
+  }
+
+  #whyNotCreated(file: Queued): NoSlot | null {
+    return whyNotAhead(file, [...this.#ahead, ...this.#create.running()], this.#limits);
+  }
+
+  #fill(lane: Lane, files: readonly Queued[], mayStart: (file: Queued) => boolean): void {
+    while (!this.#isClosed && lane.free() > 0) {
+      const next = lane.turns?.next(files.filter((file) => !lane.has(file.id) && mayStart(file)));
+      if (next === null || next === undefined) return;
+      this.#start(lane, next);
+    }
+  }
+
+  #start(lane: Lane, file: Queued): void {
+    const { runner, uploadHosts, onEnd } = this.#world;
     void lane
-      // Asked again: its upload host may have gone away while it waited for a slot.
-      .add(() => (lane === create || mayUpload(facts) ? runner.run(id) : true))
-      .catch(() => false) // `run` never rejects; a cleared queue does
-      .then((wasOurs) => {
-        inLane.delete(id);
-        onEnd(id, wasOurs);
-      });
-  };
+      .run(file, () => (lane === this.#create || uploadHosts.admit(file) ? runner.run(file.id) : Promise.resolve(true)))
+      .then((wasOurs) => onEnd(file.id, wasOurs));
+  }
+}
 
-  return {
-    pump: async () => {
-      if (isClosed) return;
-      await fill(upload, 'awaiting upload', Infinity);
-      if (!(await mayCreate())) return;
-      // Upload addresses expire, and a record without bytes is litter: create runs only a little ahead.
-      const ahead = (await store.count('awaiting upload')) + create.size + create.pending;
-      await fill(create, 'queued', 2 * upload.concurrency - ahead);
-    },
-    close: () => {
-      isClosed = true;
-      create.clear();
-      upload.clear();
-    },
-    drained: async () => {
-      await Promise.all([create.onIdle(), upload.onIdle()]);
-    },
-    size: () => create.size + create.pending + upload.size + upload.pending,
-    setConcurrency: (uploads) => {
-      upload.concurrency = uploads;
-    },
-  };
+/** What runs at the same time. */
+class Lane {
+  turns: Turns | null = null;
+  readonly #queue: PQueue;
+  readonly #running = new Map<string, Queued>();
+
+  constructor(concurrency: number) {
+    this.#queue = new PQueue({ concurrency });
+  }
+
+  free(): number {
+    return Math.max(0, this.#queue.concurrency - this.#running.size);
+  }
+
+  has(id: string): boolean {
+    return this.#running.has(id);
+  }
+
+  ids(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  running(): readonly Queued[] {
+    return [...this.#running.values()];
+  }
+
+  /** `run` of the runner never rejects. */
+  async run(file: Queued, task: () => Promise<boolean>): Promise<boolean> {
+    this.turns?.started(file);
+    this.#running.set(file.id, file);
+    return this.#queue.add(task).finally(() => this.#running.delete(file.id));
+  }
+
+  setConcurrency(concurrency: number): void {
+    this.#queue.concurrency = concurrency;
+  }
+
+  async drained(): Promise<void> {
+    await this.#queue.onIdle();
+  }
 }

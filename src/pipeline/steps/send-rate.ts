@@ -1,43 +1,43 @@
 import type { Clock } from '../file/ports.ts';
 
-/** How fast all uploads together are, while at least one is under way. */
+/** How fast something goes on while at least one upload is under way. */
 export interface SendRate {
   began(): void;
-  sent(bytes: number): void;
+  add(amount: number): void;
   /** No upload is under way any more. */
   paused(): void;
-  /** Bytes per second; null until something was measured. */
+  /** Per second; null until something was measured. */
   perSecond(): number | null;
 }
 
-/** Bytes come in bursts: what is shorter says nothing. */
-const spanMs = 5_000;
-
 /** Less than a span is better than nothing, but not much less. */
-const leastMs = 500;
+const leastShare = 0.1;
 
-/** The newest span counts for this share, so that a change of the line shows within half a minute. */
+/** The newest span counts for this share, so that a change shows within a few of them. */
 const newest = 0.4;
 
-export function createSendRate(clock: Clock): SendRate {
-  let bytes = 0;
+/** @param spanMs what is shorter says nothing: bytes and files come in bursts */
+export function createSendRate(clock: Clock, spanMs: number): SendRate {
+  let amount = 0;
   let activeMs = 0;
   let since: number | null = null;
   let rate: number | null = null;
 
   const passed = (): number => {
     const now = clock.elapsed();
-    if (since !== null) activeMs += now - since;
-    if (since !== null) since = now;
+    if (since !== null) {
+      activeMs += now - since;
+      since = now;
+    }
     return activeMs;
   };
 
-  const measured = (): number => (1_000 * bytes) / activeMs;
+  const measured = (): number => (1_000 * amount) / activeMs;
 
   const close = (): void => {
     if (passed() < spanMs) return;
     rate = rate === null ? measured() : (1 - newest) * rate + newest * measured();
-    bytes = 0;
+    amount = 0;
     activeMs = 0;
   };
 
@@ -45,8 +45,8 @@ export function createSendRate(clock: Clock): SendRate {
     began: () => {
       since ??= clock.elapsed();
     },
-    sent: (more) => {
-      bytes += more;
+    add: (more) => {
+      amount += more;
       close();
     },
     paused: () => {
@@ -55,7 +55,7 @@ export function createSendRate(clock: Clock): SendRate {
     },
     perSecond: () => {
       close();
-      return rate ?? (passed() >= leastMs && bytes > 0 ? measured() : null);
+      return rate ?? (passed() >= leastShare * spanMs && amount > 0 ? measured() : null);
     },
   };
 }

@@ -10,7 +10,7 @@ export interface StepsWorld {
   readonly store: Pick<FileStore, 'twins'>;
   readonly host: VideoHost;
   readonly local: LocalFiles;
-  readonly budget: Budget;
+  readonly budget: Pick<Budget, 'take'>;
   readonly receipts: Receipts;
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;
@@ -31,7 +31,7 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
     local: { ...world.local, hash: rememberingHashes(world.local.hash) },
     budget: {
       take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
-    } satisfies Budget,
+    } satisfies Pick<Budget, 'take'>,
   };
   const upload = { ...world, onProgress: world.uploads.progressed };
   return {

@@ -17,23 +17,30 @@ export interface Uploads {
   list(): readonly LiveUpload[];
   /** Of all together, while any is under way; null until it was measured. */
   bytesPerSecond(): number | null;
+  /** Uploads that end in an hour at the present speed; null until it was measured. */
+  filesPerHour(): number | null;
 }
 
 export function createUploads(clock: Clock): Uploads {
   const live = new Map<string, LiveUpload>();
-  const rate = createSendRate(clock);
+  const bytes = createSendRate(clock, 5_000);
+  const files = createSendRate(clock, 60_000);
   return {
     progressed: ({ id }, sentBytes) => {
       const before = live.get(id);
-      rate.began();
-      rate.sent(Math.max(0, sentBytes - (before?.sentBytes ?? 0)));
+      for (const rate of [bytes, files]) rate.began();
+      bytes.add(Math.max(0, sentBytes - (before?.sentBytes ?? 0)));
       live.set(id, { id, sentBytes, startedAt: before?.startedAt ?? clock.elapsed() });
     },
     ended: (id) => {
-      live.delete(id);
-      if (live.size === 0) rate.paused();
+      if (live.delete(id)) files.add(1);
+      if (live.size === 0) for (const rate of [bytes, files]) rate.paused();
     },
     list: () => [...live.values()],
-    bytesPerSecond: rate.perSecond,
+    bytesPerSecond: bytes.perSecond,
+    filesPerHour: () => {
+      const perSecond = files.perSecond();
+      return perSecond === null ? null : perSecond * 3_600;
+    },
   };
 }

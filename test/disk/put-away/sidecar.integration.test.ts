@@ -20,21 +20,27 @@ const move: AfterReady = { kind: 'move', to: 'done' };
 interface Pair {
   readonly afterReady?: AfterReady;
   readonly sidecar?: string;
+  readonly proofs?: readonly string[];
   readonly isUsed?: boolean;
 }
 
-async function videoWithSidecar({ afterReady = move, sidecar = 'clip.yaml', isUsed = false }: Pair = {}) {
+async function videoWithSidecar({ afterReady = move, sidecar = 'clip.yaml', proofs = [], isUsed = false }: Pair = {}) {
   const scratch = await scratchDirectory();
   mkdirSync(scratch.file('done'));
   writeFileSync(scratch.file('clip.mp4'), 'sent');
   writeFileSync(scratch.file(sidecar), 'title: Mine');
+  for (const proof of proofs) writeFileSync(scratch.file(proof), '');
   const facts = someFacts({
     folder: scratch.path,
     path: 'clip.mp4',
     version: versionOf(lstatSync(scratch.file('clip.mp4'), { bigint: true })),
     sha256: hashOf('sent'),
     afterReady,
-    plan: { ...somePlan, sidecar: { path: sidecar, sha256: hashOf('title: Mine') } },
+    plan: {
+      ...somePlan,
+      sidecar: { path: sidecar, sha256: hashOf('title: Mine') },
+      proofs: proofs.map((path) => ({ path, sha256: hashOf('') })),
+    },
   });
   const asked: unknown[] = [];
   const local = createLocalFiles({
@@ -65,6 +71,25 @@ describe('a sidecar goes with its video', () => {
     expect(there.inFolder()).toEqual(['done']);
     expect(there.inDone()).toEqual(['clip (2).mp4', newName, 'clip.mp4'].toSorted());
     expect(there.asked).toEqual([[there.scratch.path, sidecar]]);
+  });
+
+  test.each([
+    ['clip.mp4.done', 'clip (2).mp4.done'],
+    ['clip.done', 'clip (2).done'],
+    ['READY_clip', 'READY_clip (2)'],
+  ])('so does what proved it complete, %s', async (proof, newName) => {
+    await using there = await videoWithSidecar({ proofs: [proof] });
+    writeFileSync(there.scratch.file('done/clip.mp4'), 'older');
+    await there.put();
+    expect(there.inFolder()).toEqual(['done']);
+    expect(there.inDone()).toEqual(['clip (2).mp4', 'clip (2).yaml', newName, 'clip.mp4'].toSorted());
+  });
+
+  test('and what proved it complete, when both are deleted; not what is there instead of it', async () => {
+    await using there = await videoWithSidecar({ afterReady: { kind: 'delete' }, proofs: ['clip.done', 'clip.md5'] });
+    writeFileSync(there.scratch.file('clip.md5'), 'of the next video');
+    await there.put();
+    expect(there.inFolder()).toEqual(['clip.md5', 'done']);
   });
 
   test('away, when it is deleted', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPublish, isDue } from '../../../src/pipeline/rounds/publish.ts';
+import { createPublish, isDue, publishAtMostMs } from '../../../src/pipeline/rounds/publish.ts';
 import type { Applied } from '../../../src/pipeline/steps/runner.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { FileEvent } from '../../../src/pipeline/file/machine.ts';
@@ -7,6 +7,7 @@ import type { Answer } from '../../../src/pipeline/file/ports.ts';
 import { after, recordingEvents } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
 import { failure, ready, someFacts, somePlan, uploaded } from '../some-facts.ts';
+import { someRoom } from '../some-room.ts';
 import { TestClock } from '../test-clock.ts';
 
 const live = new AbortController().signal;
@@ -22,7 +23,11 @@ function open(rows: readonly Facts[]) {
   const store = new MemoryStore(rows);
   const asked: string[] = [];
   const busy = new Set<string>();
-  const world: { answer: () => Promise<Answer<null>> } = { answer: async () => ({ ok: true, value: null }) };
+  const world = {
+    answer: async (): Promise<Answer<null>> => ({ ok: true, value: null }),
+    room: someRoom(),
+    wanted: { creates: 0, publishes: 0 },
+  };
   const policy = { attempts: 3, retryAt: () => 0, now: () => clock.now() };
   const publisher = createPublish({
     store,
@@ -41,9 +46,11 @@ function open(rows: readonly Facts[]) {
     },
     clock,
     events: recordingEvents(),
+    room: () => world.room,
+    wanted: async () => world.wanted,
     timing: () => ({ ...quiet, retry: { attempts: 3, firstMs: 1_000, maxMs: 1_000 } }),
   });
-  return { clock, store, asked, busy, world, run: () => publisher.run(live) };
+  return { clock, store, asked, busy, world, run: () => publisher.run(live), waits: publisher.waits };
 }
 
 describe('a feed is due', () => {
@@ -149,5 +156,64 @@ describe('the publisher', () => {
     clock.advance(10_000);
     await run();
     expect(store.row()).toMatchObject({ end: 'failed', why: expect.stringContaining('feed_news') });
+  });
+});
+
+describe('a feed that waits', () => {
+  test('says when it is published at the latest', async () => {
+    const { run, waits } = open([readyFile(1), someFacts({ ...uploaded, id: 'f_2' })]);
+    expect(waits()).toEqual([]);
+    await run();
+    expect(waits()).toEqual([{ feed: 'feed_news', latestAt: at + 120_000, failure: null, nextTryAt: null }]);
+  });
+
+  test('says why it could not be published, and when it is tried again, until it is', async () => {
+    const { run, waits, clock, world } = open([readyFile(1)]);
+    const { answer } = world;
+    world.answer = async () => ({ ok: false, failure: failure('transient', { status: 500, retryAfterMs: 60_000 }) });
+    clock.advance(10_000);
+    await run();
+    expect(waits()).toMatchObject([{ failure: { status: 500 }, nextTryAt: clock.now() + 60_000 }]);
+    clock.advance(30_000);
+    await run();
+    expect(waits()).toMatchObject([{ failure: { status: 500 }, nextTryAt: clock.now() + 30_000 }]);
+    world.answer = answer;
+    clock.advance(30_000);
+    await run();
+    await run();
+    expect(waits()).toEqual([]);
+  });
+});
+
+describe('where more records are wanted than the hour has requests', () => {
+  const many = { creates: 5_000, publishes: 1 };
+
+  test.each([
+    [someRoom(), { creates: 0, publishes: 1 }, 120_000],
+    [someRoom(), { creates: 900, publishes: 1 }, 120_000],
+    [someRoom(), many, 720_000],
+    [someRoom(), { ...many, publishes: 2 }, 1_440_000],
+    [someRoom(), { ...many, publishes: 20 }, 1_800_000],
+    [someRoom(995), { creates: 0, publishes: 1 }, 720_000],
+    [someRoom(0, 100), { creates: 90, publishes: 1 }, 120_000],
+    [someRoom(0, 100), many, 1_800_000],
+    [someRoom(0, 100_000), { creates: 1_000_000, publishes: 1 }, 120_000],
+  ])('of %j with %j wanted, the first file of a feed waits %i ms at most', (room, wanted, expected) => {
+    expect(publishAtMostMs(120_000, room, wanted)).toBe(expected);
+  });
+
+  test('a feed is published less often, and as ever once nothing more is expected', async () => {
+    const { run, clock, asked, world, store } = open([readyFile(1), someFacts({ ...uploaded, id: 'f_2' })]);
+    world.wanted = many;
+    clock.advance(719_999);
+    await run();
+    expect(asked).toEqual([]);
+    clock.advance(1);
+    await run();
+    expect(asked).toEqual(['feed_news']);
+    await store.save({ ...store.row('f_2'), ...ready, readyAt: clock.now() });
+    clock.advance(10_000);
+    await run();
+    expect(asked).toHaveLength(2);
   });
 });

@@ -2,10 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
 import type { Answer, ListedPage, RemoteVideo, VideoLibrary } from '../../../src/pipeline/file/ports.ts';
-import { nextSweepMs, sweep, tooEarlyMs } from '../../../src/pipeline/rounds/sweep-requests.ts';
+import type { SweepAllowance } from '../../../src/pipeline/rounds/sweep-requests.ts';
+import { createSweepRequests } from '../../../src/pipeline/rounds/sweep-requests.ts';
 import { failure, someFacts, uploaded } from '../some-facts.ts';
 
 const live = new AbortController().signal;
+
+const ask = (library: Pick<VideoLibrary, 'list' | 'get'>, files: readonly Facts[], allowance?: SweepAllowance) =>
+  createSweepRequests(library).ask(files, live, allowance);
 
 /** A library of so many videos, the one with the highest number created last; it notes what it is asked. */
 class Library implements Pick<VideoLibrary, 'list' | 'get'> {
@@ -60,7 +64,7 @@ const range = (from: number, to: number): number[] => Array.from({ length: to - 
 describe('a sweep', () => {
   test('asks for a single video by its id', async () => {
     const library = new Library({ count: 500, order: 'newest first' });
-    const { seen, requests } = await sweep(processing(3), library, live);
+    const { seen, requests } = await ask(library, processing(3));
     expect(library.asked).toEqual(['vid_3']);
     expect([...seen.keys()]).toEqual(['vid_3']);
     expect(requests).toBe(1);
@@ -68,7 +72,7 @@ describe('a sweep', () => {
 
   test('finds the newest on the first page', async () => {
     const library = new Library({ count: 500, order: 'newest first' });
-    const { seen, gone } = await sweep(processing(...range(440, 500)), library, live);
+    const { seen, gone } = await ask(library, processing(...range(440, 500)));
     expect(library.asked).toEqual(['page 1']);
     expect(seen.size).toBe(60);
     expect(gone).toEqual([]);
@@ -76,21 +80,21 @@ describe('a sweep', () => {
 
   test('learns that the oldest come first, and reads from the other end', async () => {
     const library = new Library({ count: 450, order: 'oldest first' });
-    const { seen } = await sweep(processing(...range(300, 450)), library, live);
+    const { seen } = await ask(library, processing(...range(300, 450)));
     expect(library.asked).toEqual(['page 1', 'page 5', 'page 4']);
     expect(seen.size).toBe(150);
   });
 
   test('reads on over a last page that holds none of ours', async () => {
     const library = new Library({ count: 401, order: 'oldest first' });
-    const { seen } = await sweep(processing(...range(350, 400)), library, live);
+    const { seen } = await ask(library, processing(...range(350, 400)));
     expect(library.asked).toEqual(['page 1', 'page 5', 'page 4']);
     expect(seen.size).toBe(50);
   });
 
   test('stops at a page without any of ours behind one with ours, and asks for the rest by id', async () => {
     const library = new Library({ count: 1_000, order: 'newest first' });
-    const { seen, requests } = await sweep(processing(999, 998, 997, 3, ...range(700, 790)), library, live);
+    const { seen, requests } = await ask(library, processing(999, 998, 997, 3, ...range(700, 790)));
     expect(library.asked.slice(0, 2)).toEqual(['page 1', 'page 2']);
     expect(library.asked.slice(2)).toHaveLength(5);
     expect(seen.has('vid_3')).toBe(true);
@@ -99,7 +103,7 @@ describe('a sweep', () => {
 
   test('goes by the size of the pages that the service gives', async () => {
     const library = new Library({ count: 450, order: 'oldest first', perPage: 50 });
-    const { seen } = await sweep(processing(...range(380, 450)), library, live);
+    const { seen } = await ask(library, processing(...range(380, 450)));
     expect(library.asked).toEqual(['page 1', 'page 9', 'page 8']);
     expect(seen.size).toBe(70);
   });
@@ -110,36 +114,36 @@ describe('a sweep', () => {
     library.list = () => Promise.resolve({ ok: true, value: { videos: failed, perPage: 100, total: 100 } });
     library.get = (id) =>
       Promise.resolve({ ok: true, value: { id, status: 'failed', message: `${id} has no picture` } });
-    const few = await sweep(processing(1, 2), library, live);
+    const few = await ask(library, processing(1, 2));
     expect([...few.seen.values()].map(({ message }) => message)).toEqual([
       'vid_2 has no picture',
       'vid_1 has no picture',
     ]);
     expect(few.requests).toBe(3);
-    const all = await sweep(processing(...range(0, 100)), library, live);
-    expect([all.seen.size, all.requests]).toEqual([100, 21]);
+    const all = await ask(library, processing(...range(0, 100)), { pages: Infinity, singles: 20 });
+    expect([all.seen.size, all.requests, all.reasons]).toEqual([100, 21, 20]);
     library.get = () => Promise.resolve({ ok: false, failure: failure('gone') });
-    expect((await sweep(processing(1, 2), library, live)).seen.get('vid_1')).toMatchObject({ status: 'failed' });
+    expect((await ask(library, processing(1, 2))).seen.get('vid_1')).toMatchObject({ status: 'failed' });
     library.get = () => Promise.resolve({ ok: false, failure: failure('transient') });
-    expect((await sweep(processing(1, 2), library, live)).failure).toMatchObject({ kind: 'transient' });
+    expect((await ask(library, processing(1, 2))).failure).toMatchObject({ kind: 'transient' });
   });
 
   test('does without a total', async () => {
     const library = new Library({ count: 250, order: 'newest first', total: false });
-    const { seen } = await sweep(processing(...range(100, 250)), library, live);
+    const { seen } = await ask(library, processing(...range(100, 250)));
     expect(library.asked).toEqual(['page 1', 'page 2']);
     expect(seen.size).toBe(150);
   });
 
   test('reads few pages for few videos that no page shows', async () => {
     const library = new Library({ count: 1_000, order: 'newest first', hidden: ['vid_7', 'vid_8'] });
-    await sweep(processing(7, 8), library, live);
+    await ask(library, processing(7, 8));
     expect(library.asked).toEqual(['page 1', 'page 2', 'page 3', 'vid_7', 'vid_8']);
   });
 
   test('treats a video as deleted only after asking for it by id', async () => {
     const library = new Library({ count: 50, order: 'newest first', hidden: ['vid_7'] });
-    const { seen, gone } = await sweep(processing(6, 7), library, live);
+    const { seen, gone } = await ask(library, processing(6, 7));
     expect(library.asked).toEqual(['page 1', 'vid_7']);
     expect([[...seen.keys()], gone]).toEqual([['vid_6'], ['vid_7']]);
   });
@@ -148,9 +152,9 @@ describe('a sweep', () => {
     const library = new Library({ count: 20, order: 'newest first' });
     library.list = () => Promise.resolve({ ok: true, value: { videos: [], perPage: 100, total: 0 } });
     const all = new Set<string>();
-    const turns: string[] = [];
+    const requests = createSweepRequests(library);
     for (let round = 0; round < 3; round += 1) {
-      const { seen } = await sweep(processing(...range(0, 12)), library, live, turns);
+      const { seen } = await requests.ask(processing(...range(0, 12)), live);
       expect(seen.size).toBe(5);
       for (const id of seen.keys()) all.add(id);
     }
@@ -160,7 +164,7 @@ describe('a sweep', () => {
   test('keeps what it has seen when a later page fails, and asks for the rest by id', async () => {
     const library = new Library({ count: 300, order: 'newest first' });
     library.failing = 'page 2';
-    const { seen, failure: why, listFailure, requests } = await sweep(processing(...range(150, 300)), library, live);
+    const { seen, failure: why, listFailure, requests } = await ask(library, processing(...range(150, 300)));
     expect([seen.size, why, listFailure?.kind, requests]).toEqual([120, null, 'transient', 22]);
   });
 });
@@ -184,15 +188,15 @@ describe('without a list', () => {
     ['HTML', failure('transient', { status: 200, inDoubt: true, code: 'unreadable_answer' })],
   ])('that fails with %s, the oldest are asked for by id, and all in turn', async (_name, why) => {
     const library = broken(why);
-    const turns: string[] = [];
-    const first = await sweep(processing(...range(0, 50)), library, live, turns);
+    const requests = createSweepRequests(library);
+    const first = await requests.ask(processing(...range(0, 50)), live);
     expect([...first.seen.keys()]).toEqual(range(0, 20).map((n) => `vid_${n}`));
     expect([first.failure, first.listFailure]).toEqual([null, why]);
     // Two have ended meanwhile: nobody loses a turn by it.
     const rest = processing(...range(2, 50));
-    const second = await sweep(rest, library, live, turns);
+    const second = await requests.ask(rest, live);
     expect([...second.seen.keys()]).toEqual(range(20, 40).map((n) => `vid_${n}`));
-    const third = await sweep(rest, library, live, turns);
+    const third = await requests.ask(rest, live);
     expect([...third.seen.keys()]).toEqual(expect.arrayContaining(range(40, 50).map((n) => `vid_${n}`)));
   });
 
@@ -200,7 +204,7 @@ describe('without a list', () => {
     'because everything is $kind, nothing more is asked',
     async (why) => {
       const library = broken(why);
-      const { failure: found, requests } = await sweep(processing(1, 2, 3), library, live);
+      const { failure: found, requests } = await ask(library, processing(1, 2, 3));
       expect([found, requests]).toEqual([why, 1]);
     },
   );
@@ -208,7 +212,7 @@ describe('without a list', () => {
   test('and without two single videos it is the whole service: nothing more is asked', async () => {
     const library = broken(failure('transient', { status: 502 }));
     library.get = () => Promise.resolve({ ok: false, failure: failure('transient', { status: 503 }) });
-    const { failure: found, requests } = await sweep(processing(...range(0, 50)), library, live);
+    const { failure: found, requests } = await ask(library, processing(...range(0, 50)));
     expect([found?.status, requests]).toEqual([503, 3]);
   });
 
@@ -219,43 +223,7 @@ describe('without a list', () => {
       id === 'vid_0'
         ? Promise.resolve({ ok: false, failure: failure('transient', { status: 500 }) })
         : get.call(library, id);
-    const { seen, unanswered, failure: found } = await sweep(processing(...range(0, 5)), library, live);
+    const { seen, unanswered, failure: found } = await ask(library, processing(...range(0, 5)));
     expect([[...seen.keys()], [...unanswered], found]).toEqual([['vid_1', 'vid_2', 'vid_3', 'vid_4'], ['vid_0'], null]);
-  });
-});
-
-describe('the next sweep', () => {
-  const usual = { intervalMs: 15_000, requestsPerHour: 1_000 };
-
-  test('is soon while few requests were used', () => {
-    expect(nextSweepMs({ ...usual, pages: 3, usedInHour: 19 })).toBe(15_000);
-  });
-
-  test('keeps to 8 % of the budget after that', () => {
-    expect(nextSweepMs({ ...usual, pages: 1, usedInHour: 20 })).toBe(45_000);
-    expect(nextSweepMs({ ...usual, pages: 10, usedInHour: 20 })).toBe(450_000);
-  });
-
-  test('has no quick ones out of a tiny budget', () => {
-    expect(nextSweepMs({ ...usual, pages: 1, usedInHour: 5, requestsPerHour: 60 })).toBe(750_000);
-  });
-
-  test('may be sooner while every video has to be asked for by its id', () => {
-    expect(nextSweepMs({ ...usual, pages: 20, usedInHour: 100, cause: 'byId' })).toBe(288_000);
-  });
-
-  test('is never sooner than configured', () => {
-    expect(nextSweepMs({ intervalMs: 60_000, pages: 1, usedInHour: 999, requestsPerHour: 1_000_000 })).toBe(60_000);
-  });
-});
-
-describe('a file in processing', () => {
-  test.each([
-    ['is asked about at once while nothing is known', null, 0, 0],
-    ['is left alone for half the usual time', 60_000, 10_000, 20_000],
-    ['is asked about after that', 60_000, 31_000, 0],
-    ['is left alone for ten minutes at most', 86_400_000, 0, 600_000],
-  ])('%s', (_name, usualMs, oldestMs, expected) => {
-    expect(tooEarlyMs(oldestMs, usualMs)).toBe(expected);
   });
 });

@@ -1,47 +1,64 @@
 import { describe, expect, test } from 'vitest';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { bigBytes, queuedOf } from '../../../src/pipeline/file/queue.ts';
 import { createLanes } from '../../../src/pipeline/steps/lanes.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { created, someFacts } from '../some-facts.ts';
-import { TestClock } from '../test-clock.ts';
+import { created, someFacts, someVersion, uploaded } from '../some-facts.ts';
 
 /** Lanes whose tasks run until the test ends them. */
 function open(
   rows: readonly Facts[],
-  { uploads = 2, mayCreate = true, mayUpload = (_id: string): boolean => true } = {},
+  {
+    uploads = 2,
+    folderUploads = new Map<string, number>(),
+    mayCreate = true,
+    mayUpload = (_id: string): boolean => true,
+  } = {},
 ) {
   const store = new MemoryStore(rows);
   const running = new Map<string, () => void>();
   const ended: string[] = [];
-  const lanes = createLanes({
-    store,
-    clock: new TestClock(),
-    uploads,
-    mayCreate: async () => mayCreate,
-    mayUpload: ({ id }) => mayUpload(id),
-    onEnd: (id) => ended.push(id),
-    runner: {
-      run: (id) =>
-        new Promise((resolve) => {
-          running.set(id, () => {
-            running.delete(id);
-            resolve(true);
-          });
-        }),
-      apply: () => Promise.reject(new Error('lanes only run')),
-      abort: () => Promise.resolve(),
+  const limits = { uploads, folderUploads };
+  const lanes = createLanes(
+    {
+      store,
+      mayCreate: async () => mayCreate,
+      uploadHosts: { isOpen: ({ id }) => mayUpload(id), admit: () => true },
+      onEnd: (id) => ended.push(id),
+      runner: {
+        run: (id) =>
+          new Promise((resolve) => {
+            running.set(id, () => {
+              running.delete(id);
+              resolve(true);
+            });
+          }),
+      },
     },
-  });
-  const end = async (id: string): Promise<void> => {
-    running.get(id)?.();
+    limits,
+  );
+  /** What ran has done its step, and the lanes are filled again. */
+  const end = async (...ids: string[]): Promise<void> => {
+    for (const id of ids) {
+      const facts = store.row(id);
+      await store.save(facts.videoId === null ? { ...facts, ...created } : { ...facts, ...uploaded });
+      running.get(id)?.();
+    }
     await new Promise((resolve) => setImmediate(resolve));
+    await lanes.pump();
   };
-  return { lanes, store, running: () => [...running.keys()], ended, end };
+  return { lanes, limits, store, running: () => [...running.keys()], ended, end };
 }
 
 const queued = (count: number): Facts[] => Array.from({ length: count }, (_, n) => someFacts({ id: `q_${n}` }));
 const waiting = (count: number): Facts[] =>
   Array.from({ length: count }, (_, n) => someFacts({ ...created, id: `u_${n}` }));
+
+const someBig = { version: { ...someVersion, size: bigBytes + 1 } };
+const bigQueued = (count: number): Facts[] =>
+  Array.from({ length: count }, (_, n) => someFacts({ ...someBig, id: `bq_${n}` }));
+const bigOnes = (count: number): Facts[] =>
+  Array.from({ length: count }, (_, n) => someFacts({ ...created, ...someBig, id: `big_${n}` }));
 
 describe('the lanes', () => {
   test('run uploads up to the limit, in the order of the ledger', async () => {
@@ -52,10 +69,10 @@ describe('the lanes', () => {
     expect(running()).toEqual(['u_1', 'u_2']);
   });
 
-  test('hold twice the limit in memory and no more, however often they are filled', async () => {
+  test('hold what runs in memory and no more, however often they are filled', async () => {
     const { lanes } = open([...waiting(500)]);
     for (let n = 0; n < 20; n += 1) await lanes.pump();
-    expect(lanes.size()).toBe(4);
+    expect(lanes.size()).toBe(2);
   });
 
   test('never take a file twice', async () => {
@@ -71,7 +88,6 @@ describe('the lanes', () => {
     await lanes.pump();
     // Two uploads at a time allow four records ahead: three are there.
     expect(running()).toEqual(['u_0', 'u_1', 'q_0']);
-    expect(lanes.size()).toBe(4);
   });
 
   test('create nothing while too many requests are in doubt, and upload on', async () => {
@@ -85,6 +101,54 @@ describe('the lanes', () => {
     const { lanes, running } = open(waiting(50), { mayUpload: (id) => !isAway(id) });
     await lanes.pump();
     expect(running()).toEqual(['u_40', 'u_41']);
+  });
+
+  test('keep one slot of four for small files, also when only big ones wait', async () => {
+    const { lanes, running } = open([...bigOnes(4), ...queued(1)], { uploads: 4 });
+    await lanes.pump();
+    expect(running()).toEqual(['big_0', 'big_1', 'big_2', 'q_0']);
+  });
+
+  test('create records for small files while big ones are sent, and for no further big ones', async () => {
+    const { lanes, running, end } = open([...bigOnes(3), ...bigQueued(3), ...queued(3)], { uploads: 4 });
+    await lanes.pump();
+    expect(running()).toEqual(['big_0', 'big_1', 'big_2', 'q_0', 'q_1']);
+    await end('q_0', 'q_1');
+    expect(running()).toEqual(['big_0', 'big_1', 'big_2', 'q_0', 'q_2']);
+    await end('big_0');
+    expect(running()).toContain('bq_0');
+  });
+
+  test('send no more of a folder at once than it may', async () => {
+    const files = waiting(6).map((facts, n) => ({ ...facts, folder: n < 5 ? '/limited' : '/other' }));
+    const { lanes, running, end } = open(files, { uploads: 4, folderUploads: new Map([['/limited', 1]]) });
+    await lanes.pump();
+    expect(running()).toEqual(['u_0', 'u_5']);
+    await end('u_0');
+    expect(running()).toEqual(['u_5', 'u_1']);
+  });
+
+  test('say why a file in line cannot be taken up', async () => {
+    const files = waiting(3).map((facts) => ({ ...facts, folder: '/limited' }));
+    const { lanes } = open([...files, ...bigOnes(4)], { uploads: 4, folderUploads: new Map([['/limited', 1]]) });
+    await lanes.pump();
+    const [, second = someFacts()] = files;
+    const [, , , fourth = someFacts()] = bigOnes(4);
+    expect(lanes.whyNot('awaiting upload', queuedOf(second))).toBe('folder');
+    expect(lanes.whyNot('awaiting upload', queuedOf(fourth))).toBe('kept for small');
+    expect(lanes.whyNot('queued', queuedOf(someFacts()))).toBeNull();
+  });
+
+  test('create on while one upload host of several is away', async () => {
+    const { lanes, running } = open([...waiting(4), ...queued(4)], { mayUpload: (id) => !id.startsWith('u_') });
+    await lanes.pump();
+    expect(running()).toEqual(['q_0', 'q_1']);
+  });
+
+  test('create no further records once twice the limit wait for a host that is away', async () => {
+    const { lanes, running } = open([...waiting(8), ...queued(4)], { mayUpload: (id) => !id.startsWith('u_') });
+    await lanes.pump();
+    expect(running()).toEqual([]);
   });
 
   test('tell who has ended', async () => {
@@ -111,10 +175,10 @@ describe('the lanes', () => {
   });
 
   test('take another limit', async () => {
-    const { lanes, running } = open(waiting(10), { uploads: 1 });
+    const { lanes, limits, running } = open(waiting(10), { uploads: 1 });
     await lanes.pump();
     expect(running()).toHaveLength(1);
-    lanes.setConcurrency(3);
+    lanes.change({ ...limits, uploads: 3 });
     await lanes.pump();
     await new Promise((resolve) => setImmediate(resolve));
     expect(running()).toHaveLength(3);

@@ -18,6 +18,7 @@ import { uploadFile } from '../../../src/pipeline/steps/upload.ts';
 import { MemoryStore } from '../../pipeline/memory-store.ts';
 import { silentLogger } from '../../pipeline/silent-logger.ts';
 import { failure, somePlan, someVersion } from '../../pipeline/some-facts.ts';
+import { someRoom } from '../../pipeline/some-room.ts';
 import { act, deeds, isDeed } from './deeds.ts';
 import type { Deed } from './deeds.ts';
 import type { Choose, Explorable } from './explore.ts';
@@ -64,6 +65,7 @@ export { deeds as allDeeds };
 const folder = '/inbox';
 const turnMs = 20_000;
 const retry = { attempts: 12, firstMs: 10, maxMs: 100 } as const;
+const plenty = { room: () => someRoom(), wanted: async () => ({ creates: 0, publishes: 0 }) };
 
 /** One folder, one service, and a daemon that may die at every call: intake, steps and rounds are the real ones. */
 export class ExploredWorld implements Explorable {
@@ -321,7 +323,8 @@ class Turn {
       ...this.#rounds(),
       store: { due: async () => [facts] },
       receipts: { append: async () => undefined },
-      settings: () => ({ poll: { intervalMs: 10, giveUpAfterMs: 86_400_000 }, requestsPerHour: 1_000_000 }),
+      settings: () => ({ poll: { intervalMs: 10, giveUpAfterMs: 86_400_000 } }),
+      ...plenty,
       failed: async (why) => why,
     }).run(never);
   }
@@ -331,6 +334,7 @@ class Turn {
       ...this.#rounds(),
       store: this.#store,
       timing: () => ({ quietMs: 0, atMostMs: 0, retry }),
+      ...plenty,
     }).run(never);
   }
 

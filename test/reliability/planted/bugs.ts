@@ -64,6 +64,19 @@ export const bugs = {
     scenario: 'killed when the service has made the record',
     caughtBy: 'every empty record is in use or listed',
   },
+  'a write is answered before it is committed': {
+    edits: [
+      {
+        anchor: 'results = sql.transaction(() => group.map(({ write }) => write(sql)));',
+        // It is committed with the next one.
+        instead: `if (sql.isInTransaction()) sql.run("COMMIT");
+          sql.run("BEGIN");
+          results = group.map(({ write }) => write(sql));`,
+      },
+    ],
+    scenario: 'killed when the service has made the record',
+    caughtBy: 'every empty record is in use or listed',
+  },
   'create requests in doubt are forgotten': {
     edits: [
       {
@@ -191,7 +204,9 @@ export const bugs = {
     caughtBy: 'no content is a video twice',
   },
   'a sidecar stays when its video is put away': {
-    edits: [{ anchor: 'if (sidecar === void 0) return;', instead: 'return;' }],
+    edits: [
+      { anchor: 'for (const beside of besides)', instead: 'for (const beside of besides.slice(besides.length))' },
+    ],
     scenario: 'a sidecar stays when its video is put away',
     caughtBy: 'a video has the title of its file',
   },
@@ -244,5 +259,5 @@ export const durabilityBugs = {
       instead: 'require(database, "synchronous", "NORMAL", 1);',
     },
   ],
-  'receipts are written and not synced': [{ anchor: '${text}\\n`); await file.datasync();', instead: '${text}\\n`);' }],
+  'receipts are written and not synced': [{ anchor: '${text}`); await file.datasync();', instead: '${text}`);' }],
 } satisfies Record<string, readonly Edit[]>;

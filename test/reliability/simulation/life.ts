@@ -273,6 +273,7 @@ class Life {
         include: ['**/*.mp4'],
         exclude: [],
         settleMs: this.#random.pick([500, 1_000, 3_000]),
+        doneMarker: null,
         watch: this.#random.chance(0.2) ? 'polling' : 'auto',
         rescanMs: 20_000,
         onDuplicate: 'skip',

@@ -78,6 +78,7 @@ const LAYOUT = [
   'etc/logrotate.d/dropcast',
   'usr/bin/dropcast',
   'usr/lib/dropcast/dist/main.js',
+  'usr/lib/dropcast/dist/hash-thread.js',
   'usr/lib/dropcast/dist/media-info-thread.js',
   'usr/lib/dropcast/package.json',
   'usr/lib/dropcast/dropcast.yaml',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { scratchDirectory, type ScratchDirectory } from '../../support/scratch-directory.ts';
@@ -26,22 +27,32 @@ beforeAll(async () => {
 });
 afterAll(() => directory[Symbol.asyncDispose]());
 
-/** Writes down at the end which modules were loaded, and who asked for what must not be used. */
+/** Writes down at the end which modules were loaded, which threads answered, and who asked for what must not be used. */
 const RECORD = `
-import { registerHooks } from 'node:module';
+import { registerHooks, syncBuiltinESMExports } from 'node:module';
 import { writeFileSync } from 'node:fs';
+import threads from 'node:worker_threads';
 const modules = [];
+const answered = new Set();
 const asked = [];
+threads.Worker = class extends threads.Worker {
+  constructor(file, options) {
+    super(file, options);
+    this.on('message', () => answered.add(String(file)));
+  }
+};
+syncBuiltinESMExports();
 registerHooks({ load(url, context, next) { modules.push(url); return next(url, context); } });
 for (const name of ['fetch', 'WebAssembly', 'WebSocket', 'EventSource']) {
   const value = name === 'WebAssembly' ? globalThis[name] : undefined;
   Object.defineProperty(globalThis, name, { configurable: true, get() { asked.push(new Error(name).stack); return value; } });
 }
-process.on('exit', () => writeFileSync(process.env.RECORD, JSON.stringify({ modules, asked })));
+process.on('exit', () => writeFileSync(process.env.RECORD, JSON.stringify({ modules, answered: [...answered], asked })));
 `;
 
 interface Recorded {
   readonly modules: readonly string[];
+  readonly answered: readonly string[];
   readonly asked: readonly string[];
 }
 
@@ -94,7 +105,8 @@ test('the daemon uploads a file without a code compiler, and asks for neither fe
   const { flags, env } = recording('run.json');
   await using daemon = start(['run'], [...HARDENED, ...flags], { ...env, KEY: host.key });
   await until(`ready: ${daemon.output()}`, () => daemon.output().includes('"Ready"'));
-  await writeFile(join(scratch, 'inbox/clip.mp4'), Buffer.alloc(100_000, 'x'));
+  // Large enough to be hashed in a thread.
+  await writeFile(join(scratch, 'inbox/clip.mp4'), Buffer.alloc(17 * 1024 * 1024, 'x'));
   await until('the file is done', async () => {
     if ([...host.videos.values()].every(({ status }) => status !== 'ready')) return false;
     await using ls = start(['ls', '--state', 'done', '--json'], HARDENED, { KEY: host.key });
@@ -105,8 +117,10 @@ test('the daemon uploads a file without a code compiler, and asks for neither fe
   expect(await reload.ended, reload.output()).toBe(0);
   daemon.stop();
   expect(await daemon.ended, daemon.output()).toBe(0);
-  const { modules, asked } = await recorded('run.json');
+  const { modules, answered, asked } = await recorded('run.json');
   expect(asked).toEqual([]);
+  const least = availableParallelism() > 1 ? ['hash-thread.js'] : [];
+  expect(answered.map((url) => basename(url))).toEqual(least);
   const code = await sourcesOf(modules);
   expect(code).toContain('node:sqlite');
   expect(code).not.toMatch(/WebAssembly|undici|(?:await|return|=|\()\s*fetch\(|from "node:(?:wasi|vm|inspector)"/);

@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 
 import { codeOf, FileChangedError, FileUnreadableError, FileVanishedError, throwIfAborted } from '../errors.ts';
-import { partBytes } from './body-reader.ts';
 import type { BodyReader } from './body-reader.ts';
+import { beginHash } from './begin-hash.ts';
+import { partsAhead } from './parts-ahead.ts';
+import { hashHere } from './running-hash.ts';
+import type { RunningHash } from './running-hash.ts';
 
 /** An open file as the body of an upload. All reads use one descriptor: whatever happens to its path cannot change them. */
 export interface FileReader extends BodyReader {
@@ -41,7 +43,8 @@ export async function readOpenFile(handle: FileHandle, path: string): Promise<Fi
   }
 }
 
-class OpenFile implements FileReader {
+/** Also for the body of an upload, which hashes large files in a thread. */
+export class OpenFile implements FileReader {
   readonly #handle: FileHandle;
   readonly #path: string;
   readonly stats: BigIntStats;
@@ -69,16 +72,33 @@ class OpenFile implements FileReader {
   }
 
   async hash(signal: AbortSignal): Promise<string> {
-    const size = this.sizeBytes;
-    const hash = createHash('sha256');
-    const buffer = Buffer.allocUnsafeSlow(Math.min(partBytes, size));
-    for (let position = 0; position < size; position += partBytes) {
-      throwIfAborted(signal, 'hashing');
-      const part = buffer.subarray(0, size - position);
-      await this.read(position, part);
-      hash.update(part);
-    }
-    return hash.digest('hex');
+    return (await this.#hashWith(beginHash(this.sizeBytes), signal)) ?? (await this.#hashHere(signal));
+  }
+
+  /**
+   * The hash of bytes that were read before, when the thread that hashed them died: nothing at all touched the file since the reader was
+   * made, so they are the same now.
+   *
+   * @throws {FileChangedError} something did
+   * @throws {AbortedError} the signal fired
+   */
+  async hashAgain(signal: AbortSignal): Promise<string> {
+    const sha256 = await this.#hashHere(signal);
+    const { ctimeNs } = await statOf(this.#handle, this.#path);
+    if (ctimeNs !== this.stats.ctimeNs) throw changed(this.#path, 'was touched while it was read');
+    return sha256;
+  }
+
+  #hashHere(signal: AbortSignal): Promise<string> {
+    return this.#hashWith(hashHere(this.sizeBytes), signal);
+  }
+
+  async #hashWith<Digest extends string | null>(hash: RunningHash<Digest>, signal: AbortSignal): Promise<Digest> {
+    using running = hash;
+    const { sizeBytes } = this;
+    const read = (position: number, into: Buffer): Promise<void> => this.read(position, into);
+    for await (const _ of partsAhead({ sizeBytes, hash: running, read })) throwIfAborted(signal, 'hashing');
+    return await running.digest();
   }
 
   /** A tool may restore the modification time after it wrote; a rename or chmod looks the same. Only the content can tell. */

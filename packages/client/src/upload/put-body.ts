@@ -5,6 +5,7 @@ import type { Agents } from 'got';
 import { isSuccess, uploadError } from '../transport/answer.ts';
 import type { Answer } from '../transport/answer.ts';
 import type { Bandwidth } from './bandwidth.ts';
+import type { BeginHash } from './begin-hash.ts';
 import type { BodyReader } from './body-reader.ts';
 import { Line } from '../transport/connection.ts';
 import { contentTypeOf } from './content-type.ts';
@@ -49,6 +50,8 @@ export interface UploadWorld {
   readonly agent: Agents;
   readonly userAgent: string;
   readonly bandwidth?: Bandwidth | undefined;
+  /** How a file is hashed; default: `beginHash`. */
+  readonly beginHash?: BeginHash | undefined;
   readonly targets: UploadTargets;
   /** Origins that answered 417: no further upload to them says `Expect`. */
   readonly refusesExpect: Set<string>;
@@ -134,6 +137,7 @@ async function send(
     sizeBytes,
     signal,
     bandwidth: world.bandwidth,
+    beginHash: world.beginHash,
     beforeLastPart: (sha256) => options.beforeLastPart(sha256),
     onHold: (isHeld) => (isHeld ? stall.pause() : stall.sending(stallTimeoutMs)),
     onProgress: (sentBytes) => {

@@ -1,8 +1,11 @@
-import { createHash } from 'node:crypto';
-
 import type { Bandwidth } from './bandwidth.ts';
-import { partBytes } from './body-reader.ts';
+import { beginHash } from './begin-hash.ts';
+import type { BeginHash } from './begin-hash.ts';
 import type { BodyReader } from './body-reader.ts';
+import { OpenFile } from './file-reader.ts';
+import { partsAhead } from './parts-ahead.ts';
+import { hashHere } from './running-hash.ts';
+import type { RunningHash } from './running-hash.ts';
 import { throwIfAborted } from '../errors.ts';
 import { untilAborted } from '../until-aborted.ts';
 
@@ -12,6 +15,8 @@ export interface UploadBodyOptions {
   /** Ends every wait of the body. */
   readonly signal: AbortSignal;
   readonly bandwidth?: Bandwidth | undefined;
+  /** For files; default: a thread for large ones. Another reader's bytes are hashed here, because they cannot be read again. */
+  readonly beginHash?: BeginHash | undefined;
   /** Called with the number of bytes that the kernel has taken. */
   onProgress(sentBytes: number): void;
   /** Called when the client itself starts or stops holding bytes back: that is not a stall. */
@@ -35,7 +40,6 @@ const limitedSliceBytes = 32 * 1024;
  */
 export class UploadBody implements AsyncIterable<Buffer> {
   readonly #options: UploadBodyOptions;
-  readonly #hash = createHash('sha256');
   readonly #start = Promise.withResolvers<void>();
   readonly #parts: AsyncGenerator<Buffer, void>;
   #step: Promise<unknown> = Promise.resolve();
@@ -76,12 +80,13 @@ export class UploadBody implements AsyncIterable<Buffer> {
 
   /** Confirms and commits an empty body: its headers alone are the whole request. */
   async releaseEmpty(): Promise<void> {
-    await this.#release(this.#hash.digest('hex'));
+    await this.#release(hashHere(0));
   }
 
   /** Resolves when the body no longer uses the reader or the callbacks. */
   async settled(): Promise<void> {
     await this.#step.catch(() => {});
+    await this.#parts.return();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer, void> {
@@ -98,22 +103,17 @@ export class UploadBody implements AsyncIterable<Buffer> {
   }
 
   async *#produce(): AsyncGenerator<Buffer, void> {
-    const { reader, sizeBytes, signal } = this.#options;
+    const { reader, sizeBytes, signal, beginHash: begin = beginHash } = this.#options;
     if (sizeBytes === 0) return;
     await untilAborted(this.#start.promise, signal, 'the upload');
-    // One buffer for all parts: the next is read when the kernel has taken all of this one.
-    // Zeroed: a reader that fills less than it was asked for must not send what was in memory before.
-    const buffer = Buffer.alloc(Math.min(partBytes, sizeBytes));
-    const lastAt = sizeBytes - buffer.length;
-    for (let at = 0; at < lastAt; at += buffer.length) {
-      const part = buffer.subarray(0, lastAt - at);
-      await reader.read(at, part, signal);
-      this.#hash.update(part);
-      yield* this.#slices(part, at);
+    using hash = reader instanceof OpenFile ? begin(sizeBytes) : hashHere(sizeBytes);
+    const read = (position: number, into: Buffer): Promise<void> => reader.read(position, into, signal);
+    let position = 0;
+    for await (const part of partsAhead({ sizeBytes, hash, read })) {
+      if (position + part.length === sizeBytes) await this.#release(hash);
+      yield* this.#slices(part, position);
+      position += part.length;
     }
-    await reader.read(lastAt, buffer, signal);
-    await this.#release(this.#hash.update(buffer).digest('hex'));
-    yield* this.#slices(buffer, lastAt);
   }
 
   async *#slices(part: Buffer, position: number): AsyncGenerator<Buffer, void> {
@@ -129,18 +129,21 @@ export class UploadBody implements AsyncIterable<Buffer> {
     }
   }
 
-  async #release(sha256: string): Promise<void> {
+  async #release(hash: RunningHash): Promise<void> {
+    const { signal } = this.#options;
+    const known = await untilAborted(hash.digest(), signal, 'the upload');
     await this.#stopIfAnswered();
-    await this.#holding(this.#commit(sha256));
-    this.#sha256 = sha256;
+    await this.#holding(this.#commit(known));
   }
 
-  async #commit(sha256: string): Promise<void> {
+  async #commit(known: string | null): Promise<void> {
     const { reader, signal, beforeLastPart } = this.#options;
+    const sha256 = known ?? (await hashAgain(reader, signal));
     await reader.confirm(sha256, signal);
     throwIfAborted(signal, 'the upload');
     await beforeLastPart(sha256);
     throwIfAborted(signal, 'the upload');
+    this.#sha256 = sha256;
   }
 
   async #holding(work: Promise<void>): Promise<void> {
@@ -158,4 +161,10 @@ export class UploadBody implements AsyncIterable<Buffer> {
     throwIfAborted(signal, 'the upload');
     if (this.#isAnswered) await untilAborted(new Promise(() => {}), signal, 'the upload');
   }
+}
+
+/** Only files are hashed in a thread, which may die. */
+function hashAgain(reader: BodyReader, signal: AbortSignal): Promise<string> {
+  if (reader instanceof OpenFile) return reader.hashAgain(signal);
+  throw new Error('the hash of this body is lost');
 }

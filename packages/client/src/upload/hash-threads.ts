@@ -1,0 +1,217 @@
+import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+import { partBytes } from './body-reader.ts';
+import type { Done, Order } from './hash-thread.ts';
+import type { RunningHash } from './running-hash.ts';
+
+export interface HashThreadsOptions {
+  /** Starts a thread, or throws. */
+  readonly start?: () => Worker;
+  /** How many threads there may be; 0 for none. */
+  readonly most?: number;
+  /** How long a thread without work is kept, in milliseconds. */
+  readonly idleMs?: number;
+}
+
+/** Parts of one hash that are in memory at once: one leaves, one is hashed, and others are read. */
+const partsPerLane = 4;
+
+/** Four of them hash 10 Gbit/s even without instructions for SHA-256 in the processor (0.4 GB/s each). */
+const mostThreads = 4;
+
+/**
+ * The threads that hash large files, so that the one that sends does nothing else. They start with the first hash, share the hashes of
+ * the whole process, and end when there was none for a while. Whoever gets none hashes for itself.
+ */
+export class HashThreads {
+  readonly #start: () => Worker;
+  readonly #most: number;
+  readonly #idleMs: number;
+  readonly #threads = new Set<HashThread>();
+  #refusedAt = -Infinity;
+
+  /** With one processor a thread would only take turns with this one: the default is then none. */
+  constructor({ start = startWorker, most, idleMs = 10_000 }: HashThreadsOptions = {}) {
+    this.#start = start;
+    this.#most = most ?? Math.min(availableParallelism() - 1, mostThreads);
+    this.#idleMs = idleMs;
+  }
+
+  /** How many threads there are. */
+  get count(): number {
+    return this.#threads.size;
+  }
+
+  /** A new hash, in the thread with the least work; null when there is no thread. */
+  begin(): RunningHash | null {
+    const idlest = [...this.#threads].toSorted((one, other) => one.load - other.load)[0];
+    const thread = idlest !== undefined && (idlest.load === 0 || this.count >= this.#most) ? idlest : this.#add();
+    return (thread ?? idlest)?.begin() ?? null;
+  }
+
+  #add(): HashThread | null {
+    if (this.count >= this.#most || performance.now() - this.#refusedAt < refusalMs) return null;
+    try {
+      const thread = new HashThread(this.#start(), this.#idleMs, () => this.#ended(thread));
+      this.#threads.add(thread);
+      return thread;
+    } catch {
+      this.#refusedAt = performance.now();
+      return null;
+    }
+  }
+
+  #ended(thread: HashThread): void {
+    this.#threads.delete(thread);
+    if (!thread.isWanted) return;
+    this.#refusedAt = performance.now();
+  }
+}
+
+/** After a thread died or could not be started (a limit of tasks or memory), none is tried for this long: each costs its files a second read. */
+const refusalMs = 600_000;
+
+/** Those of this process. */
+export const hashThreads = new HashThreads();
+
+/** One thread with its lanes. A lane is the memory of one hash at a time, and is used again by later ones. */
+class HashThread {
+  readonly #worker: Worker;
+  readonly #idleMs: number;
+  readonly #onEnd: () => void;
+  readonly #lanes: Lane[] = [];
+  #idle: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(worker: Worker, idleMs: number, onEnd: () => void) {
+    this.#worker = worker;
+    this.#idleMs = idleMs;
+    this.#onEnd = onEnd;
+    worker.on('message', ({ lane, sha256 }: Done) => this.#lanes[lane]?.done(sha256));
+    worker.on('error', () => this.#end());
+    worker.on('exit', () => this.#end());
+  }
+
+  /** How many hashes run in it. */
+  get load(): number {
+    return this.#lanes.filter(({ isUsed }) => isUsed).length;
+  }
+
+  /** Whether a hash still runs in it. */
+  get isWanted(): boolean {
+    return this.load > 0;
+  }
+
+  begin(): RunningHash {
+    clearTimeout(this.#idle);
+    // While it hashes, the process must not end for want of other work.
+    this.#worker.ref();
+    const lane = this.#lanes.find(({ isUsed }) => !isUsed) ?? this.#addLane();
+    lane.begin();
+    return lane;
+  }
+
+  #addLane(): Lane {
+    const number = this.#lanes.length;
+    const lane = new Lane(
+      number,
+      (order) => this.#send(order),
+      () => this.#rest(),
+    );
+    this.#lanes.push(lane);
+    return lane;
+  }
+
+  #send(order: Order): void {
+    // oxlint-disable-next-line require-post-message-target-origin -- a thread is not a window and has no origin
+    this.#worker.postMessage(order);
+  }
+
+  #rest(): void {
+    if (this.isWanted || this.#isOver) return;
+    this.#worker.unref();
+    this.#idle = setTimeout(() => {
+      this.#end();
+      void this.#worker.terminate();
+    }, this.#idleMs).unref();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#idle);
+    this.#onEnd();
+    for (const lane of this.#lanes) lane.lose();
+  }
+}
+
+class Lane implements RunningHash {
+  readonly memory: Buffer;
+  readonly #number: number;
+  readonly #send: (order: Order) => void;
+  readonly #onFree: () => void;
+  /** The thread answers in order: those of a hash that was given up come first. */
+  readonly #waiting: ((sha256: string | null) => void)[] = [];
+  #isUsed = false;
+  #isLost = false;
+
+  constructor(number: number, send: (order: Order) => void, onFree: () => void) {
+    const memory = new SharedArrayBuffer(partsPerLane * partBytes);
+    this.memory = Buffer.from(memory);
+    this.#number = number;
+    this.#send = send;
+    this.#onFree = onFree;
+    send({ kind: 'lane', lane: number, memory });
+  }
+
+  get isUsed(): boolean {
+    return this.#isUsed;
+  }
+
+  begin(): void {
+    this.#isUsed = true;
+    this.#send({ kind: 'begin', lane: this.#number });
+  }
+
+  async update(piece: Buffer): Promise<void> {
+    await this.#ask({ kind: 'update', lane: this.#number, at: piece.byteOffset, length: piece.length });
+  }
+
+  digest(): Promise<string | null> {
+    return this.#ask({ kind: 'digest', lane: this.#number });
+  }
+
+  done(sha256: string | null = null): void {
+    this.#waiting.shift()?.(sha256);
+  }
+
+  lose(): void {
+    this.#isLost = true;
+    for (const tell of this.#waiting.splice(0)) tell(null);
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#isUsed) return;
+    this.#isUsed = false;
+    this.#onFree();
+  }
+
+  #ask(order: Order): Promise<string | null> {
+    if (this.#isLost) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#send(order);
+    });
+  }
+}
+
+// The same extension as this file: .ts in the sources, .js in the built package.
+const threadFile = new URL(`./hash-thread${extname(import.meta.url)}`, import.meta.url);
+
+/** Options of this process that make Node load or evaluate something are not for this thread. */
+function startWorker(): Worker {
+  const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
+  return new Worker(threadFile, { name: 'hash', env: {}, execArgv: [], resourceLimits });
+}

@@ -1,0 +1,72 @@
+import type { Statements } from './statements.ts';
+
+/** A write to the ledger: all of it, or nothing. It may be done more than once before it counts, so it changes nothing else. */
+export type Write<T> = (sql: Statements) => T;
+
+/** Collects the writes of one turn of the event loop into one transaction, and so into one wait for the disk. */
+export interface GroupCommit {
+  /**
+   * Writes are done in the order of the calls.
+   * @returns what the write returned, once it is on disk; rejects with what it threw, or with what kept it from the disk
+   */
+  write<T>(write: Write<T>): Promise<T>;
+}
+
+/** Writes per transaction at most: nothing else runs meanwhile. */
+const mostInGroup = 500;
+
+/**
+ * After a commit the next one waits as long as it took, up to this: the slower the disk, the more writes come together, and the steps
+ * get on in between. A commit takes 0.2 ms on an idle SSD, 3 ms on a busy one, and 10 ms on a disk that turns.
+ */
+const longestRestMs = 10;
+
+interface Member {
+  readonly write: Write<unknown>;
+  /** Of its own write. */
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * What many files learn at the same moment costs one durable write. Whoever is refused is refused alone: a group that fails is undone
+ * as a whole, and each of its writes is tried for itself.
+ */
+export function createGroupCommit(sql: Statements): GroupCommit {
+  let waiting: Member[] = [];
+  let restUntil = 0;
+  const schedule = (): void => {
+    const restMs = restUntil - performance.now();
+    // A timer waits for a millisecond at least.
+    if (restMs < 1) setImmediate(flush);
+    else setTimeout(flush, restMs);
+  };
+  const flush = (): void => {
+    const group = waiting.slice(0, mostInGroup);
+    waiting = waiting.slice(mostInGroup);
+    const start = performance.now();
+    commit(group, sql);
+    const end = performance.now();
+    restUntil = end + Math.min(end - start, longestRestMs);
+    if (waiting.length > 0) schedule();
+  };
+  return {
+    write: <T>(write: Write<T>) =>
+      new Promise<T>((resolve, reject) => {
+        waiting.push({ write, resolve, reject });
+        if (waiting.length === 1) schedule();
+      }),
+  };
+}
+
+function commit(group: readonly Member[], sql: Statements): void {
+  let results: readonly unknown[];
+  try {
+    results = sql.transaction(() => group.map(({ write }) => write(sql)));
+  } catch (error) {
+    if (group.length === 1) group[0]?.reject(error);
+    else for (const member of group) commit([member], sql);
+    return;
+  }
+  group.forEach(({ resolve }, n) => resolve(results[n]));
+}

@@ -1,0 +1,71 @@
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { QueueStore } from '../pipeline/file/ports.ts';
+import { priorities } from '../pipeline/file/queue.ts';
+import type { Queued } from '../pipeline/file/queue.ts';
+import { isInLine, queueName } from './schema.ts';
+import type { LedgerTables } from './schema.ts';
+
+interface QueuedRow {
+  readonly id: string;
+  readonly folder: string;
+  readonly queue: string;
+  readonly upload_url: string | null;
+}
+
+const name = sql.raw<string>(queueName);
+const inLine = sql.raw<boolean>(isInLine);
+
+/** Lines of the history that are looked through for the last starts. */
+const mostLines = 20_000;
+
+/** Whose turn it may be. With 100,000 files in line each question reads a few rows of every queue, in the order of an index. */
+export function createQueues(db: Kysely<LedgerTables>): QueueStore {
+  return {
+    heads: async (state, each, without) => {
+      const ofState = sql<boolean>`${inLine} and state = ${state}`;
+      const rows = await sql<QueuedRow>`
+        with recursive queue (name) as (
+          select min(${name}) from file where ${ofState}
+          union all
+          select (select min(${name}) from file where ${ofState} and ${name} > queue.name) from queue
+          where queue.name is not null
+        )
+        select id, folder, queue.name as queue, upload_url from queue join file on seq in (
+          select seq from file where ${ofState} and ${name} = queue.name
+            and id not in (select value from json_each(${JSON.stringify(without)})) order by seq limit ${each})
+        where queue.name is not null order by seq`.execute(db);
+      return rows.rows.map(queued);
+    },
+    lastStarts: async (limit) => {
+      const rows = await sql<QueuedRow>`
+        select id, folder, ${name} as queue, upload_url from (
+          select seq as at, file_id from history
+          where seq > (select max(seq) from history) - ${mostLines} and state = 'awaiting upload'
+          order by seq desc limit ${limit})
+        join file on id = file_id order by at desc`.execute(db);
+      return rows.rows.map(queued);
+    },
+  };
+}
+
+/** See `LedgerView.before`. */
+export async function placesIn(
+  db: Kysely<LedgerTables>,
+  ids: readonly string[],
+  most: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ readonly id: string; readonly n: number }>`
+    with wanted as (
+      select seq as place, file.id, state as at, ${name} as queue
+      from json_each(${JSON.stringify(ids)}) cross join file on file.id = value where ${inLine})
+    select id, (select count(*) from (
+      select 1 from file indexed by file_queue where ${inLine} and state = at and ${name} = queue and seq < place limit ${most})) as n
+    from wanted`.execute(db);
+  return new Map(rows.rows.map(({ id, n }) => [id, n]));
+}
+
+/** The name of a queue begins with its priority and its size. */
+function queued({ id, folder, queue, upload_url: uploadUrl }: QueuedRow): Queued {
+  return { id, folder, uploadUrl, priority: priorities[Number(queue[0])] ?? 'normal', isBig: queue[1] === '1' };
+}

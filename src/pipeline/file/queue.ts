@@ -1,0 +1,25 @@
+import type { Plan, Priority } from '../../routing/plan.ts';
+import type { Facts } from './facts.ts';
+
+/** Most urgent first. */
+export const priorities = ['high', 'normal', 'low'] as const satisfies readonly Priority[];
+
+/** A file of more bytes is big: it takes so long that others must not have to wait for it. A ledger's index has this number in it. */
+export const bigBytes = 256 * 1024 * 1024;
+
+/** A file that waits for a lane: all that its turn depends on, and all of it is in its row. */
+export interface Queued {
+  readonly id: string;
+  readonly folder: string;
+  readonly priority: Priority;
+  readonly isBig: boolean;
+  readonly uploadUrl: string | null;
+}
+
+export function queuedOf({ id, folder, plan, version, uploadUrl }: Facts): Queued {
+  return { id, folder, priority: priorityOf(plan), isBig: version.size > bigBytes, uploadUrl };
+}
+
+export function priorityOf(plan: Pick<Plan, 'priority'> | null): Priority {
+  return plan?.priority ?? 'normal';
+}

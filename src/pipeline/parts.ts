@@ -1,0 +1,145 @@
+import { backoffMs } from './file/backoff.ts';
+import type { RetryPolicy } from './file/backoff.ts';
+import { failureOfThrown } from './file/failure.ts';
+import type { Failure } from './file/failure.ts';
+import type { Facts } from './file/facts.ts';
+import type { MachinePolicy } from './file/machine.ts';
+import type { Budget, Clock, QueueStore } from './file/ports.ts';
+import { judgedService } from './judged-service.ts';
+import type { Loop } from './loop.ts';
+import { createBreaker } from './pause.ts';
+import type { Breaker } from './pause.ts';
+import { createRetries } from './rounds/retries.ts';
+import type { Retries } from './rounds/retries.ts';
+import { createRounds } from './rounds/rounds.ts';
+import type { Rounds, RoundSettings, RoundsWorld } from './rounds/rounds.ts';
+import { createLanes } from './steps/lanes.ts';
+import type { Lanes } from './steps/lanes.ts';
+import { createRunner } from './steps/runner.ts';
+import type { Runner } from './steps/runner.ts';
+import type { Limits } from './steps/slots.ts';
+import { createSteps } from './steps/steps.ts';
+import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
+import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
+import { createUploads } from './steps/uploads.ts';
+import type { Uploads } from './steps/uploads.ts';
+import { createUploadHosts } from './upload-hosts.ts';
+import type { UploadHosts } from './upload-hosts.ts';
+
+/** What a reload may change. */
+export interface ConductorSettings extends RoundSettings, Limits {}
+
+type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'filesPerHour';
+
+export interface ConductorWorld extends Omit<RoundsWorld, Own> {
+  readonly store: RoundsWorld['store'] & QueueStore;
+  readonly budget: Budget;
+  /** A token for a create request that was never used before. */
+  newToken(): string;
+}
+
+/** Everything that moves files on. */
+export interface Parts {
+  readonly uploads: Uploads;
+  readonly breaker: Breaker;
+  readonly uploadHosts: UploadHosts;
+  readonly unconfirmed: UnconfirmedCreates;
+  readonly runner: Runner;
+  readonly lanes: Lanes;
+  readonly retries: Retries;
+  readonly rounds: Rounds;
+}
+
+export interface PartsContext {
+  readonly loop: Loop;
+  /** Fires when the daemon is asked to stop. */
+  readonly stopping: AbortSignal;
+  /** As they now are. */
+  settings(): ConductorSettings;
+  /** A round broke. */
+  broke(round: string, error: unknown): void;
+  /** An upload host that was away is back. */
+  hostBack(): void;
+}
+
+/** Builds the parts and ties them together: what one of them finds out, the others are told. */
+export function createParts(world: ConductorWorld, context: PartsContext): Parts {
+  const { loop, settings, stopping } = context;
+  const retry = (): RetryPolicy => settings().retry;
+  const uploads = createUploads(world.clock);
+  const breaker = createBreaker(world);
+  const uploadHosts = createUploadHosts({ ...world, isBack: context.hostBack });
+  const service = judgedService(world, { breaker, uploadHosts, stopping });
+  const unconfirmed = createUnconfirmedCreates(world);
+
+  const ended = (facts: Facts, failure: Failure | null): void => {
+    if (facts.uploadedAt !== null && facts.end !== null) rounds.fell(facts.id);
+    if (facts.notBefore !== null) retries.waits(facts.notBefore);
+    if (failure === null) breaker.succeeded();
+    // What a host had a part in was judged already.
+    else if (failure.kind === 'suspended') breaker.failed(failure);
+  };
+
+  const runner = createRunner({
+    ...world,
+    steps: createSteps({ ...world, host: service.host, unconfirmed, uploads }, stopping),
+    policy: policyOf(world.clock, retry),
+    ended,
+    stuck: (id, error) => {
+      world.logger.error('The result of a step cannot be written to the ledger', { file: id, err: error });
+      breaker.failed({ ...failureOfThrown(error), kind: 'suspended' });
+    },
+  });
+  const lanes = createLanes(
+    {
+      ...world,
+      runner,
+      mayCreate: () => unconfirmed.mayRisk(),
+      uploadHosts,
+      onEnd: (id, wasOurs) => {
+        uploads.ended(id);
+        uploadHosts.ended(id);
+        // Else it would be tried again at once, and keep a processor busy until the other worker is done.
+        if (wasOurs) loop.wake();
+      },
+    },
+    settings(),
+  );
+  const retries = createRetries({
+    ...world,
+    release: async (id) => {
+      await runner.apply(id, { type: 'GO' });
+      loop.turn();
+    },
+    retry,
+    ringAt: (at) => loop.ringAt('retries', at),
+  });
+  const rounds = createRounds({
+    ...world,
+    ...service,
+    runner: {
+      apply: async (id, event) => {
+        const applied = await runner.apply(id, event);
+        // What is ready can be published, what is published can be put away.
+        if (applied === 'applied') loop.wake();
+        return applied;
+      },
+    },
+    settings,
+    filesPerHour: () => uploads.filesPerHour(),
+    failed: (failure, signal) => breaker.judge(failure, signal),
+    broke: context.broke,
+    wake: () => loop.wake(),
+  });
+  return { uploads, breaker, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
+}
+
+function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {
+  return {
+    get attempts() {
+      return retry().attempts;
+    },
+    retryAt: (attempts, failure) => clock.now() + backoffMs(attempts, failure, retry(), Math.random()),
+    now: () => clock.now(),
+  };
+}

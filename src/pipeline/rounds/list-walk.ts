@@ -1,0 +1,111 @@
+import type { Failure } from '../file/failure.ts';
+import type { ListedPage, RemoteVideo, VideoLibrary } from '../file/ports.ts';
+
+/** What reading some pages of the list found. */
+export interface Walked {
+  readonly found: readonly RemoteVideo[];
+  readonly requests: number;
+  /** Wanted videos that no page of this round showed; null while the round is not over: the next call goes on with it. */
+  readonly unseen: readonly string[] | null;
+  readonly failure: Failure | null;
+}
+
+/** Reads the list of videos from the end where the newest are, in one go or a few pages at a time. */
+export interface ListWalk {
+  /** @param wanted ids to look for @param most pages to read at most */
+  read(
+    wanted: ReadonlySet<string>,
+    library: Pick<VideoLibrary, 'list'>,
+    signal: AbortSignal,
+    most: number,
+  ): Promise<Walked>;
+}
+
+/**
+ * Which end has the newest videos is learnt from `created_at`, and remembered, so that it costs one request and not one in each round.
+ * Videos that come or go between two pages move others over the edge of a page: those are seen twice, or in the next round.
+ */
+export function createListWalk(): ListWalk {
+  return new Walk();
+}
+
+/** From the newest videos back, until no older page can show one of those wanted. */
+interface Round {
+  page: number;
+  /** The page that told where the newest are. */
+  first: number;
+  isOrdered: boolean;
+  /** Pages without any of ours. */
+  misses: number;
+  hasFound: boolean;
+  readonly seen: Set<string>;
+}
+
+class Walk implements ListWalk {
+  /** Where the list begins with the oldest: its last page, as it was last seen. */
+  #lastPage: number | null = null;
+  #round: Round | null = null;
+
+  async read(
+    wanted: ReadonlySet<string>,
+    library: Pick<VideoLibrary, 'list'>,
+    signal: AbortSignal,
+    most: number,
+  ): Promise<Walked> {
+    const round = (this.#round ??= this.#begin());
+    const found: RemoteVideo[] = [];
+    const unseen = new Set(wanted).difference(round.seen);
+    for (let requests = 1; ; requests += 1) {
+      const answer = await library.list(round.page, signal);
+      if (!answer.ok) this.#round = null;
+      if (!answer.ok) return { found, requests, unseen: [...unseen], failure: answer.failure };
+      const ours = answer.value.videos.filter(({ id }) => unseen.delete(id));
+      found.push(...ours);
+      for (const { id } of ours) round.seen.add(id);
+      const isOver = unseen.size === 0 || !this.#goOn(round, answer.value, ours.length > 0, wanted.size);
+      if (isOver) this.#round = null;
+      if (isOver || requests >= most) return { found, requests, unseen: isOver ? [...unseen] : null, failure: null };
+    }
+  }
+
+  #begin(): Round {
+    const page = this.#lastPage ?? 1;
+    return { page, first: page, isOrdered: false, misses: 0, hasFound: false, seen: new Set() };
+  }
+
+  /** To the next page. @returns false when none can show one of those wanted */
+  #goOn(round: Round, listed: ListedPage, hasOurs: boolean, wanted: number): boolean {
+    if (!hasOurs) round.misses += 1;
+    // Videos of others may be newer. Then one more for the page that is not full, and one for the page that told the order.
+    if (round.misses > Math.ceil(wanted / listed.perPage) + 1) return false;
+    const newest = round.isOrdered ? round.page : this.#newestPage(listed);
+    round.isOrdered = true;
+    if (newest === round.page) {
+      // A page without any of ours, behind one with ours, is older than all of them.
+      if (listed.videos.length === 0 || (round.hasFound && !hasOurs)) return false;
+      round.hasFound ||= hasOurs;
+      round.page += this.#step();
+      if (round.page === round.first) round.page += this.#step();
+    } else round.page = newest;
+    return round.page >= 1 && (listed.total === null || round.page <= Math.ceil(listed.total / listed.perPage));
+  }
+
+  #step(): number {
+    return this.#lastPage === null ? 1 : -1;
+  }
+
+  /** A page with two dates says where the newest are. */
+  #newestPage({ videos, perPage, total }: ListedPage): number {
+    const isOldestFirst = order(videos) ?? (this.#lastPage === null ? 'newest first' : 'oldest first');
+    const last = total === null ? null : Math.max(1, Math.ceil(total / perPage));
+    this.#lastPage = isOldestFirst === 'oldest first' && last !== 1 ? last : null;
+    return this.#lastPage ?? 1;
+  }
+}
+
+function order(videos: readonly RemoteVideo[]): 'oldest first' | 'newest first' | null {
+  const times = videos.flatMap((video) => video.createdAt ?? []);
+  const [first, last] = [times.at(0), times.at(-1)];
+  if (first === undefined || last === undefined || first === last) return null;
+  return first < last ? 'oldest first' : 'newest first';
+}

@@ -1,0 +1,58 @@
+import { posix } from 'node:path';
+
+/** Which file says that another one is complete: `clip.mp4.done` for `clip.mp4`. Paths are relative to the folder. */
+export interface DoneMarker {
+  markerOf(path: string): string;
+  /** Whether a file of this name can be one, and so is never uploaded itself. */
+  isMarker(path: string): boolean;
+  /** What the paths begin with that a marker can be for, up to a dot or their end. */
+  stemOf(markerPath: string): string;
+}
+
+/** @param template with `{name}` and `{ext}` of the file, for a name beside it; one that `lintDoneMarker` accepts */
+export function createDoneMarker(template: string): DoneMarker {
+  const isOf = new RegExp(`^${template.replaceAll(PIECE, patternOf)}$`, 'u');
+  const nameIn = (path: string): string | undefined => isOf.exec(posix.basename(path))?.groups?.['name'];
+  return {
+    markerOf: (path) => {
+      const { dir, name, ext } = posix.parse(path);
+      const values: Readonly<Record<string, string>> = { '{name}': name, '.{ext}': ext, '{ext}': ext.slice(1) };
+      return posix.join(
+        dir,
+        template.replaceAll(PIECE, (piece) => values[piece] ?? piece),
+      );
+    },
+    isMarker: (path) => nameIn(path) !== undefined,
+    stemOf: (path) => posix.join(posix.dirname(path), nameIn(path) ?? ''),
+  };
+}
+
+/** A word of the template, or a character that means something in a pattern. */
+const PIECE = /\{name\}|\.?\{ext\}|[^\w{}]/gu;
+
+const patterns: Readonly<Record<string, string>> = {
+  '{name}': '(?<name>.+)',
+  // A file may have no extension.
+  '.{ext}': '(?:\\.[^.]*)?',
+  '{ext}': '[^.]*',
+};
+
+function patternOf(piece: string): string {
+  return patterns[piece] ?? `\\u{${piece.codePointAt(0)?.toString(16)}}`;
+}
+
+/** What is wrong with the template, in words, or null. */
+export function lintDoneMarker(template: string): string | null {
+  if (/[/\\]/u.test(template)) return 'it must be a name beside the file, without a directory';
+  const words = [...template.matchAll(/\{([^{}]*)\}/gu)].map(([, word]) => word ?? '');
+  const unknown = words.find((word) => word !== 'name' && word !== 'ext');
+  if (unknown !== undefined) return `unknown word {${unknown}}; use {name} and {ext}`;
+  const literal = template.replaceAll(/\{(name|ext)\}/gu, '');
+  if (/[{}]/u.test(literal)) return 'braces are only for {name} and {ext}';
+  if (words.filter((word) => word === 'name').length !== 1 || words.filter((word) => word === 'ext').length > 1)
+    return 'it needs {name} once, as in "{name}.{ext}.done"';
+  if (!/[\p{L}\p{N}]/u.test(literal))
+    return 'it would be the name of a video; add something, as in "{name}.{ext}.done"';
+  if (template.startsWith('.')) return 'it must not be hidden (start with "."): dropcast looks at no hidden files';
+  return null;
+}

@@ -1,0 +1,68 @@
+import { posix } from 'node:path';
+import type { Inventory } from './inventory.ts';
+import { lookAt } from './path-entry.ts';
+import type { WatchSettings } from './ports.ts';
+import type { WaitingFile } from './waiting-file.ts';
+
+export interface DoneMarkersOptions {
+  readonly folder: Pick<WatchSettings, 'path' | 'markerOf'>;
+  readonly inventory: Pick<Inventory, 'waiting'>;
+}
+
+/**
+ * What the marker of a file says about it. `older`: it was there before the file last changed, so it may have been made for what was there
+ * before; how long the file stays unchanged decides, as without a marker.
+ */
+export type MarkerWord = 'not wanted' | 'missing' | 'older' | 'proves it';
+
+/** The files by which senders say that another one is complete. */
+export class DoneMarkers {
+  readonly #options: DoneMarkersOptions;
+  /** Marker → files that waited for it; some may not wait any more. */
+  readonly #awaited = new Map<string, Set<string>>();
+  #prunedAt = 0;
+
+  constructor(options: DoneMarkersOptions) {
+    this.#options = options;
+  }
+
+  isWantedFor({ path }: Pick<WaitingFile, 'path'>): boolean {
+    return this.#options.folder.markerOf(path) !== null;
+  }
+
+  nameFor({ path }: Pick<WaitingFile, 'path'>): string {
+    return posix.basename(this.#options.folder.markerOf(path) ?? '');
+  }
+
+  /** A path is there that was not, or that changed: the files to look at because of its marker, or because it is one. */
+  readyWith(path: string): readonly string[] {
+    const marker = this.#options.folder.markerOf(path);
+    if (marker === null) return [...(this.#awaited.get(path) ?? [])].filter((file) => this.#isWaiting(file));
+    this.#awaited.set(marker, (this.#awaited.get(marker) ?? new Set()).add(path));
+    this.#prune();
+    return [path];
+  }
+
+  /** The times of both come from the file system, and nobody can set them. */
+  async of({ path, version }: Pick<WaitingFile, 'path' | 'version'>): Promise<MarkerWord> {
+    const marker = this.#options.folder.markerOf(path);
+    if (marker === null) return 'not wanted';
+    const entry = await lookAt(posix.join(this.#options.folder.path, marker));
+    if (entry.is !== 'file') return 'missing';
+    return BigInt(entry.version.ctimeNs) < BigInt(version.ctimeNs) ? 'older' : 'proves it';
+  }
+
+  #isWaiting(path: string): boolean {
+    return this.#options.inventory.waiting.has(path);
+  }
+
+  /** Each time it doubled. */
+  #prune(): void {
+    if (this.#awaited.size < 2 * this.#prunedAt + LEAST_PRUNED) return;
+    for (const [marker, files] of this.#awaited)
+      if (![...files].some((file) => this.#isWaiting(file))) this.#awaited.delete(marker);
+    this.#prunedAt = this.#awaited.size;
+  }
+}
+
+const LEAST_PRUNED = 1000;

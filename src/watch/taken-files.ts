@@ -1,0 +1,154 @@
+import type { BigIntStats } from 'node:fs';
+import type { ContentVersion } from '../pipeline/file/file-version.ts';
+import { SlotStates } from './slot-states.ts';
+
+/** Stats of a file as JavaScript numbers: the times in milliseconds, inexact below a microsecond. */
+export interface RoughStats {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+}
+
+/**
+ * The files that the sink has: path → version and state. There may be 100,000, so versions are packed: 40 bytes for each, where strings
+ * take 300. It also remembers what the scan under way has found, so that no scan copies all paths.
+ */
+export class TakenFiles {
+  readonly #slots = new Map<string, number>();
+  readonly #free: number[] = [];
+  readonly #states = new SlotStates();
+  /** Five numbers for each slot. */
+  #versions = new BigInt64Array(0);
+  /** Number of the scan that found it. */
+  #scans = new Uint32Array(0);
+  #scan = 0;
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  has(path: string): boolean {
+    return this.#slots.has(path);
+  }
+
+  /** Another version of a file keeps its state. */
+  set(path: string, version: ContentVersion): void {
+    const slot = this.#slots.get(path) ?? this.#open(path);
+    this.#versions.set(packed(version), COLUMNS * slot);
+    this.#scans[slot] = this.#scan;
+  }
+
+  delete(path: string): void {
+    const slot = this.#slots.get(path);
+    if (slot === undefined) return;
+    this.#slots.delete(path);
+    this.#states.close(slot);
+    this.#free.push(slot);
+  }
+
+  get(path: string): ContentVersion | undefined {
+    const slot = this.#slots.get(path);
+    if (slot === undefined) return undefined;
+    const number = (column: number): bigint => this.#versions[COLUMNS * slot + column] ?? 0n;
+    return {
+      size: Number(number(SIZE)),
+      mtimeNs: String(number(MTIME)),
+      ino: String(BigInt.asUintN(64, number(INO))),
+      birthtimeNs: String(number(BIRTHTIME)),
+      ctimeNs: String(number(CTIME)),
+    };
+  }
+
+  /** Whether the sink has certainly these bytes; see `isSameVersion`. */
+  isSame(path: string, version: ContentVersion): boolean {
+    const slot = this.#slots.get(path);
+    return slot !== undefined && this.#holds(slot, packed(version));
+  }
+
+  /** Like `isSame`, without the strings of a version. */
+  isExactly(path: string, { size, mtimeNs, ctimeNs, ino, birthtimeNs }: BigIntStats): boolean {
+    const slot = this.#slots.get(path);
+    return slot !== undefined && this.#holds(slot, [size, mtimeNs, ctimeNs, ino, birthtimeNs]);
+  }
+
+  /** Whether size and times are those of the file that the sink has, as far as JavaScript's numbers tell. */
+  isRoughly(path: string, { size, mtimeMs, ctimeMs }: RoughStats): boolean {
+    const slot = this.#slots.get(path);
+    if (slot === undefined) return false;
+    const number = (column: number): number => Number(this.#versions[COLUMNS * slot + column]);
+    const isAt = (column: number, ms: number): boolean => Math.abs(number(column) / 1e6 - ms) < MICROSECOND_IN_MS;
+    return number(SIZE) === size && isAt(MTIME, mtimeMs) && isAt(CTIME, ctimeMs);
+  }
+
+  paths(): IteratorObject<string> {
+    return this.#slots.keys();
+  }
+
+  *entries(): Generator<readonly [path: string, version: ContentVersion], void, undefined> {
+    for (const path of this.#slots.keys()) {
+      const version = this.get(path);
+      if (version !== undefined) yield [path, version];
+    }
+  }
+
+  state(path: string): string | null {
+    const slot = this.#slots.get(path);
+    return slot === undefined ? null : this.#states.get(slot);
+  }
+
+  setState(path: string, state: string | null): void {
+    const slot = this.#slots.get(path);
+    if (slot !== undefined) this.#states.set(slot, state);
+  }
+
+  /** State → number of files; `null` for those without one. */
+  countStates(): Map<string | null, number> {
+    return this.#states.counts();
+  }
+
+  /** What is found from here on is told from what is not. */
+  beginScan(): void {
+    this.#scan += 1;
+  }
+
+  found(path: string): void {
+    const slot = this.#slots.get(path);
+    if (slot !== undefined) this.#scans[slot] = this.#scan;
+  }
+
+  /** What was there when the scan began and was not found since. */
+  *unfound(): Generator<string> {
+    for (const [path, slot] of this.#slots) if (this.#scans[slot] !== this.#scan) yield path;
+  }
+
+  #holds(slot: number, version: readonly bigint[]): boolean {
+    return version.every((number, column) => this.#versions[COLUMNS * slot + column] === BigInt.asIntN(64, number));
+  }
+
+  #open(path: string): number {
+    const slot = this.#free.pop() ?? this.#slots.size;
+    if (slot >= this.#scans.length) this.#grow();
+    this.#slots.set(path, slot);
+    this.#states.open(slot);
+    return slot;
+  }
+
+  #grow(): void {
+    const slots = Math.max(FIRST_SLOTS, Math.ceil(1.5 * this.#scans.length));
+    const [versions, scans] = [this.#versions, this.#scans];
+    this.#versions = new BigInt64Array(COLUMNS * slots);
+    this.#versions.set(versions);
+    this.#scans = new Uint32Array(slots);
+    this.#scans.set(scans);
+    this.#states.grow(slots);
+  }
+}
+
+const [SIZE, MTIME, CTIME, INO, BIRTHTIME, COLUMNS] = [0, 1, 2, 3, 4, 5];
+const FIRST_SLOTS = 64;
+const MICROSECOND_IN_MS = 0.001;
+
+/** In the order of the columns. */
+function packed({ size, mtimeNs, ctimeNs, ino, birthtimeNs }: ContentVersion): bigint[] {
+  return [BigInt(size), BigInt(mtimeNs), BigInt(ctimeNs), BigInt(ino), BigInt(birthtimeNs)];
+}

@@ -1,0 +1,47 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createDoneMarker, lintDoneMarker } from '../../src/routing/done-marker.ts';
+
+describe('a done marker', () => {
+  test.each([
+    ['{name}.{ext}.done', 'news/clip.mp4', 'news/clip.mp4.done', 'news/clip'],
+    ['{name}.done', 'news/clip.mp4', 'news/clip.done', 'news/clip'],
+    ['{name}.{ext}.done', 'no extension', 'no extension.done', 'no extension'],
+    ['READY_{name}', 'a.b.mp4', 'READY_a.b', 'a.b'],
+    ['{ext}+{name} (ok)', 'clip.mp4', 'mp4+clip (ok)', 'clip'],
+  ])('%s of %j is %j', (template, path, marker, stem) => {
+    const { markerOf, isMarker, stemOf } = createDoneMarker(template);
+    expect(markerOf(path)).toBe(marker);
+    expect([isMarker(marker), isMarker(path)]).toEqual([true, false]);
+    expect(path.startsWith(stemOf(marker))).toBe(true);
+    expect(stemOf(marker)).toContain(stem);
+  });
+
+  test('is known by its name, whatever the file is called', () => {
+    const template = fc.constantFrom('{name}.{ext}.done', '{name}.done', 'ok_{name}', '{name}-{ext}.$&.fertig');
+    const segment = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => !/[/\0\n]|^\.+$/u.test(text));
+    fc.assert(
+      fc.property(template, segment, (chosen, base) => {
+        const { markerOf, isMarker, stemOf } = createDoneMarker(chosen);
+        const marker = markerOf(`show/${base}`);
+        expect(isMarker(marker)).toBe(true);
+        const rest = `show/${base}`.slice(stemOf(marker).length);
+        expect(`show/${base}`.startsWith(stemOf(marker)) && /^($|\.)/u.test(rest)).toBe(true);
+      }),
+    );
+  });
+});
+
+test.each([
+  ['{name}.{ext}.done', null],
+  ['{name}.ok', null],
+  ['done', 'it needs {name} once, as in "{name}.{ext}.done"'],
+  ['{name}{name}.done', 'it needs {name} once, as in "{name}.{ext}.done"'],
+  ['{name}.{ext}', 'it would be the name of a video; add something, as in "{name}.{ext}.done"'],
+  ['{title}.done', 'unknown word {title}; use {name} and {ext}'],
+  ['{name}.done}', 'braces are only for {name} and {ext}'],
+  ['markers/{name}.done', 'it must be a name beside the file, without a directory'],
+  ['.{name}.done', 'it must not be hidden (start with "."): dropcast looks at no hidden files'],
+])('as a template %j: %s', (template, why) => {
+  expect(lintDoneMarker(template)).toBe(why);
+});
