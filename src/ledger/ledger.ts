@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type {
+  AdoptionStore,
   AmendStore,
   Claims,
   FileStore,
@@ -11,6 +12,7 @@ import type {
   QueueStore,
   RetentionStore,
 } from '../pipeline/file/ports.ts';
+import { createAdoption } from './adoption.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
 import { createBudgetRow } from './budget.ts';
@@ -52,6 +54,7 @@ export interface Ledger
     IntakeStore,
     LeftoverStore,
     FirstStartStore,
+    AdoptionStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
@@ -132,6 +135,7 @@ function compose({ database, db, sql }: Connection, { stateDir, id, repairs, rep
       ...createQueues(db),
       ...createArrivals(db, commits),
       ...createRounds(db),
+      ...createAdoption(db),
       ...createFirstStarts(db),
       ...createRetentionRows(db),
       ...createLeftovers(db),

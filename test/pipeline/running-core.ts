@@ -58,6 +58,8 @@ export function startCore(
       events,
       clock,
       diskOf: async () => null,
+      durationOf: async () => null,
+      isArchiveSeen: () => true,
       logger: recordingLogger(),
       newToken: () => `token ${(tokens += 1)}`,
       ...other,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { durationIn, mediaDuration } from '../../../src/disk/duration/media-duration.ts';
+import { needs } from '../../support/needs.ts';
 import { scratchDirectory } from '../../support/scratch-directory.ts';
 
 const samples = join(import.meta.dirname, '../../media');
@@ -44,7 +45,7 @@ describe('the duration of a file', () => {
     ['webm', ['-c:a', 'libopus']],
     ['m4a', ['-c:a', 'aac']],
     ['w64.wav', ['-c:a', 'pcm_s16le', '-rf64', 'always', '-f', 'wav']],
-  ])('is read from %s as ffmpeg makes it', async (ext, codec) => {
+  ])('is read from %s as ffmpeg makes it', needs('ffmpeg'), async (ext, codec) => {
     await using scratch = await scratchDirectory();
     const path = scratch.file(`tone.${ext}`);
     execFileSync('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', 'sine=frequency=300:duration=7', ...codec, path]);
