@@ -15,14 +15,16 @@ import { requireOwnState } from './state-owner.ts';
  */
 export async function confirmOffline({ stateDir, file }: Pick<Config, 'stateDir' | 'file'>): Promise<Confirmed> {
   await requireOwnState({ stateDir, file });
-  await using _lock = await lockInstance(stateDir);
-  await using ledger = await openLedger(stateDir);
+  await using stack = new AsyncDisposableStack();
+  stack.use(await lockInstance(stateDir));
+  const ledger = stack.use(await openLedger(stateDir));
   const rows = createRows({ store: ledger, events: { emit: () => undefined } });
   const policy = { attempts: 1, retryAt: () => 0, now: () => Date.now() };
-  return confirmAdoption(ledger, async (id, event) => {
+  return await confirmAdoption(ledger, async (id, event) => {
     const isChanged = await rows.hold(id, async (row) => {
       const { facts } = row;
-      const note = event.type === 'ADOPTED' ? `the service has it already: video ${event.videoId}` : 'uploaded: confirmed';
+      const note =
+        event.type === 'ADOPTED' ? `the service has it already: video ${event.videoId}` : 'uploaded: confirmed';
       return (await row.write(decide(stateOf(facts), { facts, policy }, event).facts, note)) !== facts;
     });
     return isChanged === true ? 'applied' : 'ignored';

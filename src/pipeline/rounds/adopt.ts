@@ -59,7 +59,7 @@ export function createAdopt(world: AdoptWorld): Adopt {
       if (!page.ok) {
         const failure = await world.failed(page.failure, signal);
         // A service that lists nothing today may tomorrow.
-        backoffs.retryAfter(theList, failure) || backoffs.retryAfter(theList, { ...failure, kind: 'transient' });
+        if (!backoffs.retryAfter(theList, failure)) backoffs.retryAfter(theList, { ...failure, kind: 'transient' });
         return null;
       }
       const { videos, perPage, total } = page.value;
@@ -131,7 +131,10 @@ function sentenceOf({ videos, isSure, doubt }: Likeness): string {
   const [first] = videos;
   if (first === undefined) return 'the service does not have it; `dropcast adopt --confirm` uploads it';
   if (isSure) return `the service has it already as ${first.id}; \`dropcast adopt --confirm\` adopts that video`;
-  const ids = videos.slice(0, 3).map(({ id }) => id).join(', ');
+  const ids = videos
+    .slice(0, 3)
+    .map(({ id }) => id)
+    .join(', ');
   return `the service may have it already (${ids}): ${doubt ?? ''}; \`dropcast retry\` uploads it`;
 }
 
