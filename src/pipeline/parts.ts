@@ -29,7 +29,7 @@ import type { UploadHosts } from './upload-hosts.ts';
 /** What a reload may change. */
 export interface ConductorSettings extends RoundSettings, Limits {}
 
-type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'filesPerHour';
+type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'filesPerHour';
 
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   readonly store: RoundsWorld['store'] & QueueStore;
@@ -130,6 +130,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
     failed: (failure, signal) => breaker.judge(failure, signal),
     broke: context.broke,
     wake: () => loop.wake(),
+    ringAt: (name, at) => loop.ringAt(name, at),
   });
   return { uploads, breaker, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
 }

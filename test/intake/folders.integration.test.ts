@@ -64,7 +64,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   const intake = createIntake({
     store,
     rows,
-    local: { hash: () => Promise.reject(new Error('nothing is hashed here')) },
+    local: { hash: () => Promise.reject(new Error('nothing is hashed here')), checksums: async () => [] },
     runner: {
       apply: async (id) => {
         await rows.hold(id, (row) => row.write({ end: 'vanished' }));

@@ -13,7 +13,7 @@ const view: StatusView = {
   counts: { queued: 2 },
   settling: 1,
   waiting: null,
-  requests: { used: 3, limit: 1000, blocked_until: null, total: 3 },
+  requests: { used: 3, limit: 1000, blocked_until: null, total: 3, others: 300 },
   outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
   folders: [
     {
@@ -79,6 +79,7 @@ test('shows what is under way, with hostile names escaped and no secret', async 
   expect(text).toContain('&lt;script&gt;alert(1)');
   expect(text).not.toContain('<script');
   expect(text).toContain('/inbox: frozen, unmounted');
+  expect(text).toContain('others use about 300 an hour of this key');
   expect(text).toContain('Limited by upload slots: all 4 are in use');
   expect(text).not.toContain('sig=');
 });

@@ -14,6 +14,7 @@ import { LedgerUnavailableError } from './store-errors.ts';
  * - `duplicate`: the same content was uploaded before, by the file `twin`.
  * - `vanished`, `changed`: the local file is away, or no longer the one that was accepted.
  * - `unclear`: only a person can tell whether it happened (an import whose answer was lost).
+ * - `mismatch`: the local file is not what its sender's checksum says.
  * - `bug`: thrown by our own code.
  */
 export type FailureKind =
@@ -28,6 +29,7 @@ export type FailureKind =
   | 'vanished'
   | 'changed'
   | 'unclear'
+  | 'mismatch'
   | 'bug';
 
 export interface Failure {
@@ -46,6 +48,8 @@ export interface Failure {
   readonly twin?: string;
   /** Of a file that was there before dropcast watched its folder: what the service has that it may be. Absent: not compared yet. */
   readonly likeness?: Likeness;
+  /** Of a mismatch: the digest that the file does not have, hex. */
+  readonly expected?: string;
 }
 
 /** A video that the service has already. */

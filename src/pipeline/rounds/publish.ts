@@ -27,6 +27,8 @@ export interface Publish {
   run(signal: AbortSignal): Promise<void>;
   /** Feeds that wait, as they were at the last look. */
   waits(): readonly FeedWait[];
+  /** When the next feed is due, as of the last look, by the monotonic clock; Infinity: none is known to be. */
+  dueAt(): number;
 }
 
 /** A feed that waits to be published. Times are epoch milliseconds. */
@@ -52,6 +54,7 @@ export function createPublish(world: PublishWorld): Publish {
   const failures = new Map<string, Failure>();
   let unwritten: readonly Unwritten[] = [];
   let waits: readonly FeedWait[] = [];
+  let dueAt = Infinity;
 
   const write = async (published: readonly Unwritten[]): Promise<void> => {
     const applied = await sideBySide(published, ({ id, feed, at }) =>
@@ -104,15 +107,21 @@ export function createPublish(world: PublishWorld): Publish {
       const batches = await store.waiting();
       const now = { ...timing(), atMostMs: batches.length === 0 ? 0 : await atMost(batches.length) };
       waits = batches.map((batch) => waitOf(batch, now.atMostMs));
+      dueAt = Infinity;
       for (const batch of batches) {
         const ids = batch.ids.filter((id) => !isUnwritten(id, batch.feed));
         if (signal.aborted || ids.length === 0 || backoffs.isBackingOff(batch.feed)) continue;
-        if (!isDue(batch, clock.now(), await store.isExpecting(batch.feed), now)) continue;
+        const inMs = dueInMs(batch, clock.now(), await store.isExpecting(batch.feed), now);
+        if (inMs > 0) {
+          dueAt = Math.min(dueAt, clock.elapsed() + inMs);
+          continue;
+        }
         await publish({ ...batch, ids }, signal);
         waits = waits.map((wait) => (wait.feed === batch.feed ? waitOf(batch, now.atMostMs) : wait));
       }
     },
     waits: () => waits,
+    dueAt: () => dueAt,
   };
 }
 
@@ -130,17 +139,18 @@ export function publishAtMostMs(atMostMs: number, room: RequestRoom, wanted: Wan
 }
 
 /**
- * Pure: whether a feed is published now. While more files are on their way to it, it waits for them up to `atMostMs`; after
+ * Pure: in how many milliseconds a feed is published, at most 0 when now. While more files are on their way to it, it waits for them up to `atMostMs`; after
  * the last one it waits `quietMs`.
  */
-export function isDue(
+export function dueInMs(
   batch: Pick<FeedBatch, 'firstReadyAt' | 'lastReadyAt'>,
   now: number,
   isExpecting: boolean,
   timing: { readonly quietMs: number; readonly atMostMs: number },
-): boolean {
-  if (now - batch.firstReadyAt >= timing.atMostMs || now < batch.firstReadyAt) return true;
-  return !isExpecting && now - batch.lastReadyAt >= timing.quietMs;
+): number {
+  if (now < batch.firstReadyAt) return 0;
+  const atMostMs = batch.firstReadyAt + timing.atMostMs - now;
+  return isExpecting ? atMostMs : Math.min(atMostMs, batch.lastReadyAt + timing.quietMs - now);
 }
 
 /** A feed that does not exist is the configuration's mistake, not a deleted video. */

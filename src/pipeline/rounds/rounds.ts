@@ -66,6 +66,8 @@ export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'>, Pick<AdoptW
   broke(round: string, error: unknown): void;
   /** There is more to do at once. */
   wake(): void;
+  /** There is more to do at this time of the monotonic clock. The last word of one name counts. */
+  ringAt(name: string, at: number): void;
 }
 
 /** What is done for many files at once, beside the steps of single ones: each round runs at most once at a time. */
@@ -114,7 +116,16 @@ export function createRounds(world: RoundsWorld): Rounds {
     room,
     wanted,
   });
-  const sweep = createSweep({ ...world, room, wanted });
+  /** Whether a sweep has moved a file on. */
+  let hasNews = false;
+  const runner: RoundsWorld['runner'] = {
+    apply: async (id, event) => {
+      const applied = await world.runner.apply(id, event);
+      if (applied === 'applied') hasNews = true;
+      return applied;
+    },
+  };
+  const sweep = createSweep({ ...world, runner, room, wanted });
   const putAway = createPutAway({ ...world, retry });
   const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
   const adopt = createAdopt({ ...world, retry });
@@ -122,7 +133,22 @@ export function createRounds(world: RoundsWorld): Rounds {
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
   const duplicates = createDuplicates(world);
+  /** By the monotonic clock. */
   let publishAt = 0;
+  const sweepAndLook = async (signal: AbortSignal): Promise<void> => {
+    await sweep.run(signal);
+    if (!hasNews) return;
+    hasNews = false;
+    publishAt = 0;
+    wake();
+  };
+  const publishAndRing = async (signal: AbortSignal): Promise<void> => {
+    await publish.run(signal);
+    const dueAt = publish.dueAt();
+    if (dueAt >= publishAt) return;
+    publishAt = dueAt;
+    world.ringAt('publish', dueAt);
+  };
   return {
     startLocal: (signal) => {
       jobs.start('duplicates', async () => {
@@ -135,7 +161,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     },
     fell: duplicates.fell,
     startRemote: (signal) => {
-      jobs.start('sweep', () => sweep.run(signal));
+      jobs.start('sweep', () => sweepAndLook(signal));
       jobs.start('amend', () => amend.run(signal));
       jobs.start('deletions', () => retention.confirm(signal));
       jobs.start('adopt', () => adopt.run(signal));
@@ -143,7 +169,7 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('doubts', () => doubts.run(signal));
       if (clock.elapsed() < publishAt) return;
       publishAt = clock.elapsed() + publishEveryMs;
-      jobs.start('publish', () => publish.run(signal));
+      jobs.start('publish', () => publishAndRing(signal));
     },
     ring: sweep.ring,
     comparison: adopt.progress,

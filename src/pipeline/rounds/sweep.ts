@@ -21,6 +21,8 @@ export interface SweepWorld {
   readonly receipts: Receipts;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
+  /** It is worth looking again then, by the monotonic clock. */
+  ringAt(name: string, at: number): void;
   readonly logger: Logger;
   settings(): { readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number } };
   /** Requests that may leave. */
@@ -118,6 +120,7 @@ export function createSweep(world: SweepWorld): Sweep {
     const at = dueAt(oldest, pace);
     const now = clock.elapsed();
     lookAt = Math.min(at, now + lookEveryMs);
+    if (at > now) world.ringAt('sweep', lookAt);
     const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;
     lateUntil = isLate ? at : null;
     return at <= now ? pace : null;
@@ -172,7 +175,12 @@ export function createSweep(world: SweepWorld): Sweep {
     return { kind: 'budget', nextAt: lateUntil - clock.elapsed() + clock.now(), left, limit };
   };
 
-  return { run: sweepIfTime, ring: bell.ring, trouble, usualMs: () => usualMs };
+  const ring = (): void => {
+    bell.ring();
+    world.ringAt('doorbell', bell.restsUntil());
+  };
+
+  return { run: sweepIfTime, ring, trouble, usualMs: () => usualMs };
 }
 
 /** What the failures of a sweep say about the service, and so about the videos. */

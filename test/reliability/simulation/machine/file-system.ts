@@ -114,9 +114,12 @@ export const promises = {
     call('statfs', text(path), () => ({ type: 0xef53, bsize: 4096, blocks: 1e9, bfree: 1e8, bavail: 1e8 })),
 };
 
-/** `node:fs` of the machine: what the daemon asks without waiting, which is only /proc. */
+/** `node:fs` of the machine: what the daemon asks without a promise. */
 export const sync = {
   constants,
+  /** The one call with a callback: of many paths at once. */
+  lstat: (path: Path, options: { bigint?: boolean }, done: (error: unknown, stats?: unknown) => void) =>
+    void callingBack(promises.lstat(path, options), done),
   existsSync: (path: Path) => text(path) === '/proc/self/fd' || theDisk().peek(text(path)) !== null,
   readdirSync: (path: Path): string[] => {
     const { writers } = theDisk();
@@ -282,4 +285,12 @@ function flagsOf(flags: string): number {
 
 function text(path: Path): string {
   return String(path);
+}
+
+async function callingBack<T>(work: Promise<T>, done: (error: unknown, result?: T) => void): Promise<void> {
+  const [error, result] = await work.then(
+    (value) => [null, value] as const,
+    (reason: unknown) => [reason] as const,
+  );
+  done(error, result);
 }
