@@ -1,5 +1,6 @@
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import { clockTime } from '../daemon/clock-time.ts';
+import { comparisonWords } from '../daemon/comparison-words.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
@@ -48,6 +49,7 @@ const nothing: StatusView = {
   working: [],
   needs_you: [],
   suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
   deletions: { files: 0, next_at: null },
   creates_wait_until: null,
 };
@@ -84,9 +86,21 @@ function overview(view: StatusView, shell: Shell): string {
   for (const folder of folders) lines.push(folderLine(folder, colour));
   const accounts = accountsLine(view.accounts);
   if (accounts !== null) lines.push(`All folders: ${accounts}`);
+  if (view.adoption.files > 0) lines.push(adoptionLine(view.adoption));
   if (view.deletions.files > 0) lines.push(deletionLine(view.deletions));
   if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);
   return `${lines.join('\n')}\n`;
+}
+
+function adoptionLine({ files, compared, comparing }: StatusView['adoption']): string {
+  const were = files === 1 ? '1 file was' : `${counted(files, 'file')} were`;
+  const next =
+    compared === files
+      ? '`dropcast adopt` says which the service has already'
+      : comparing === null
+        ? 'not compared with the service yet'
+        : comparisonWords(comparing);
+  return `${were} there before dropcast watched the folder: ${next}.`;
 }
 
 function deletionLine({ files, next_at: nextAt }: StatusView['deletions']): string {

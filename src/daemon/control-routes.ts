@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { limitedBody, MOST_BODY_BYTES } from '../http/limited-body.ts';
+import { adoptionOf, confirmAdoption } from './adoption.ts';
 import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { retry } from './retry.ts';
@@ -74,6 +75,7 @@ export function readRoutes(
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
   });
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
+  app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
   return app;
 }
@@ -101,6 +103,9 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
       const { folder } = body as { readonly folder: string };
       return context.json({ v: 1, ...(await daemon.folders.resume(folder)) });
     }),
+  );
+  app.post('/adoption/confirm', async (context) =>
+    context.json(await confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event))),
   );
   app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
   return app;

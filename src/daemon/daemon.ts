@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import { diskOf } from '../disk/disk-of.ts';
+import { mediaDuration } from '../disk/duration/media-duration.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
@@ -177,6 +178,8 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       logger,
       diskOf,
       mayStartUploads: () => service.times.mayStart(),
+      durationOf: ({ folder, path }) => mediaDuration(folder, path),
+      isArchiveSeen: () => folders.isArchiveSeen(),
       newToken: () => randomBytes(16).toString('hex'),
     },
     settingsOf(config),

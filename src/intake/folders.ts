@@ -20,6 +20,8 @@ export interface Folders extends AsyncDisposable {
   status(): readonly FolderStatus[];
   /** Those whose first full scan is under way. A folder that is away is not scanned. */
   unscanned(): readonly string[];
+  /** Whether all files have their rows that were in a folder with `existing: adopt` when it was watched for the first time. */
+  isArchiveSeen(): boolean;
   /** How many are missing or cannot be read. */
   away(): number;
   /** The videos and links that settle; a sidecar counts with its video. */
@@ -111,6 +113,10 @@ class FolderSet implements Folders {
     return this.#all()
       .filter(({ isUnscanned }) => isUnscanned)
       .map(({ path }) => path);
+  }
+
+  isArchiveSeen(): boolean {
+    return this.#all().every((folder) => folder.isArchiveSeen);
   }
 
   away(): number {

@@ -113,6 +113,11 @@ export class WatchedFolder implements AsyncDisposable {
     return this.#state?.state === 'frozen' && this.#state.isForeign === true ? this.#state.why : null;
   }
 
+  /** Nothing is left that was there before and waits to be adopted. A folder that never was there has nothing yet. */
+  get isArchiveSeen(): boolean {
+    return this.router.folder.existing !== 'adopt' || this.isAway || this.#first.isOver;
+  }
+
   /** The first full scan is under way. A folder that is away is not scanned. */
   get isUnscanned(): boolean {
     return !this.#isScanned && !this.isAway;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type {
+  AdoptionStore,
   AmendStore,
   Claims,
   FileStore,
@@ -12,6 +13,7 @@ import type {
   QueueStore,
   RetentionStore,
 } from '../pipeline/file/ports.ts';
+import { createAdoption } from './adoption.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
 import { createBudgetRow } from './budget.ts';
@@ -53,6 +55,7 @@ export interface Ledger
     IntakeStore,
     LeftoverStore,
     FirstStartStore,
+    AdoptionStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
@@ -165,6 +168,7 @@ function compose({ database, db, sql }: Connection, opened: Opened): Ledger {
       ...createQueues(db),
       ...createArrivals(db, commits),
       ...createRounds(db),
+      ...createAdoption(db),
       ...createFirstStarts(db),
       ...createRetentionRows(db),
       ...createLeftovers(db),

@@ -26,6 +26,7 @@ const view: StatusView = {
   working: [],
   needs_you: [],
   suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
   deletions: { files: 0, next_at: null },
   creates_wait_until: null,
   outlook: null,
