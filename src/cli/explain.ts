@@ -99,7 +99,7 @@ function whyIgnored(router: FolderRouter, path: string): string | null {
   const template = router.movedBy(path);
   if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
   const kind = router.accepts(path);
-  if (kind === 'proof') return 'it is the done marker of the video beside it';
+  if (kind === 'proof') return 'it is a done marker or checksum of what lies beside it';
   if (kind === 'sidecar') return 'it is the sidecar of the video beside it';
   return kind === null ? 'include and exclude do not select it' : null;
 }

@@ -1,6 +1,7 @@
 import { errnoOf } from '../config/errno.ts';
 import { serviceOf } from '../config/installed-service.ts';
 import type { Daemon } from '../daemon/daemon.ts';
+import { healthOf } from '../daemon/health.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { Logger } from '../log/logger.ts';
 import { pageAddress, serveStatusPage } from '../status/page.ts';
@@ -20,7 +21,7 @@ export async function openStatusPage(
   try {
     const page = await serveStatusPage(listen, {
       status: () => statusOf(daemon.ledger, daemon),
-      isWaiting: () => daemon.conductor.pause() !== null,
+      health: () => healthOf(daemon),
       receive: (webhook) => daemon.receive(webhook),
       access: createPageAccess(await pageToken(stateDir)),
     });

@@ -137,6 +137,16 @@ function addControlCommands({ shell, exit, command }: Registry): void {
     .action(async (names: string[], options: Shared & { all?: boolean; state?: string[] }) =>
       exit(await (await import('./retry.ts')).retry(shell, names, options)),
     );
+  json(
+    command(
+      'resume <folder>',
+      'go on with a frozen folder: trust the directory that is at its path now, and take its missing files for gone',
+    ),
+  )
+    .summary('go on with a frozen folder: all is as it should be')
+    .action(async (folder: string, options: Shared) =>
+      exit(await (await import('./resume.ts')).resume(shell, folder, options)),
+    );
   json(command('add <paths...>', 'add files of a watched folder now, without waiting until they settle'))
     .summary('add files of a watched folder now')
     .action(async (paths: string[], options: Shared) =>

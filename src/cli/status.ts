@@ -67,9 +67,11 @@ function overview(view: StatusView, shell: Shell): string {
     lines.push(paint('yellow', `New files wait: ${why}; resumes ${resumes}`, colour));
   }
   if (view.requests !== null) {
-    const { used, limit, blocked_until: blockedUntil } = view.requests;
+    const { used, limit, blocked_until: blockedUntil, others } = view.requests;
     const block = blockedUntil === null ? '' : `. Rate limited; resumes ${formatRelative(blockedUntil, Date.now())}.`;
     lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
+    if (others > 0)
+      lines.push(`Others use about ${others} requests an hour of this key: dropcast leaves them to them.`);
   }
   if (view.outlook !== null && view.outlook.limited_by !== 'nothing') lines.push(outlookLine(view.outlook));
   // Folders that need attention first: there may be many.
@@ -92,7 +94,8 @@ function outlookLine({ limited_by: limit, why, done_at: doneAt }: NonNullable<St
 }
 
 function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {
-  const word = isFine({ state }) ? state : paint('yellow', `${state}: ${escapeControls(why ?? '')}`, colour);
+  const text = why === null ? state : `${state}: ${escapeControls(why)}`;
+  const word = isFine({ state }) ? text : paint('yellow', text, colour);
   const left = [
     paths.ignored > 0 ? `, ${paths.ignored} ignored` : '',
     paths.refused > 0 ? `, ${paths.refused} refused` : '',

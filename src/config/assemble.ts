@@ -57,6 +57,7 @@ function assembleFolder(folder: CheckedFolder, key: string, context: Context): F
     rescanMs: folder.rescan,
     onDuplicate: folder.on_duplicate,
     onChange: folder.on_change,
+    existing: folder.existing,
     afterReady: afterReady(folder.after_ready),
     ...(folder.uploads !== undefined && { uploads: folder.uploads }),
     rules: folder.rules.map((rule, index) => assembleRule(rule, `${key}.rules[${index}]`, context)),

@@ -71,6 +71,8 @@ export interface FolderConfig {
   readonly rescanMs: number;
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
+  /** What becomes of the files that lie in the folder when dropcast watches it for the first time. */
+  readonly existing: 'upload' | 'ignore' | 'adopt';
   readonly afterReady: AfterReady;
   /** Uploads of this folder at the same time, 1–32; without it, only the limit of all folders counts. */
   readonly uploads?: number;

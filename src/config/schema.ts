@@ -148,6 +148,12 @@ const folder = z.strictObject({
     .enum(['upload', 'ignore'])
     .prefault('upload')
     .describe('What to do with a known path that has new content: upload it as a new video, or ignore it.'),
+  existing: z
+    .enum(['upload', 'ignore', 'adopt'])
+    .prefault('upload')
+    .describe(
+      'What to do with the files that lie in the folder when dropcast watches it for the first time: upload them, ignore them, or adopt them: look which of them the service has already (dropcast adopt).',
+    ),
   after_ready: z
     .union([
       z.enum(['keep', 'delete']),

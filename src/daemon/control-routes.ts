@@ -101,6 +101,12 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
       return streamPlan((options) => planOf(world, { ...options, ...wanted }));
     }),
   );
+  app.post('/resume', (context) =>
+    withBody(context, async (body) => {
+      const { folder } = body as { readonly folder: string };
+      return context.json({ v: 1, ...(await daemon.folders.resume(folder)) });
+    }),
+  );
   app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
   return app;
 }

@@ -110,5 +110,5 @@ function whyNoRetry(facts: Facts): string | null {
 }
 
 function isWithoutPlan(facts: Facts): boolean {
-  return facts.plan === null && stateOf(facts) === 'held';
+  return facts.plan === null && ['held', 'skipped'].includes(stateOf(facts));
 }

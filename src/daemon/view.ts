@@ -34,6 +34,8 @@ export interface StatusView {
     readonly limit: number;
     readonly blocked_until: number | null;
     readonly total: number;
+    /** What others use of the key in an hour, as far as was noticed. */
+    readonly others: number;
   } | null;
   /** What all that waits waits for most, and when it is done: null without a daemon. */
   readonly outlook: {
@@ -108,6 +110,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
             limit: gate.limit,
             blocked_until: gate.blockedUntil > Date.now() ? gate.blockedUntil : null,
             total: gate.total,
+            others: gate.others,
           },
     outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
     folders: daemon?.folders.status() ?? [],

@@ -1,7 +1,10 @@
 import type { RequestPriority } from '../pipeline/file/ports.ts';
+import { keptRequests } from '../pipeline/request-shares.ts';
+import { noticeOthers, othersNow } from './others-use.ts';
+import type { OthersUse } from './others-use.ts';
 
 /**
- * The requests of the last hour, counted per minute of the wall clock: one row, written before each request. Counters instead of one
+ * The requests of the last hour, counted per minute of the wall clock: one row, written before requests leave. Counters instead of one
  * GCRA number, because a burst may then use the whole hour at once, and steady use still gets nearly all of it (decision 2).
  */
 export interface BudgetWindow {
@@ -15,6 +18,8 @@ export interface BudgetWindow {
   readonly isProbing: boolean;
   /** Requests since the row began. */
   readonly total: number;
+  /** Others who use the key, where they were noticed. */
+  readonly others?: OthersUse;
 }
 
 export const emptyWindow: BudgetWindow = { minutes: [], blockedUntil: 0, blockedMs: 0, isProbing: false, total: 0 };
@@ -43,21 +48,56 @@ const defaultBlockMs = 60_000;
  */
 export function spend(window: BudgetWindow, nowMs: number, priority: RequestPriority, limit: number): Spending {
   const current = atTime(window, nowMs);
-  const waitMs = Math.max(current.blockedUntil - nowMs, untilRoom(current, nowMs, ceilingOf(priority, limit)));
+  const kept = keptNow(current, nowMs, limit);
+  const ceiling = ceilingOf(priority, { limit, kept, others: othersNow(current.others, nowMs) });
+  const waitMs = Math.max(current.blockedUntil - nowMs, untilRoom(current, nowMs, ceiling));
   if (waitMs > 0) return { granted: false, window: current, waitMs };
   return { granted: true, window: counted(current, nowMs) };
 }
 
 /**
+ * Pure: the window with further requests counted that may leave within this minute: they are on disk before the first of them leaves,
+ * and need no write of their own. A kill loses what is left of them.
+ *
+ * @returns the window to save, and how many more were counted; none after a block, where one request goes alone
+ */
+export function withBlock(
+  window: BudgetWindow,
+  limit: number,
+): { readonly window: BudgetWindow; readonly more: number } {
+  const newest = window.minutes.at(-1);
+  const more = Math.min(blockSizeOf(limit) - 1, limit - usedOf(window));
+  if (newest === undefined || more <= 0 || window.blockedUntil > 0) return { window, more: 0 };
+  const minutes = [...window.minutes.slice(0, -1), [newest[0], newest[1] + more] as const];
+  return { window: { ...window, minutes }, more };
+}
+
+/** Requests that one write is good for: few enough that a kill costs no more than a hundredth of the hour. */
+function blockSizeOf(limit: number): number {
+  return Math.max(1, Math.min(8, Math.floor(limit / 100)));
+}
+
+/**
  * Blocks every request: the service answered 429.
  *
- * @param retryAfterMs what it asked for; a minute if undefined; believed from 1 s to 1 h
+ * @param answer.retryAfterMs what it asked for; a minute if undefined; believed from 1 s to 1 h
  */
-export function block(window: BudgetWindow, nowMs: number, retryAfterMs: number | undefined): BudgetWindow {
+export function block(
+  window: BudgetWindow,
+  nowMs: number,
+  { retryAfterMs, limit }: { readonly retryAfterMs: number | undefined; readonly limit: number },
+): BudgetWindow {
   const current = atTime(window, nowMs);
   const until = nowMs + believedWait(retryAfterMs ?? defaultBlockMs);
   const blockedUntil = Math.max(current.blockedUntil, until);
-  return { ...current, blockedUntil, blockedMs: blockedUntil - nowMs, isProbing: true };
+  const others = noticeOthers(current.others, { used: usedOf(current), limit, retryAfterMs, nowMs });
+  return {
+    ...current,
+    blockedUntil,
+    blockedMs: blockedUntil - nowMs,
+    isProbing: true,
+    ...(others !== undefined && { others }),
+  };
 }
 
 /** A wait that the service asks for, as far as it is believed: 1 s to 1 h. A service that says a day is asked hourly. */
@@ -66,13 +106,27 @@ export function believedWait(ms: number): number {
 }
 
 /** How many of an hour's requests a priority may use. What has begun must always find room to finish (design section 7). */
-export function ceilingOf(priority: RequestPriority, limit: number): number {
-  const shares: Record<RequestPriority, number> = {
+export function ceilingOf(
+  priority: RequestPriority,
+  { limit, kept, others }: { readonly limit: number; readonly kept: number; readonly others: number },
+): number {
+  const ceilings: Record<RequestPriority, number> = {
     finish: limit,
-    poll: Math.min(Math.floor(limit * 0.97), limit - 1),
-    create: Math.min(Math.floor(limit * 0.93), limit - 2),
+    poll: limit - kept - others,
+    create: limit - 2 * kept - others,
   };
-  return Math.max(1, shares[priority]);
+  return Math.max(1, ceilings[priority]);
+}
+
+/** What is kept is needed until as much falls out of the hour: the sooner that is, the less is kept. */
+function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
+  const kept = keptRequests(limit);
+  let freed = 0;
+  for (const [inMs, count] of freesOf(window, nowMs)) {
+    freed += count;
+    if (freed >= 2 * kept) return Math.ceil(kept * Math.min(1, inMs / hourMs));
+  }
+  return kept;
 }
 
 /** Requests that count now. */
@@ -109,7 +163,7 @@ function counted(window: BudgetWindow, nowMs: number): BudgetWindow {
       : [...window.minutes, [minute, 1] as const];
   const blockedMs = window.isProbing ? probeMs : 0;
   const blockedUntil = window.isProbing ? nowMs + probeMs : 0;
-  return { minutes, blockedUntil, blockedMs, isProbing: false, total: window.total + 1 };
+  return { ...window, minutes, blockedUntil, blockedMs, isProbing: false, total: window.total + 1 };
 }
 
 /** Milliseconds until enough old counters have fallen out. */
@@ -123,6 +177,7 @@ function untilRoom(window: BudgetWindow, nowMs: number, ceiling: number): number
   return minuteMs;
 }
 
-function minuteOf(ms: number): number {
+/** Of the counters. */
+export function minuteOf(ms: number): number {
   return Math.floor(ms / minuteMs);
 }

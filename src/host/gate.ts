@@ -1,6 +1,7 @@
 import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
-import { atTime, block, emptyWindow, freesOf, spend, usedOf } from './budget-window.ts';
+import { atTime, block, emptyWindow, freesOf, minuteOf, spend, usedOf, withBlock } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
+import { othersNow } from './others-use.ts';
 import { AbortedError } from '@dropcast/client';
 
 /** Where the window survives a restart. `save` resolves when it is on disk. */
@@ -30,6 +31,8 @@ export interface GateSnapshot {
   readonly total: number;
   /** When requests of the last hour fall out of it, earliest first. */
   readonly frees: readonly (readonly [inMs: number, requests: number])[];
+  /** Requests that others use in an hour, as far as was noticed. */
+  readonly others: number;
 }
 
 /** The gate that every request to the service passes: an hourly budget, the same for all uses of the key. */
@@ -48,8 +51,8 @@ export interface Gate extends AsyncDisposable {
 }
 
 /**
- * Opens the gate. Waiting requests go by priority (finish, create, poll), and in order within one; the window is saved before a request
- * may leave, so that a crash can only lose requests that were never sent.
+ * Opens the gate. Waiting requests go by priority (finish, create, poll), and in order within one. Each is saved before it may leave,
+ * some at a time, so that a crash can only lose requests that were never sent.
  */
 export function createGate(options: GateOptions): Gate {
   return new PersistedGate(options);
@@ -76,7 +79,10 @@ class PersistedGate implements Gate {
   readonly #waiters: Record<RequestPriority, Set<Waiter>> = { finish: new Set(), create: new Set(), poll: new Set() };
   readonly #detach: () => void;
   #limit: number;
+  /** What was let through. */
   #window: BudgetWindow | null = null;
+  /** Further requests of that minute that are on disk as spent, and may leave without a write. */
+  #ahead = { minute: 0, requests: 0 };
   #timer: NodeJS.Timeout | undefined;
   #pumping: Promise<void> | null = null;
   #isStale = false;
@@ -119,7 +125,7 @@ class PersistedGate implements Gate {
   throttled(retryAfterMs: number | undefined): void {
     // Nothing has passed yet, so no answer can belong to a request of this gate; and the stored counters must not be lost.
     if (this.#window === null) return;
-    this.#window = block(this.#window, this.#now(), retryAfterMs);
+    this.#window = block(this.#window, this.#now(), { retryAfterMs, limit: this.#limit });
     this.#isUnsaved = true;
     this.#wake();
   }
@@ -141,12 +147,15 @@ class PersistedGate implements Gate {
       waiting,
       total: window.total,
       frees: freesOf(window, this.#now()),
+      others: othersNow(window.others, this.#now()),
     };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#close();
     await this.#pumping;
+    if (this.#ahead.requests > 0) this.#isUnsaved = true;
+    await this.#refresh();
   }
 
   /** Starts the pump; one that runs checks everything again before it ends. */
@@ -174,6 +183,7 @@ class PersistedGate implements Gate {
       this.#window ??= (await this.#store.load()) ?? emptyWindow;
       if (!this.#isUnsaved) return;
       this.#isUnsaved = false;
+      this.#ahead.requests = 0;
       await this.#store.save(this.#window);
     } catch {
       // The next request reports it.
@@ -203,8 +213,10 @@ class PersistedGate implements Gate {
   async #letGo(waiter: Waiter, window: BudgetWindow): Promise<'again'> {
     const before = this.#window;
     this.#window = window;
+    const minute = minuteOf(this.#now());
     try {
-      await this.#store.save(window);
+      if (this.#ahead.requests > 0 && this.#ahead.minute === minute) this.#ahead.requests -= 1;
+      else this.#ahead = { minute, requests: await this.#save(window) };
     } catch (error) {
       // Nothing left. A block that came meanwhile stays.
       if (this.#window === window) this.#window = before;
@@ -212,6 +224,15 @@ class PersistedGate implements Gate {
     }
     waiter.go();
     return 'again';
+  }
+
+  /** @returns further requests that it is good for */
+  async #save(window: BudgetWindow): Promise<number> {
+    this.#ahead.requests = 0;
+    const block = withBlock(window, this.#limit);
+    await this.#store.save(block.window);
+    // A 429 came meanwhile: what is written down next has none.
+    return this.#window === window ? block.more : 0;
   }
 
   #sleep(ms: number): void {

@@ -21,8 +21,8 @@ export function budgetOf(gate: Gate): Budget {
 }
 
 /** What may leave, as the pipeline counts. */
-export function roomOf({ limit, used, blockedMs, frees }: GateSnapshot): RequestRoom {
-  return { limit, left: Math.max(0, limit - used), closedMs: blockedMs, frees };
+export function roomOf({ limit, used, others, blockedMs, frees }: GateSnapshot): RequestRoom {
+  return { limit, left: Math.max(0, limit - used - others), closedMs: blockedMs, frees };
 }
 
 /** The gate as the client passes it. A create request passes at once: the pipeline has already paid for it. */

@@ -3,6 +3,8 @@ import { isThere } from '../disk/local-files.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Route } from '../routing/plan.ts';
 import type { CompleteFile } from '../watch/ports.ts';
+import type { Leaving } from '../pipeline/file/reasons.ts';
+import type { FirstStart } from './first-start.ts';
 import type { FolderRouter } from './folder-router.ts';
 
 /** A complete file with everything that decides what to do with it: what it is, and where the rules say it goes. */
@@ -17,10 +19,18 @@ export interface Arrival {
   readonly onDuplicate: 'skip' | 'upload';
   readonly onChange: 'upload' | 'ignore';
   readonly afterReady: AfterReady;
+  /** What becomes of it because it was there before dropcast watched the folder; null for a new file. */
+  readonly leaving: Leaving | null;
+  /** A person wants it to be uploaded, whatever the folder says about files that were there before. */
+  readonly isWanted: boolean;
 }
 
 /** Reads what lies beside a complete file and asks the rules. Null when the file is not there any more. */
-export async function arrivalOf(router: FolderRouter, file: CompleteFile): Promise<Arrival | null> {
+export async function arrivalOf(
+  router: FolderRouter,
+  file: CompleteFile,
+  { first, isWanted }: { readonly first: Pick<FirstStart, 'leaving'>; readonly isWanted: boolean },
+): Promise<Arrival | null> {
   const { onDuplicate, onChange, afterReady } = router.folder;
   const { folder, path, version } = file;
   const link = file.kind === 'link' ? await router.sourceUrl(path) : null;
@@ -28,7 +38,8 @@ export async function arrivalOf(router: FolderRouter, file: CompleteFile): Promi
   if (route === null) return null;
   const flaw = file.flaw ?? (link?.ok === false ? link.why : null);
   const sourceUrl = link?.ok === true ? link.url : null;
-  return { folder, path, version, flaw, sourceUrl, route, onDuplicate, onChange, afterReady };
+  const leaving = isWanted ? null : await first.leaving(path, version);
+  return { folder, path, version, flaw, sourceUrl, route, onDuplicate, onChange, afterReady, leaving, isWanted };
 }
 
 /** Where a file goes. Null when it is not there: what was not found beside it then proves nothing. */

@@ -11,6 +11,7 @@ import type { CompleteFile } from '../watch/ports.ts';
 import { arrivalOf, routeOf } from './arrival.ts';
 import type { Arrival } from './arrival.ts';
 import { Comparisons } from './comparisons.ts';
+import type { FirstStart } from './first-start.ts';
 import type { FolderRouter } from './folder-router.ts';
 import type { Accepted, Intake } from './intake.ts';
 
@@ -39,17 +40,19 @@ class AwayError extends NotNowError {
 export class FolderIntake implements AsyncDisposable {
   readonly #router: FolderRouter;
   readonly #world: FolderIntakeWorld;
+  readonly #first: Pick<FirstStart, 'leaving'>;
   readonly #comparisons: Comparisons;
 
-  constructor(router: FolderRouter, world: FolderIntakeWorld) {
+  constructor(router: FolderRouter, first: Pick<FirstStart, 'leaving'>, world: FolderIntakeWorld) {
     this.#router = router;
+    this.#first = first;
     this.#world = world;
     this.#comparisons = new Comparisons({ ...world, compare: (file, signal) => this.#compare(file, signal) });
   }
 
   /** The watcher offers a file. @throws {BusyError} @throws {AwayError} and what the ledger throws: offer it again */
   async complete(file: CompleteFile): Promise<void> {
-    if (file.kind === 'proof') return;
+    if (file.kind === 'proof') return this.#proofChanged(file.path);
     if (file.kind === 'sidecar') {
       await this.#rerouteBeside(file.path);
       // With the folder away, nothing is found beside it: that proves nothing.
@@ -60,7 +63,7 @@ export class FolderIntake implements AsyncDisposable {
   /** The watcher misses a file. @throws {BusyError} and what the ledger throws: report it again */
   async gone(path: string): Promise<void> {
     const kind = this.#router.accepts(path);
-    if (kind === 'proof') return;
+    if (kind === 'proof') return this.#proofChanged(path);
     if (kind === 'sidecar') await this.#rerouteBeside(path);
     else if ((await this.#world.intake.gone(this.#router.folder.path, path)) === 'busy') throw new BusyError(path);
   }
@@ -68,10 +71,11 @@ export class FolderIntake implements AsyncDisposable {
   /**
    * `unread`: its content is compared in its turn.
    *
+   * @param isWanted a person asks for it
    * @throws {AwayError} and what the ledger throws
    */
-  async take(file: CompleteFile): Promise<Accepted> {
-    const arrival = await arrivalOf(this.#router, file);
+  async take(file: CompleteFile, isWanted = false): Promise<Accepted> {
+    const arrival = await arrivalOf(this.#router, file, { first: this.#first, isWanted });
     if (arrival === null) throw new AwayError(file.path);
     const accepted = await this.#note(arrival, this.#world.intake.accept(arrival));
     if (accepted === 'unread') this.#comparisons.add(file);
@@ -110,7 +114,7 @@ export class FolderIntake implements AsyncDisposable {
     const entry = await lookAt(join(file.folder, file.path));
     // What became of it is offered, or reported gone.
     if (entry.is !== 'unclear' && (entry.is !== 'file' || !isSameVersion(entry.version, file.version))) return true;
-    const arrival = await arrivalOf(this.#router, file);
+    const arrival = await arrivalOf(this.#router, file, { first: this.#first, isWanted: false });
     if (arrival === null) return false;
     const accepted = await this.#note(arrival, this.#world.intake.compare(arrival, signal));
     return accepted !== 'busy' && accepted !== 'unread';
@@ -121,10 +125,19 @@ export class FolderIntake implements AsyncDisposable {
       this.#world.broke(error);
       throw error;
     });
-    if (accepted === 'busy' || accepted === 'known' || accepted === 'unread') return accepted;
+    if (isNoNews.has(accepted)) return accepted;
     this.#tell(arrival, accepted);
     this.#world.tookIn();
     return accepted;
+  }
+
+  /** A file that is held for its checksum may be right by the one that is there now. Lists of many are asked at the regular check. */
+  async #proofChanged(proofPath: string): Promise<void> {
+    for (const path of await this.namedLike(proofPath)) {
+      const facts = await this.#world.ledger.atPath(this.#router.folder.path, path);
+      const isHeldForIt = facts?.end === 'held' && facts.lastFailure?.kind === 'mismatch';
+      if (isHeldForIt && (await this.reroute(facts)) === 'busy') throw new BusyError(path);
+    }
   }
 
   async #rerouteBeside(sidecarPath: string): Promise<void> {
@@ -144,3 +157,6 @@ export class FolderIntake implements AsyncDisposable {
     });
   }
 }
+
+/** Of an archive, each file would be a line in the log. */
+const isNoNews: ReadonlySet<Accepted> = new Set<Accepted>(['busy', 'known', 'unread', 'left']);

@@ -2,7 +2,7 @@ import type { Config, FolderConfig } from '../config/config.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
-import type { SettlingFile } from '../watch/ports.ts';
+import type { Resumed, SettlingFile } from '../watch/ports.ts';
 import { addFile } from './add-file.ts';
 import type { AddResult } from './add-file.ts';
 import { HeldFiles } from './held-files.ts';
@@ -37,6 +37,8 @@ export interface Folders extends AsyncDisposable {
   add(absolutePath: string): Promise<AddResult>;
   /** Asks the rules again about a file of which nothing was sent: somebody may have fixed them. */
   reroute(facts: Facts): Promise<Accepted>;
+  /** A person says that a frozen folder is as it should be. `path`: absolute, of a watched folder. */
+  resume(path: string): Promise<Resumed>;
   /** Scans now. */
   rescan(): Promise<void>;
 }
@@ -138,6 +140,11 @@ class FolderSet implements Folders {
     const folder = this.#watched.get(facts.folder);
     if (folder === undefined || facts.videoId !== null) return 'known';
     return (await folder.intake.reroute(facts)) ?? 'known';
+  }
+
+  async resume(path: string): Promise<Resumed> {
+    const folder = this.#watched.get(path);
+    return folder === undefined ? { ok: false, why: `${path} is not a watched folder` } : folder.watcher.resume();
   }
 
   async rescan(): Promise<void> {

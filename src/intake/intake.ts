@@ -3,6 +3,7 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import { unconfirmedCode } from '../pipeline/file/failure.ts';
 import { isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
 import type { Answer, Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
+import { leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { Applied, Runner } from '../pipeline/steps/runner.ts';
 import type { Route } from '../routing/plan.ts';
@@ -12,7 +13,7 @@ import { heldFor, holdOf, rerouted, returned, wasSent } from './reroute.ts';
 export interface IntakeWorld {
   readonly store: Pick<IntakeStore, 'atPath' | 'atLocation'> & Pick<FileStore, 'load'>;
   readonly rows: Pick<Rows, 'hold' | 'insert'>;
-  readonly local: Pick<LocalFiles, 'hash'>;
+  readonly local: Pick<LocalFiles, 'hash' | 'checksums'>;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   newId(): string;
@@ -31,6 +32,8 @@ export type Accepted =
   | 'ignored'
   | 'rerouted'
   | 'busy'
+  /** It was there before dropcast watched the folder, which is to leave such files alone. */
+  | 'left'
   /** Only its content tells what it is, and that has to be read: `compare` does. */
   | 'unread';
 
@@ -44,7 +47,7 @@ export interface Intake {
   compare(arrival: Arrival, signal: AbortSignal): Promise<Accepted>;
   /** The path no longer exists. `busy`: a step works on the file that was there, say it again later. */
   gone(folder: string, path: string): Promise<Applied>;
-  /** The route of a known file changed: a new or altered sidecar, or another configuration. */
+  /** What lies beside a known file changed, or the configuration: a new or altered sidecar, a corrected checksum. */
   reroute(facts: Facts, route: Route): Promise<Accepted>;
 }
 
@@ -69,7 +72,11 @@ export function createIntake(world: IntakeWorld): Intake {
   return {
     accept: (arrival) => alone(arrival, null),
     compare: (arrival, signal) => alone(arrival, (facts) => world.local.hash(facts, signal)),
-    reroute: (facts, route) => reroute(facts, route, world),
+    reroute: async (facts, route) => {
+      if (facts.lastFailure?.kind === 'mismatch' && (await hasOtherChecksum(facts, world)))
+        return tryAgain(facts, world);
+      return reroute(facts, route, world);
+    },
     gone: async (folder, path) => {
       const facts = await world.store.atPath(folder, path);
       return facts === null ? 'ignored' : world.runner.apply(facts.id, { type: 'FILE_GONE' });
@@ -95,7 +102,7 @@ async function take(arrival: Arrival, world: TakeWorld): Promise<Accepted> {
     return moved(same, here, arrival, world);
   if (here !== null && isOnDisk(here)) return changed(here, arrival, world);
   await add(arrival, world);
-  return 'new';
+  return arrival.leaving === null ? 'new' : 'left';
 }
 
 /** A version that was given up counts as never seen: whatever is at its path now has to be taken in. */
@@ -115,11 +122,16 @@ async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<A
     world,
   );
   if (now === null || !isSameVersion(now.version, arrival.version)) return 'busy';
-  return known(now, arrival, world);
+  // Mended in place, perhaps, with its times put back.
+  return now.lastFailure?.kind === 'mismatch' ? tryAgain(now, world) : known(now, arrival, world);
 }
 
 /** What was sent keeps its metadata when the file is renamed or put away; only a sidecar changes it, by `reroute`. */
-async function known(facts: Facts, { route }: Arrival, world: IntakeWorld): Promise<Accepted> {
+async function known(facts: Facts, { route, isWanted }: Arrival, world: IntakeWorld): Promise<Accepted> {
+  if (isWanted && wasThereBefore(facts)) {
+    if ((await reroute(facts, route, world)) === 'busy') return 'busy';
+    return (await world.runner.apply(facts.id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'returned';
+  }
   return wasSent(facts) ? 'known' : reroute(facts, route, world);
 }
 
@@ -127,10 +139,18 @@ async function known(facts: Facts, { route }: Arrival, world: IntakeWorld): Prom
  * Whether a row may simply stand for what the file is now, of which nobody knows whether it is what it was: nothing complete was sent
  * of it, so what is sent will be what is there then. A row that needs a person still does, unless what was wrong with the file is not.
  */
-function mayTakeOver({ end, sha256, sourceUrl, lastFailure, why }: Facts, { flaw }: Arrival): boolean {
+function mayTakeOver(facts: Facts, { flaw }: Arrival): boolean {
+  // Nobody ever read it, so that a chmod of the whole folder would make all of it new.
+  if (isUnread(facts)) return true;
+  const { end, sha256, sourceUrl, lastFailure, why } = facts;
   const isAsFlawed = flaw === (lastFailure?.code === 'flawed' ? why : null);
   const isUnsent = sha256 === null && sourceUrl === null;
   return isAsFlawed && isUnsent && (end === null || end === 'failed' || end === 'held');
+}
+
+/** It was left alone, or taken for a video that the service has, without a look at its content. */
+function isUnread(facts: Facts): boolean {
+  return wasThereBefore(facts) || (facts.end === 'done' && facts.sha256 === null && facts.sourceUrl === null);
 }
 
 async function comeBack(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
@@ -232,8 +252,8 @@ async function reroute(facts: Facts, route: Route, world: IntakeWorld): Promise<
   return (await patch(facts, change, note, world)) === null ? 'busy' : 'rerouted';
 }
 
-async function add({ folder, path, version, sourceUrl, ...arrival }: Arrival, world: IntakeWorld): Promise<void> {
-  const { route, onDuplicate, afterReady } = arrival;
+async function add(arrival: Arrival, world: IntakeWorld): Promise<void> {
+  const { folder, path, version, sourceUrl, route, onDuplicate, afterReady } = arrival;
   const plan = route.kind === 'take' ? route.plan : null;
   const now = world.clock.now();
   const seen = {
@@ -247,8 +267,10 @@ async function add({ folder, path, version, sourceUrl, ...arrival }: Arrival, wo
     afterReady,
     discoveredAt: now,
   };
-  const failure = holdOf(arrival);
-  await world.rows.insert({ ...newFacts(seen), ...(failure !== null && heldFor(failure, now)) });
+  const isIgnored = arrival.leaving === 'ignore';
+  const failure = isIgnored ? leftFromBefore.ignore : holdOf(arrival);
+  const end = isIgnored ? ({ end: 'skipped' } as const) : {};
+  await world.rows.insert({ ...newFacts(seen), ...(failure !== null && heldFor(failure, now)), ...end });
 }
 
 /** Writes what the row as it is now has to change. Null when somebody else holds the row. */
@@ -259,6 +281,17 @@ async function patch(
   { rows }: IntakeWorld,
 ): Promise<Facts | null> {
   return rows.hold(id, (row) => row.write(change(row.facts), note));
+}
+
+/** Whether the checksum that a file is held for is no longer there, or is another one. */
+async function hasOtherChecksum(facts: Facts, { local }: Pick<IntakeWorld, 'local'>): Promise<boolean> {
+  const checksums = await local.checksums(facts);
+  return !checksums.some(({ digest }) => digest === facts.lastFailure?.expected);
+}
+
+/** A file that is held for its checksum may be the right one now: it is sent again, and compared again. */
+async function tryAgain({ id }: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Accepted> {
+  return (await runner.apply(id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'rerouted';
 }
 
 function isAt(facts: Facts, place: Pick<Facts, 'folder' | 'path'>): boolean {

@@ -29,7 +29,7 @@ export function createRehearsal(
   ledger: RehearsalLedger | null,
   world: {
     readonly clock: Clock;
-    readonly local: Pick<LocalFiles, 'hash'>;
+    readonly local: Pick<LocalFiles, 'hash' | 'checksums'>;
     exists(folder: string, path: string): Promise<boolean>;
   },
 ): Rehearsal {

@@ -1,12 +1,13 @@
 import { suspectsOf } from '../pipeline/file/facts.ts';
 import type { Amendment, Facts } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
-import { rearmed } from '../pipeline/file/reasons.ts';
+import { leftFromBefore, rearmed, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { HoldCode, Plan, Route } from '../routing/plan.ts';
 import type { Arrival } from './arrival.ts';
 
 /** Why a file is held before anything of it is sent. The code stays in its row, so that nothing has to be read out of a sentence. */
-export function holdOf({ flaw, route }: Pick<Arrival, 'flaw' | 'route'>): Failure | null {
+export function holdOf({ flaw, route, leaving }: Pick<Arrival, 'flaw' | 'route' | 'leaving'>): Failure | null {
+  if (leaving === 'adopt') return leftFromBefore.adopt;
   if (flaw !== null) return hold('flawed', flaw);
   return route.kind === 'held' ? hold(route.code, route.why) : null;
 }
@@ -49,6 +50,7 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
 
 /** A file without a plan waits for a rule that takes it or for a readable sidecar. */
 function unheld(facts: Facts, route: Route): Partial<Facts> | null {
+  if (wasThereBefore(facts)) return route.kind === 'held' ? null : { plan: route.plan };
   if (facts.end !== 'held') return null;
   if (facts.lastFailure?.code === 'flawed') return route.kind === 'held' ? null : { plan: route.plan };
   if (route.kind === 'take') return { plan: route.plan, end: null, why: null, endedAt: null, lastFailure: null };

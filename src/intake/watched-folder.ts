@@ -1,20 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
 import { unlessHung } from '../config/file-access.ts';
 import type { FolderConfig } from '../config/config.ts';
 import { isThere } from '../disk/local-files.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Events } from '../pipeline/events.ts';
+import type { FirstStartStore } from '../pipeline/file/ports.ts';
+import { NotNowError } from '../watch/ports.ts';
 import type {
   FileKind,
   FolderWatcher,
   RefusedPath,
   RootState,
+  RootStore,
   SettlingFile,
   WatchCounts,
   WatchSettings,
 } from '../watch/ports.ts';
 import type { FolderOwner } from '../watch/root-mark.ts';
 import { watchFolder } from '../watch/watcher.ts';
+import { FirstStart } from './first-start.ts';
 import { FolderIntake } from './folder-intake.ts';
 import type { FolderIntakeWorld } from './folder-intake.ts';
 import { createRouter } from './folder-router.ts';
@@ -32,7 +37,9 @@ export interface FolderStatus {
 }
 
 export interface FolderWorld extends FolderIntakeWorld {
-  readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'>;
+  readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'> & FirstStartStore;
+  /** What is remembered of the folders themselves. */
+  readonly roots: RootStore;
   readonly logger: Logger;
   /** In whose name the folders are marked; null: not at all. */
   readonly owner: FolderOwner | null;
@@ -53,14 +60,24 @@ export class WatchedFolder implements AsyncDisposable {
   readonly intake: FolderIntake;
   readonly watcher: FolderWatcher;
   readonly #events: Events;
+  readonly #logger: Logger;
+  readonly #first: FirstStart;
   #state: RootState | null = null;
   #isScanned = false;
+  #isClosed = false;
+  /** How often it was away. */
+  #freezes = 0;
+  /** Decides about the files that were there before, once the folder is there. */
+  #deciding: Promise<void> | null = null;
+  #decideAgain: NodeJS.Timeout | null = null;
 
   constructor({ folder, nested, movedBy }: FolderPlace, world: FolderWorld) {
     const { path, settleMs, rescanMs, watch } = folder;
     this.#events = world.events;
+    this.#logger = world.logger;
     this.router = createRouter(folder, movedBy);
-    this.intake = new FolderIntake(this.router, world);
+    this.#first = new FirstStart(folder, world.ledger);
+    this.intake = new FolderIntake(this.router, this.#first, world);
     this.watcher = watchFolder({
       folder: { path, settleMs, rescanMs, watch, nested, ...this.#selection() },
       sink: {
@@ -72,6 +89,7 @@ export class WatchedFolder implements AsyncDisposable {
       known: world.ledger,
       logger: world.logger,
       owner: world.owner,
+      roots: world.roots,
     });
   }
 
@@ -96,11 +114,48 @@ export class WatchedFolder implements AsyncDisposable {
   /** Resolves when it is known whether the folder is there. One that does not answer in time leaves that to its first scan. */
   async begin(): Promise<void> {
     await unlessHung(this.watcher.begin());
+    if (this.isAway) await this.#first.wait();
+    else if (this.#state !== null) await this.#first.begin();
   }
 
   async firstScan(): Promise<void> {
-    await this.watcher.start();
-    this.#isScanned = true;
+    this.#decideSoon(async () => {
+      await this.watcher.start();
+      this.#isScanned = true;
+    });
+    await this.#deciding;
+  }
+
+  /** Gives every file that was there before its row, without waiting until it settled. Only then the first start is over. */
+  async #decide(scan: () => Promise<void>): Promise<void> {
+    const freezes = this.#freezes;
+    await scan();
+    if (this.isAway || this.#isClosed || (await this.#first.begin()).isOver) return;
+    const files = this.watcher.settling().filter(({ kind }) => kind !== 'sidecar');
+    let left = 0;
+    await eachOf(files, async (file) => {
+      if (!this.#isClosed && (await this.#takeFromBefore(file))) left += 1;
+    });
+    // What was not seen, or was gone with the folder, has no row yet.
+    if (this.#isClosed || this.#freezes !== freezes) return;
+    await this.#first.end();
+    const { path, existing } = this.router.folder;
+    if (left > 0)
+      this.#logger.info('Files that were there before are left alone', { folder: path, existing, files: left });
+  }
+
+  /** @returns whether it was there before */
+  async #takeFromBefore({ path, kind, version }: SettlingFile): Promise<boolean> {
+    if ((await this.#first.leaving(path, version)) === null) return false;
+    const file = { folder: this.path, path, kind, version, flaw: null };
+    try {
+      // The watcher may offer it at this moment.
+      while ((await this.intake.take(file)) === 'busy' && !this.#isClosed) await delay(busyMs);
+      return true;
+    } catch (error) {
+      if (error instanceof NotNowError) return false;
+      throw error;
+    }
   }
 
   /** Whether a sidecar still has a video or link that is there, known or about to be. */
@@ -132,24 +187,32 @@ export class WatchedFolder implements AsyncDisposable {
     const unread = this.intake.unread().filter(({ path }) => !settlingPaths.has(path));
     return [
       ...settling,
-      ...unread.map(({ folder, path, version: { size } }) => ({
-        folder,
-        path,
-        size,
-        why: isCompared,
-        lacksMarker: false,
-      })),
+      ...unread.map((file) => ({ ...file, size: file.version.size, why: isCompared, lacksMarker: false })),
     ];
   }
 
   /** Whether anything may still come in without further events, sidecars too. A missing marker is such an event. */
   isSettling(): boolean {
-    return this.watcher.settling().some(({ lacksMarker }) => !lacksMarker) || this.intake.unread().length > 0;
+    const isMoving = this.watcher.settling().some(({ lacksMarker }) => !lacksMarker);
+    return isMoving || this.intake.unread().length > 0 || this.#deciding !== null;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    if (this.#decideAgain !== null) clearTimeout(this.#decideAgain);
     await this.watcher[Symbol.asyncDispose]();
     await this.intake[Symbol.asyncDispose]();
+    await this.#deciding;
+  }
+
+  /** The folder is there: perhaps for the first time. */
+  #decideSoon(scan = (): Promise<void> => this.watcher.rescan()): void {
+    this.#deciding ??= this.#decide(scan)
+      .catch((error: unknown) => {
+        this.#logger.error('The first scan failed; trying again soon', { folder: this.path, err: error });
+        this.#decideAgain = setTimeout(() => this.#decideSoon(), retryMs).unref();
+      })
+      .finally(() => (this.#deciding = null));
   }
 
   #selection(): Pick<WatchSettings, 'accepts' | 'markerOf' | 'leavesOut'> {
@@ -162,7 +225,10 @@ export class WatchedFolder implements AsyncDisposable {
   }
 
   #changed(state: RootState): void {
+    const wasAway = this.isAway;
     this.#state = state;
+    if (this.isAway) this.#freezes += 1;
+    else if (wasAway && this.#isScanned) this.#decideSoon();
     const why = 'why' in state ? state.why : null;
     this.#events.emit({ type: 'folder', folder: this.path, state: state.state, why });
   }
@@ -170,6 +236,19 @@ export class WatchedFolder implements AsyncDisposable {
 
 function isTakenIn(kind: FileKind | null): boolean {
   return kind === 'media' || kind === 'link';
+}
+
+/** Of so many files at a time the rows are written. */
+const atOnce = 16;
+const busyMs = 50;
+const retryMs = 30_000;
+
+async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 const isCompared = 'touched: it is being compared with what was sent';

@@ -3,6 +3,7 @@ import type {
   AmendStore,
   Claims,
   FileStore,
+  FirstStartStore,
   IntakeStore,
   LeftoverStore,
   PublishStore,
@@ -18,6 +19,7 @@ import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import { connectTo } from './connection.ts';
 import type { Connection } from './connection.ts';
+import { createFirstStarts } from './first-starts.ts';
 import { createFiles } from './files.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
@@ -26,6 +28,8 @@ import { openDatabase, requireSound } from './open-database.ts';
 import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
+import { createRoots } from './roots.ts';
+import type { RootRows } from './roots.ts';
 import { createRetentionRows } from './retention.ts';
 import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
@@ -47,9 +51,11 @@ export interface Ledger
     AmendStore,
     IntakeStore,
     LeftoverStore,
+    FirstStartStore,
     LedgerView,
     AsyncDisposable {
   readonly budget: BudgetRow;
+  readonly roots: RootRows;
   /** Local files that are to be deleted later. */
   deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
@@ -126,6 +132,7 @@ function compose({ database, db, sql }: Connection, { stateDir, id, repairs, rep
       ...createQueues(db),
       ...createArrivals(db, commits),
       ...createRounds(db),
+      ...createFirstStarts(db),
       ...createRetentionRows(db),
       ...createLeftovers(db),
       ...createView(db),
@@ -139,6 +146,7 @@ function compose({ database, db, sql }: Connection, { stateDir, id, repairs, rep
     repairs,
     claim: claims.claim,
     budget: createBudgetRow(db, commits),
+    roots: createRoots(db),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

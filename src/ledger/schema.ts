@@ -85,6 +85,20 @@ export interface DeletionTable {
   at: number;
 }
 
+/** What is remembered of each watched folder itself, as JSON. */
+export interface RootTable {
+  folder: string;
+  record: string;
+}
+
+/** One row for each folder that dropcast ever wanted to watch: see `FirstStartRecord`. */
+export interface FirstStartTable {
+  folder: string;
+  asked_ns: string;
+  began_ns: string | null;
+  is_over: number;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
@@ -92,6 +106,8 @@ export interface LedgerTables {
   create_request: CreateRequestTable;
   deletion: DeletionTable;
   identity: IdentityTable;
+  root: RootTable;
+  first_start: FirstStartTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -190,10 +206,14 @@ const migrations: readonly string[] = [
   CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
   `,
   `
+  CREATE TABLE root (folder TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
   CREATE INDEX file_queue ON file (state, ${queueName}, seq) WHERE ${isInLine};
   -- Local files that are deleted later: when, and by how full a disk.
   CREATE INDEX file_later ON file (ended_at + json_extract(after_ready, '$.later.afterMs')) WHERE disposal = 'later';
   CREATE INDEX file_crowding ON file (folder, json_extract(after_ready, '$.later.whenFull'), ended_at) WHERE disposal = 'later';
+  -- Folders that were watched before were all started with 'upload'.
+  CREATE TABLE first_start (folder TEXT PRIMARY KEY, asked_ns TEXT NOT NULL, began_ns TEXT, is_over INTEGER NOT NULL) STRICT;
+  INSERT INTO first_start SELECT DISTINCT folder, '0', '0', 1 FROM file;
   `,
 ];
 

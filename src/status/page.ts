@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import type { Context, HonoRequest } from 'hono';
 import { getCookie } from 'hono/cookie';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
+import type { Health } from '../daemon/health.ts';
 import type { StatusView } from '../daemon/view.ts';
 import { limitedBody } from '../http/limited-body.ts';
 import { serveHttp } from '../http/serve.ts';
@@ -12,8 +13,7 @@ import { renderEntrance, renderPage } from './render-page.ts';
 /** Where the page gets its content, and passes webhooks to. */
 export interface PageSource {
   status(): Promise<StatusView>;
-  /** Whether everything waits. */
-  isWaiting(): boolean;
+  health(): Health;
   receive(webhook: Webhook): Admission;
   readonly access: PageAccess;
 }
@@ -67,7 +67,10 @@ function createPage(listen: Listen, source: PageSource): Hono {
     return next();
   });
   // For everybody, so it says nothing else and costs nothing.
-  app.get('/healthz', (context) => (source.isWaiting() ? context.text('waiting\n', 503) : context.text('ok\n')));
+  app.get('/healthz', (context) => {
+    const health = source.health();
+    return context.text(`${health}\n`, health === 'ok' ? 200 : 503);
+  });
   app.get('/open', (context) => enter(context, source.access));
   app.use(async (context, next) => {
     const cookie = getCookie(context, cookieName(context.req)) ?? null;

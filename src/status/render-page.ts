@@ -25,7 +25,7 @@ export function renderPage(view: StatusView): ReturnType<typeof html> {
         ${view.waiting === null ? '' : html`<p class="warn">Waiting: ${view.waiting.why}</p>`}
         ${view.creates_wait_until === null ? '' : html`<p class="warn">New files wait until ${new Date(view.creates_wait_until).toISOString()}: too many create requests had no usable answer</p>`}
         ${view.suspects === 0 ? '' : html`<p>Records that may be empty on the service: ${view.suspects} (<code>dropcast suspects</code> lists them)</p>`}
-        ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour</p>`}
+        ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour${view.requests.others === 0 ? '' : `; others use about ${view.requests.others} an hour of this key`}</p>`}
         ${view.outlook === null || view.outlook.limited_by === 'nothing' ? '' : outlookLine(view.outlook)}
         <ul>
           ${view.folders.map(({ path, state, why }) => html`<li>${path}: ${state}${why === null ? '' : `, ${why}`}</li>`)}

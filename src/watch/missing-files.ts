@@ -19,8 +19,9 @@ export interface MissingFilesOptions {
   readonly signal: AbortSignal;
   readonly inventory: Inventory;
   readonly settler: Pick<Settler, 'forget' | 'hint'>;
-  /** Whether the absence of a file proves anything; asked after the files were looked for. */
-  readonly provesAbsence: () => Promise<boolean>;
+  /** Whether these files count as gone; asked after they were looked for. Without a scan nobody knows what became of many. */
+  readonly believes: (missing: readonly string[], isScan: boolean) => Promise<boolean>;
+  readonly scanSoon: () => void;
   readonly gone: (path: string) => Promise<void>;
 }
 
@@ -50,18 +51,21 @@ export class MissingFiles implements AsyncDisposable {
       this.#cancelTimer = null;
       const paths = [...this.#suspects];
       this.#suspects.clear();
-      this.#report = this.#report.then(() => this.report(paths));
+      this.#report = this.#report.then(() => this.report(paths, false));
     });
   }
 
-  /** @param paths that were not found where they had been; those the sink never had are only forgotten */
-  async report(paths: Iterable<string>): Promise<void> {
-    const { folder, inventory, provesAbsence } = this.#options;
+  /**
+   * @param paths that were not found where they had been; those the sink never had are only forgotten
+   * @param isScan whether they are all that a full scan did not find
+   */
+  async report(paths: Iterable<string>, isScan: boolean): Promise<void> {
+    const { folder, inventory, believes, scanSoon } = this.#options;
     const missing: string[] = [];
     await this.#limit.map(paths, async (path) => {
       if (isNoFile(await lookAt(join(folder, path)))) missing.push(path);
     });
-    if (missing.length === 0 || !(await provesAbsence())) return;
+    if (missing.length === 0 && !isScan) return;
     const arriving = inventory.arrivingLooks();
     const isReportable = (path: string): boolean => {
       const waiting = inventory.waiting.get(path);
@@ -70,7 +74,9 @@ export class MissingFiles implements AsyncDisposable {
       const version = inventory.taken.get(path);
       return version === undefined || !arriving.has(lookKey(version));
     };
-    await this.#limit.map(missing.filter(isReportable), (path) => this.#tell(path));
+    const gone = missing.filter(isReportable);
+    if (await believes(gone, isScan)) await this.#limit.map(gone, (path) => this.#tell(path));
+    else if (!isScan) scanSoon();
   }
 
   /** Waits for the report under way; the signal has to be aborted before. */

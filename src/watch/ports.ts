@@ -1,8 +1,9 @@
 import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { RootIdentity } from './root-identity.ts';
 
 /**
  * `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it; `proof` says of one
- * that it is complete (a done marker).
+ * that it is complete, or what it has to be (a done marker, a checksum).
  */
 export type FileKind = 'media' | 'link' | 'sidecar' | 'proof';
 
@@ -40,6 +41,8 @@ export interface CompleteFile {
 export interface SettlingFile {
   readonly folder: string;
   readonly path: string;
+  readonly kind: FileKind;
+  readonly version: FileVersion;
   /** Bytes. */
   readonly size: number;
   /** What the file waits for, in words: `unchanged for 3.2 of 5 s`. */
@@ -49,14 +52,14 @@ export interface SettlingFile {
 }
 
 /**
- * - `watching`: events and scans.
- * - `frozen`: the folder is missing, unmounted or unreadable, or another dropcast's (`isForeign`). No file is offered, none is
- *   reported gone.
- * - `degraded`: events are missing (watch limit, permissions), so scans run alone and more often. The watches are reopened as soon
+ * - `watching`: events and scans; `why` when there is something to know about them, as on a share.
+ * - `frozen`: the folder is missing, unmounted or unreadable, another dropcast's (`isForeign`), or most of its files are missing
+ *   at once. No file is offered, none is reported gone.
+ * - `degraded`: events are missing (watch limit, permissions, none arrives), so scans run alone and more often. The watches are reopened as soon
  *   as a scan can read what could not be watched; after a limit was reached, from time to time.
  */
 export type RootState =
-  | { readonly state: 'watching' }
+  | { readonly state: 'watching'; readonly why?: string }
   | { readonly state: 'frozen'; readonly why: string; readonly isForeign?: true }
   | { readonly state: 'degraded'; readonly why: string };
 
@@ -85,6 +88,35 @@ export interface RefusedPath {
   /** In words: `it is a symbolic link`. */
   readonly why: string;
 }
+
+/** What is remembered of a folder itself, from one start to the next. */
+export interface RootRecord {
+  /** The directory that is the folder; null while none was found yet. */
+  readonly identity: RootIdentity | null;
+  /**
+   * - `missing`: so many of the `known` files were missing at once that nobody believes it; the folder is frozen.
+   * - `resumed`: a person said that all is as it should be, and no scan has seen it yet.
+   */
+  readonly doubt: RootDoubt | null;
+}
+
+export type RootDoubt = { readonly is: 'missing'; readonly known: number } | { readonly is: 'resumed' };
+
+export interface RootStore {
+  /** Null when nothing usable was saved. */
+  load(folder: string): Promise<unknown>;
+  save(folder: string, record: RootRecord): Promise<void>;
+  /**
+   * How many of these paths should have a file. `unfinished`: only files that are still needed there count, because one that is done
+   * may have been taken away at any time.
+   */
+  expected(folder: string, paths: readonly string[], which: 'all' | 'unfinished'): Promise<number>;
+}
+
+export type Resumed =
+  | { readonly ok: true; readonly what: string }
+  /** Why there is nothing to resume. */
+  | { readonly ok: false; readonly why: string };
 
 export interface KnownFile {
   readonly path: string;
@@ -126,6 +158,8 @@ export interface FolderWatcher extends AsyncDisposable {
   whyAway(missing?: string): Promise<string | null>;
   /** The caller does not have the file at this path any more: whatever is there is offered, even if it was offered before. */
   lookAgain(path: string): void;
+  /** A person says that the directory at the path is the folder, and that the files missing in it are gone. Scans it. */
+  resume(): Promise<Resumed>;
   settling(): readonly SettlingFile[];
   counts(): WatchCounts;
   /** An example of the refused paths. */

@@ -3,77 +3,114 @@ import { opendir, stat } from 'node:fs/promises';
 import { linkOfOthers, whyRefusedLink } from '../config/links.ts';
 import { looksTheSame } from '../pipeline/file/file-version.ts';
 import type { ContentVersion } from '../pipeline/file/file-version.ts';
+import { shellWord } from '../shell-word.ts';
 import { errnoOf, lookAt } from './path-entry.ts';
+import { identify, isSameDirectory, whyAnother } from './root-identity.ts';
+import type { FoundRoot, RootIdentity, RootProofs } from './root-identity.ts';
 
-/** Path → version. */
+export type RootVerdict =
+  | { readonly isSound: true }
+  | { readonly isSound: false; readonly why: string; readonly isAnother?: true };
+
+export interface RootCheckOptions {
+  readonly path: string;
+  /** Fingerprint of our mark in the directory that is at the path now; null without one. */
+  readonly mark: () => Promise<string | null>;
+}
+
+/** Path → version of the files seen before. */
 export interface KnownVersions {
   readonly size: number;
   entries(): IteratorObject<readonly [path: string, version: ContentVersion]>;
 }
 
-export type RootVerdict = { readonly isSound: true } | { readonly isSound: false; readonly why: string };
-
 /**
- * Tells the folder from what is left of it when its file system is not mounted: an empty directory on another device. Trusting that
- * directory would report every file gone, and upload all of them again when they come back.
- *
- * A device is trusted when it is the same as before, when no file was ever seen on another one, or when one of the known files is on
- * it: a reboot or remount may renumber it.
+ * Tells the folder from what is left of it when its file system is not mounted, and from another one mounted in its place. Trusting
+ * that directory would upload what lies in it, report every file gone, and upload all of them again when they come back.
  */
 export class RootCheck {
-  readonly #path: string;
-  #device: string | null = null;
-  #isDoubtful = false;
+  readonly #options: RootCheckOptions;
+  #identity: RootIdentity | null = null;
+  #devices: ReadonlySet<string> = new Set();
+  #isTrusted = false;
 
-  constructor(path: string) {
-    this.#path = path;
+  constructor(options: RootCheckOptions) {
+    this.#options = options;
   }
 
-  /** Number of the device that is trusted. */
-  get device(): string | null {
-    return this.#device;
+  /** The directory that is trusted; null while none was found yet. */
+  get identity(): RootIdentity | null {
+    return this.#identity;
   }
 
-  /** True while the device is only assumed, at start: files known from another one are not reported gone. */
-  get isDoubtful(): boolean {
-    return this.#isDoubtful;
+  /** @param devices of the known files: all there is to go by in the ledger of an older version */
+  remember(identity: RootIdentity | null, devices: ReadonlySet<string>): void {
+    this.#identity = identity;
+    this.#devices = devices;
   }
 
-  /**
-   * At start the only devices known are those of the known files. If the folder is on none of them and has none of the files, new files
-   * are still accepted, because somebody may simply have cleared the old ones away.
-   *
-   * @param devices of the known files
-   * @param known path → version
-   */
-  async begin(devices: ReadonlySet<string>, known: KnownVersions): Promise<RootVerdict> {
-    const found = await deviceOf(this.#path);
-    if ('why' in found) {
-      // Whichever of the known devices comes later is the right one; with several the files decide.
-      this.#device = devices.values().next().value ?? null;
-      return { isSound: false, why: found.why };
+  /** A person says that whatever is at the path at the next look is the folder. */
+  trustNext(): void {
+    this.#isTrusted = true;
+  }
+
+  async look(known: KnownVersions): Promise<RootVerdict> {
+    const { path } = this.#options;
+    try {
+      const why = await whyUnusable(path);
+      if (why !== null) return { isSound: false, why };
+      return (await this.#isUnchanged()) ? { isSound: true } : await this.#judge(known);
+    } catch (error) {
+      const code = errnoOf(error);
+      return {
+        isSound: false,
+        why: code === 'ENOENT' ? 'it does not exist' : whyRefused('it cannot be reached', code),
+      };
     }
-    this.#device = found.device;
-    this.#isDoubtful = devices.size > 0 && !devices.has(found.device) && !(await this.#hasOneOf(known));
+  }
+
+  /** It was marked, or its mark was replaced. */
+  async noteMark(): Promise<void> {
+    if (this.#identity !== null) this.#identity = { ...this.#identity, mark: await this.#options.mark() };
+  }
+
+  async #isUnchanged(): Promise<boolean> {
+    const before = this.#identity;
+    if (before === null || this.#isTrusted) return false;
+    const { dev, ino, birthtimeNs } = await stat(this.#options.path, { bigint: true });
+    const now = { ...before, device: String(dev), inode: String(ino), born: String(birthtimeNs) };
+    return now.device === before.device && isSameDirectory(before, now);
+  }
+
+  async #judge(known: KnownVersions): Promise<RootVerdict> {
+    const { path, mark } = this.#options;
+    const before = this.#identity;
+    const found = await identify(path, await mark());
+    const proofs = { hasKnownFile: () => this.#hasOneOf(known), knowsNothing: known.size === 0 };
+    const why = before === null ? await this.#whyUnfamiliar(found, proofs) : await whyAnother(before, found, proofs);
+    if (why !== null && !this.#isTrusted)
+      return {
+        isSound: false,
+        why: `${why}; if this is the right directory now, ${resumeAdvice(path)}`,
+        isAnother: true,
+      };
+    const isKept = before !== null && why === null && isSameDirectory({ ...before, mark: null }, found);
+    this.#identity = { ...found, since: isKept ? before.since : Date.now() };
+    this.#isTrusted = false;
     return { isSound: true };
   }
 
-  /** @param known path → version of the files seen before */
-  async again(known: KnownVersions): Promise<RootVerdict> {
-    const found = await deviceOf(this.#path);
-    if ('why' in found) return { isSound: false, why: found.why };
-    if (found.device === this.#device) return { isSound: true };
-    if (this.#device === null || known.size === 0 || (await this.#hasOneOf(known))) {
-      this.#device = found.device;
-      this.#isDoubtful = false;
-      return { isSound: true };
-    }
-    return { isSound: false, why: ANOTHER_DEVICE };
+  /** Nothing is remembered of the directory itself, as in the ledger of an older version. */
+  async #whyUnfamiliar(found: FoundRoot, { knowsNothing, hasKnownFile }: RootProofs): Promise<string | null> {
+    const isFamiliar = knowsNothing || this.#devices.has(found.device) || found.mark !== null || (await hasKnownFile());
+    return isFamiliar
+      ? null
+      : 'another file system than before is at its path, with none of the known files in it; perhaps the right one is not mounted';
   }
 
   async #hasOneOf(known: KnownVersions): Promise<boolean> {
     for (const [path, version] of known.entries().take(MOST_FILES_ASKED)) {
-      const entry = await lookAt(join(this.#path, path));
+      const entry = await lookAt(join(this.#options.path, path));
       if (entry.is === 'file' && looksTheSame(entry.version, version)) return true;
     }
     return false;
@@ -81,21 +118,19 @@ export class RootCheck {
 }
 
 const MOST_FILES_ASKED = 10_000;
-const ANOTHER_DEVICE =
-  'another file system is at its path, with none of the known files on it; probably the folder is not mounted (if this is intended, restart dropcast)';
 
-async function deviceOf(path: string): Promise<{ readonly device: string } | { readonly why: string }> {
-  try {
-    const stats = await stat(path, { bigint: true });
-    if (!stats.isDirectory()) return { why: 'it is not a directory' };
-    const link = await linkOfOthers(path);
-    if (link !== null) return { why: whyRefusedLink(link) };
-    const refusal = await refusalToRead(path);
-    return refusal === null ? { device: String(stats.dev) } : { why: whyRefused('it cannot be read', refusal) };
-  } catch (error) {
-    const code = errnoOf(error);
-    return { why: code === 'ENOENT' ? 'it does not exist' : whyRefused('it cannot be reached', code) };
-  }
+/** The command by which a person says that all is as it should be. */
+export function resumeAdvice(folder: string): string {
+  return `run \`dropcast resume ${shellWord(folder)}\``;
+}
+
+/** Why nothing can be read at the path, whatever it is; or null. @throws what the system says */
+async function whyUnusable(path: string): Promise<string | null> {
+  if (!(await stat(path)).isDirectory()) return 'it is not a directory';
+  const link = await linkOfOthers(path);
+  if (link !== null) return whyRefusedLink(link);
+  const refusal = await refusalToRead(path);
+  return refusal === null ? null : whyRefused('it cannot be read', refusal);
 }
 
 /**

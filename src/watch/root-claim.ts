@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
@@ -36,6 +37,13 @@ export class RootClaim implements AsyncDisposable {
     } catch (error) {
       return { isSound: false, why: `it cannot be marked as ours (${errnoOf(error)})` };
     }
+  }
+
+  /** Fingerprint of our mark in the folder, or null. */
+  async mark(): Promise<string | null> {
+    const found = await readMark(this.#path);
+    if (found.is !== 'mark' || found.owner.ledger !== this.#owner.ledger) return null;
+    return createHash('sha256').update(found.text).digest('hex').slice(0, 32);
   }
 
   /** Why a directory inside is another dropcast's, or null. */

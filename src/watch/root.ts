@@ -1,9 +1,12 @@
+import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import type { Inventory } from './inventory.ts';
-import type { RootState } from './ports.ts';
-import { RootCheck } from './root-check.ts';
+import type { Resumed, RootDoubt, RootState, RootStore } from './ports.ts';
+import { remoteKind } from './remote-kinds.ts';
+import { resumeAdvice, RootCheck } from './root-check.ts';
 import type { KnownVersions, RootVerdict } from './root-check.ts';
 import type { RootClaim } from './root-claim.ts';
+import { RootMemory } from './root-memory.ts';
 
 export interface RootOptions {
   /** Absolute. */
@@ -11,45 +14,63 @@ export interface RootOptions {
   readonly clock: MonotonicClock;
   readonly inventory: Pick<Inventory, 'taken'>;
   /** Keeps other dropcasts off; null where nobody else can be. */
-  readonly claim: Pick<RootClaim, 'hold'> | null;
+  readonly claim: Pick<RootClaim, 'hold' | 'mark'> | null;
+  /** Which directory the folder was, also before this start. */
+  readonly roots: RootStore;
+  readonly logger: Logger;
   /** Once it fires, nothing is reported any more. */
   readonly signal: AbortSignal;
   /** Why events are missing, or null. */
   readonly gap: () => string | null;
+  /** What else there is to know about events, or null. */
+  readonly note: () => string | null;
   /** Called on every change, and once at the beginning. Must not throw. */
   readonly changed: (state: RootState) => void;
   readonly scanSoon: () => void;
 }
 
 /**
- * Whether the folder can be trusted: while it is away it is frozen, and nothing missing in it proves anything. Only a scan that could
- * list the folder thaws it.
+ * Whether the folder can be trusted. While it is away, or most of its files are missing at once, it is frozen, and nothing missing in
+ * it proves anything. Only a scan that could list the folder thaws it.
  */
 export class Root {
   readonly #options: RootOptions;
   readonly #check: RootCheck;
-  #frozenBecause: string | null = null;
+  readonly #memory: RootMemory;
+  #awayBecause: string | null = null;
+  #missingBecause: string | null = null;
   #isForeign = false;
+  #isAnother = false;
   #thaws = 0;
   #lastReport: string | null = null;
   #recent = { atMs: -Infinity, isSound: false };
 
   constructor(options: RootOptions) {
+    const { path, claim } = options;
     this.#options = options;
-    this.#check = new RootCheck(options.path);
+    this.#check = new RootCheck({ path, mark: async () => (await claim?.mark()) ?? null });
+    this.#memory = new RootMemory(options);
   }
 
   get isFrozen(): boolean {
     return this.#frozenBecause !== null;
   }
 
-  get isDoubtful(): boolean {
-    return this.#check.isDoubtful;
+  /** What a person has to say, or has said and no scan has seen yet. */
+  get doubt(): RootDoubt | null {
+    return this.#memory.doubt;
   }
 
-  /** Another value after the folder was away or came with another device: what was opened on it before is outdated. */
+  /** What kind of share it is on; null for a disk of this machine, and while nobody knows. */
+  get remote(): string | null {
+    const { identity } = this.#check;
+    return identity === null ? null : remoteKind(BigInt(identity.kind));
+  }
+
+  /** Another value after the folder was away or became another directory: what was opened on it before is outdated. */
   get generation(): string {
-    return `${this.#thaws} ${this.#check.device}`;
+    const { device, inode } = this.#check.identity ?? { device: '', inode: '' };
+    return `${this.#thaws} ${device} ${inode}`;
   }
 
   /**
@@ -59,24 +80,28 @@ export class Root {
    * @param known path → version
    */
   async begin(devices: ReadonlySet<string>, known: KnownVersions): Promise<void> {
-    const verdict = await this.#held(await this.#check.begin(devices, known));
+    const record = await this.#memory.load();
+    this.#check.remember(record?.identity ?? null, devices);
+    if (record?.doubt?.is === 'resumed') this.#check.trustNext();
+    if (record?.doubt?.is === 'missing') this.#missingBecause = this.#whyMissing('most');
+    const verdict = await this.#look(known);
     if (verdict.isSound) this.thaw();
     else this.freeze(verdict.why);
   }
 
   /** Whether a scan has something to scan; if not, the folder freezes. */
   async isScannable(): Promise<boolean> {
-    const verdict = await this.#held(await this.#check.again(this.#options.inventory.taken));
+    const verdict = await this.#look();
     if (!verdict.isSound) this.freeze(verdict.why);
     return verdict.isSound;
   }
 
   /** Whether files may be offered now. A recent answer is enough for the many offers of a burst. */
   async isSound(): Promise<boolean> {
-    const { clock, inventory } = this.#options;
+    const { clock } = this.#options;
     if (clock.elapsed() - this.#recent.atMs < ANSWER_VALID_MS) return this.#recent.isSound;
     if (this.isFrozen) return false;
-    const verdict = await this.#held(await this.#check.again(inventory.taken));
+    const verdict = await this.#look();
     if (!verdict.isSound) this.#lose(verdict.why);
     this.#recent = { atMs: clock.elapsed(), isSound: verdict.isSound };
     return verdict.isSound;
@@ -84,27 +109,53 @@ export class Root {
 
   /** Why a file that is not found does not count as gone, or null. Asks the disk. */
   async whyAway(): Promise<string | null> {
-    const { signal, inventory, scanSoon } = this.#options;
-    if (signal.aborted) return 'it is not being watched';
-    if (this.isDoubtful) return 'it is on another device than before, and none of the known files is in it';
-    const verdict = await this.#check.again(inventory.taken);
-    if (verdict.isSound && !this.isFrozen) return null;
-    // The scan checks the folder again, soon if it stays away, and reopens the watches once it is back.
-    if (verdict.isSound) scanSoon();
-    else this.#lose(verdict.why);
-    return this.#frozenBecause;
+    return (await this.#whyNotInPlace()) ?? this.#missingBecause;
+  }
+
+  /** Whether the folder is there, however many of its files are. Asks the disk. */
+  async isInPlace(): Promise<boolean> {
+    return (await this.#whyNotInPlace()) === null;
+  }
+
+  /** Most files are missing at once: nobody believes that. */
+  async suspect(lost: number, known: number): Promise<void> {
+    this.#missingBecause = this.#whyMissing(`${lost} of ${known}`);
+    this.#recent = { atMs: -Infinity, isSound: false };
+    await this.#memory.save(this.#check.identity, { is: 'missing', known });
+    this.report();
+  }
+
+  /** The files are back, or a person said that they are gone. */
+  async believe(): Promise<void> {
+    this.#missingBecause = null;
+    await this.#memory.save(this.#check.identity, null);
+    this.report();
+  }
+
+  /** A person says that all is as it should be: the next scan takes the folder as it is then. */
+  async resume(): Promise<Resumed> {
+    const { path } = this.#options;
+    if (this.#awayBecause !== null && !this.#isAnother)
+      return { ok: false, why: `${path} is frozen for another reason: ${this.#awayBecause}` };
+    if (!this.isFrozen) return { ok: false, why: `${path} is not frozen` };
+    const what = this.#isAnother
+      ? `${path} is the directory that is there now`
+      : `The missing files of ${path} are gone`;
+    if (this.#isAnother) this.#check.trustNext();
+    await this.#memory.save(this.#check.identity, { is: 'resumed' });
+    return { ok: true, what };
   }
 
   /** A scan could list the folder. */
   thaw(): void {
-    if (this.isFrozen) this.#thaws += 1;
-    this.#frozenBecause = null;
+    if (this.#awayBecause !== null) this.#thaws += 1;
+    this.#awayBecause = null;
     this.report();
   }
 
   freeze(why: string): void {
     this.#recent = { atMs: -Infinity, isSound: false };
-    this.#frozenBecause = why;
+    this.#awayBecause = why;
     this.report();
   }
 
@@ -117,11 +168,39 @@ export class Root {
     this.#options.changed(state);
   }
 
+  get #frozenBecause(): string | null {
+    return this.#awayBecause ?? this.#missingBecause;
+  }
+
   /** A folder that is there may be another dropcast's. */
-  async #held(verdict: RootVerdict): Promise<RootVerdict> {
-    const claimed = verdict.isSound ? await this.#options.claim?.hold() : undefined;
+  async #look(known: KnownVersions = this.#options.inventory.taken): Promise<RootVerdict> {
+    const { claim } = this.#options;
+    const before = this.#check.identity;
+    const verdict = await this.#check.look(known);
+    this.#isAnother = !verdict.isSound && verdict.isAnother === true;
+    const claimed = verdict.isSound ? await claim?.hold() : undefined;
     this.#isForeign = claimed?.isSound === false;
+    if (this.#check.identity !== before) {
+      if (claimed?.isSound === true) await this.#check.noteMark();
+      await this.#memory.save(this.#check.identity);
+    }
     return claimed ?? verdict;
+  }
+
+  async #whyNotInPlace(): Promise<string | null> {
+    const { signal, scanSoon } = this.#options;
+    if (signal.aborted) return 'it is not being watched';
+    const verdict = await this.#look();
+    if (verdict.isSound && this.#awayBecause === null) return null;
+    // The scan checks the folder again, soon if it stays away, and reopens the watches once it is back.
+    if (verdict.isSound) scanSoon();
+    else this.#lose(verdict.why);
+    return this.#awayBecause;
+  }
+
+  #whyMissing(files: string): string {
+    const { path } = this.#options;
+    return `${files} known files are missing at once: perhaps its disk is not there. dropcast goes on once they are back; if they were removed on purpose, ${resumeAdvice(path)}`;
   }
 
   /** Found away between two scans: the next one comes soon, and so do those after it while it stays away. */
@@ -131,10 +210,12 @@ export class Root {
   }
 
   #state(): RootState {
-    if (this.#frozenBecause !== null)
-      return { state: 'frozen', why: this.#frozenBecause, ...(this.#isForeign && { isForeign: true }) };
+    const why = this.#frozenBecause;
+    if (why !== null) return { state: 'frozen', why, ...(this.#isForeign && { isForeign: true }) };
     const gap = this.#options.gap();
-    return gap === null ? { state: 'watching' } : { state: 'degraded', why: gap };
+    if (gap !== null) return { state: 'degraded', why: gap };
+    const note = this.#options.note();
+    return { state: 'watching', ...(note !== null && { why: note }) };
   }
 }
 

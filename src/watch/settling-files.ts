@@ -115,6 +115,8 @@ export class SettlingFiles {
     return Array.from(this.#inventory.waiting.values(), (file) => ({
       folder: folder.path,
       path: file.path,
+      kind: file.kind,
+      version: file.version,
       size: file.version.size,
       why: whyItWaits(file, folder.settleMs, now),
       lacksMarker: file.lacksMarker,

@@ -80,6 +80,10 @@ export class TakenFiles {
     return number(SIZE) === size && isAt(MTIME, mtimeMs) && isAt(CTIME, ctimeMs);
   }
 
+  paths(): IteratorObject<string> {
+    return this.#slots.keys();
+  }
+
   *entries(): Generator<readonly [path: string, version: ContentVersion], void, undefined> {
     for (const path of this.#slots.keys()) {
       const version = this.get(path);

@@ -13,7 +13,9 @@ import type {
   FolderWatcher,
   KnownFiles,
   RefusedPath,
+  Resumed,
   RootState,
+  RootStore,
   SettlingFile,
   WatchCounts,
   WatchSink,
@@ -27,6 +29,8 @@ import { Root } from './root.ts';
 import { ScanSchedule } from './scan-schedule.ts';
 import type { ScanInterval } from './scan-schedule.ts';
 import { Settler } from './settler.ts';
+import { VanishBreaker } from './vanish-breaker.ts';
+import { WatchedDirectories } from './watch-limits.ts';
 
 export interface WatchFolderOptions {
   readonly folder: WatchSettings;
@@ -36,6 +40,8 @@ export interface WatchFolderOptions {
   readonly clock?: MonotonicClock;
   /** In whose name the folder is marked; null: not at all. */
   readonly owner?: FolderOwner | null;
+  /** What is remembered of the folder itself; by default nothing. */
+  readonly roots?: RootStore;
 }
 
 /**
@@ -54,8 +60,14 @@ export function watchFolder(options: WatchFolderOptions, open: OpenEvents = open
     path: resolve(options.folder.path),
     nested: options.folder.nested.map((path) => resolve(path)),
   };
-  return new Watcher(assemble({ clock: monotonicClock, owner: null, ...options, folder }, open));
+  return new Watcher(assemble({ clock: monotonicClock, owner: null, roots: noMemory, ...options, folder }, open));
 }
+
+const noMemory: RootStore = {
+  load: async () => null,
+  save: async () => undefined,
+  expected: async (_, paths, which) => (which === 'all' ? paths.length : 0),
+};
 
 interface Parts extends Required<WatchFolderOptions> {
   readonly stop: AbortController;
@@ -64,18 +76,20 @@ interface Parts extends Required<WatchFolderOptions> {
   readonly claim: RootClaim | null;
   readonly settler: Settler;
   readonly refused: RefusedPaths;
+  readonly breaker: VanishBreaker;
   readonly missing: MissingFiles;
   readonly hints: Hints;
   readonly reconciler: Reconciler;
   readonly schedule: ScanSchedule;
 }
 
-/** One for the process: a pass over /proc serves all folders. */
+/** One for the process: a pass over /proc serves all folders, and so does the limit of watches. */
 const openWriters = new OpenWriters();
+const directories = new WatchedDirectories();
 
 /** Connects the parts. Nothing runs yet. */
 function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Parts {
-  const { folder, sink, clock, logger } = options;
+  const { folder, sink, clock, logger, roots } = options;
   const stop = new AbortController();
   const base = { folder, inventory: new Inventory(), clock, logger, signal: stop.signal };
   const claim = options.owner === null ? null : new RootClaim(folder.path, options.owner, logger);
@@ -84,12 +98,19 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     ...base,
     path: folder.path,
     claim,
+    roots,
     gap: () => hints.gap,
-    changed: (state) => report(state, options),
+    note: () => hints.note,
+    changed: (state) => {
+      report(state, options);
+      // What settled while the folder was frozen would wait for its next look.
+      if (state.state !== 'frozen') for (const path of base.inventory.waiting.keys()) settler.hint(path);
+    },
     scanSoon,
   });
   const settler: Settler = new Settler({
     ...base,
+    folder: settling(folder, root),
     writers: openWriters,
     isRootSound: () => root.isSound(),
     complete: (file) => sink.complete(file),
@@ -99,11 +120,13 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     },
   });
   const refused = new RefusedPaths(folder.path, logger);
+  const breaker = new VanishBreaker({ ...base, root, roots });
   const missing: MissingFiles = new MissingFiles({
     ...base,
     folder: folder.path,
     settler,
-    provesAbsence: async () => (await root.whyAway()) === null,
+    believes: async (paths, isScan) => (await root.isInPlace()) && breaker.believes(paths, isScan),
+    scanSoon,
     gone: (path) => sink.gone(folder.path, path),
   });
   const hints: Hints = new Hints({
@@ -113,18 +136,29 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     leastReopenMs: Math.min(folder.rescanMs, IMPAIRED_MS),
     scanSoon,
     scanNamesSoon: () => schedule.namesSoon(),
+    directories: () => directories.total,
     hint: (path) => {
       if (!refused.covers(path)) settler.hint(path);
     },
   });
   const leftBehind = (directory: string): Promise<void> => sink.leftBehind(folder.path, directory);
-  const reconciler = new Reconciler({ ...base, root, claim, hints, settler, refused, missing, leftBehind });
+  const reconciler = new Reconciler({
+    ...base,
+    root,
+    claim,
+    hints,
+    settler,
+    refused,
+    missing,
+    leftBehind,
+    directories,
+  });
   const schedule: ScanSchedule = new ScanSchedule({
     ...base,
-    interval: () => scanInterval(folder, root.isFrozen || hints.gap !== null),
+    interval: () => scanInterval(folder, { isImpaired: root.isFrozen || hints.gap !== null, isPolled: hints.isPolled }),
     scan: () => reconciler.scan(schedule),
   });
-  return { ...options, ...base, stop, root, claim, settler, refused, missing, hints, reconciler, schedule };
+  return { ...options, ...base, stop, root, claim, settler, refused, breaker, missing, hints, reconciler, schedule };
 }
 
 function report(state: RootState, { folder, sink, logger }: WatchFolderOptions): void {
@@ -135,8 +169,23 @@ function report(state: RootState, { folder, sink, logger }: WatchFolderOptions):
   }
 }
 
-function scanInterval({ watch, rescanMs }: WatchSettings, isImpaired: boolean): ScanInterval {
-  if (watch === 'polling') return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
+/** The kernel of this machine answers for some seconds from memory how long a file on a share is: so much longer it has to be quiet. */
+function settling(folder: WatchSettings, root: Root): WatchSettings {
+  return {
+    ...folder,
+    get settleMs() {
+      return root.remote === null ? folder.settleMs : folder.settleMs + REMEMBERED_MS;
+    },
+  };
+}
+
+const REMEMBERED_MS = 10_000;
+
+function scanInterval(
+  { watch, rescanMs }: WatchSettings,
+  { isImpaired, isPolled }: { readonly isImpaired: boolean; readonly isPolled: boolean },
+): ScanInterval {
+  if (watch === 'polling' || isPolled) return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
   return isImpaired ? { ms: Math.min(rescanMs, IMPAIRED_MS), isUrgent: true } : { ms: rescanMs, isUrgent: false };
 }
 
@@ -178,7 +227,12 @@ class Watcher implements FolderWatcher {
   }
 
   async whyAway(missing?: string): Promise<string | null> {
-    const why = await this.#parts.root.whyAway();
+    const { root, breaker, schedule } = this.#parts;
+    const why = await root.whyAway();
+    if (why === null && missing !== undefined && (await breaker.areMostMissing())) {
+      schedule.soon();
+      return 'most of its files seem to be missing; it is being scanned';
+    }
     // The folder may have been away only at the moment of that look.
     if (why === null && missing !== undefined) this.lookAgain(missing);
     return why;
@@ -190,6 +244,13 @@ class Watcher implements FolderWatcher {
     if (inventory.waiting.has(path)) return;
     settler.forget(path);
     settler.hint(path);
+  }
+
+  async resume(): Promise<Resumed> {
+    const { root, schedule } = this.#parts;
+    const resumed = await root.resume();
+    if (resumed.ok) await schedule.now();
+    return resumed;
   }
 
   settling(): readonly SettlingFile[] {
@@ -207,7 +268,7 @@ class Watcher implements FolderWatcher {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { stop, hints, schedule, missing, settler, claim } = this.#parts;
+    const { folder, stop, hints, schedule, missing, settler, claim } = this.#parts;
     stop.abort();
     this.#stopStallWatch?.();
     await hints[Symbol.asyncDispose]();
@@ -215,15 +276,14 @@ class Watcher implements FolderWatcher {
     await missing[Symbol.asyncDispose]();
     await settler[Symbol.asyncDispose]();
     await claim?.[Symbol.asyncDispose]();
+    directories.delete(folder.path);
   }
 
   async #begin(): Promise<void> {
-    const { folder, known, logger, inventory, root } = this.#parts;
+    const { folder, known, inventory, root } = this.#parts;
     const devices = new Set<string>();
     const files = new Map<string, FileVersion>();
-    let count = 0;
     await known.known(folder.path, ({ path, version, state }) => {
-      count += 1;
       devices.add(version.dev);
       if (files.size < ASKED_AT_START) files.set(path, version);
       // What was put away is not looked at again: it only helps to recognise the folder.
@@ -232,10 +292,5 @@ class Watcher implements FolderWatcher {
       inventory.taken.setState(path, state);
     });
     await root.begin(devices, files);
-    if (!root.isDoubtful) return;
-    logger.warn('the folder is on another device than before and has none of the known files: is it mounted?', {
-      folder: folder.path,
-      known: count,
-    });
   }
 }

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
+import { healthOf } from '../../src/daemon/health.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { statusOf } from '../../src/daemon/view.ts';
@@ -25,7 +26,7 @@ async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
       { host: '127.0.0.1', port: 0 },
       {
         status: async () => statusOf(required(daemon).ledger, required(daemon)),
-        isWaiting: () => required(daemon).conductor.pause() !== null,
+        health: () => healthOf(required(daemon)),
         receive: (webhook) => required(daemon).receive(webhook),
         access: createPageAccess('the-token'),
       },

@@ -36,6 +36,7 @@ function open() {
     local: {
       check: async () => local.away,
       hash: async () => ({ ok: true, value: 'aa' }),
+      checksums: async () => [],
       dispose: async () => ({ ok: true, value: null }),
     },
     diskOf: async () => null,

@@ -5,7 +5,16 @@ import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
 const gate = {
-  snapshot: () => ({ used: 412, limit: 1_000, blockedUntil: 0, waiting: 0, total: 9_000, frees: [], blockedMs: 0 }),
+  snapshot: () => ({
+    used: 412,
+    limit: 1_000,
+    blockedUntil: 0,
+    waiting: 0,
+    total: 9_000,
+    frees: [],
+    blockedMs: 0,
+    others: 0,
+  }),
 };
 const upload = { id: 'f_1', sentBytes: 0, startedAt: 0 };
 

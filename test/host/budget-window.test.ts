@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { believedWait, block, ceilingOf, emptyWindow, spend, usedOf } from '../../src/host/budget-window.ts';
+import {
+  believedWait,
+  block as blockWindow,
+  ceilingOf,
+  emptyWindow,
+  spend,
+  usedOf,
+  withBlock,
+} from '../../src/host/budget-window.ts';
+import { othersNow } from '../../src/host/others-use.ts';
+import { keptRequests } from '../../src/pipeline/request-shares.ts';
 import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import type { RequestPriority } from '../../src/pipeline/file/ports.ts';
 
@@ -9,6 +19,9 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const start = Date.UTC(2026, 10, 20, 12, 0, 17);
 const priorities: readonly RequestPriority[] = ['finish', 'create', 'poll'];
+
+const block = (window: BudgetWindow, nowMs: number, retryAfterMs: number | undefined): BudgetWindow =>
+  blockWindow(window, nowMs, { retryAfterMs, limit: 100 });
 
 /** Takes as much as it gets at one moment. */
 function drain(
@@ -104,7 +117,7 @@ describe('the hourly budget', () => {
     const created = drain(emptyWindow, start, 'create', 1000);
     const polled = drain(created.window, start, 'poll', 1000);
     const finished = drain(polled.window, start, 'finish', 1000);
-    expect([created.granted, polled.granted, finished.granted]).toEqual([930, 40, 30]);
+    expect([created.granted, polled.granted, finished.granted]).toEqual([980, 10, 10]);
   });
 
   test.each([
@@ -112,13 +125,32 @@ describe('the hourly budget', () => {
     [2, 1, 1, 2],
     [3, 1, 2, 3],
     [10, 8, 9, 10],
-    [100, 93, 97, 100],
+    [100, 96, 98, 100],
+    [1_000, 980, 990, 1_000],
   ])('with a limit of %i, create may fill %i, poll %i, finish %i', (limit, create, poll, finish) => {
-    expect([ceilingOf('create', limit), ceilingOf('poll', limit), ceilingOf('finish', limit)]).toEqual([
-      create,
-      poll,
-      finish,
-    ]);
+    const room = { limit, kept: keptRequests(limit), others: 0 };
+    const ceilings = (['create', 'poll', 'finish'] as const).map((priority) => ceilingOf(priority, room));
+    expect(ceilings).toEqual([create, poll, finish]);
+  });
+
+  test('what is kept is given free as the time comes nearer in which as much falls out of the hour', () => {
+    let { window } = drain(emptyWindow, start, 'create', 1_000);
+    expect(usedOf(window)).toBe(980);
+    const more = [10, 31, 45, 60].map((minutes) => {
+      const drained = drain(window, start + minutes * 60_000, 'create', 1_000);
+      ({ window } = drained);
+      return usedOf(window);
+    });
+    expect(more).toEqual([982, 990, 994, 998]);
+    expect(drain(window, start + 60 * 60_000, 'finish', 1_000).granted).toBe(2);
+  });
+
+  test('what others use is left to them, but not what finishes work that was begun', () => {
+    const { window } = drain({ ...emptyWindow, others: { requests: 300, at: start } }, start, 'create', 1_000);
+    expect(usedOf(window)).toBe(680);
+    const polled = drain(window, start, 'poll', 1_000);
+    expect(polled.granted).toBe(10);
+    expect(drain(polled.window, start, 'finish', 1_000).granted).toBe(310);
   });
 
   test('a lowered limit counts what was spent under the higher one', () => {
@@ -172,6 +204,24 @@ describe('a block', () => {
     const window = block(drain(emptyWindow, start, 'create', 20).window, start, 5000);
     expect(JSON.parse(JSON.stringify(window))).toEqual(window);
   });
+});
+
+test('a block is on disk as spent, and never more than the limit', () => {
+  const one = drain(emptyWindow, start, 'create', 1).window;
+  expect(withBlock(one, 1_000)).toMatchObject({ more: 7, window: { minutes: [[expect.any(Number), 8]], total: 1 } });
+  expect(withBlock(one, 300).more).toBe(2);
+  expect(withBlock(one, 100).more).toBe(0);
+  const most = drain(emptyWindow, start, 'finish', 998).window;
+  expect(withBlock(most, 1_000).more).toBe(2);
+  expect(withBlock(emptyWindow, 1_000).more).toBe(0);
+  const probing = spend(block(one, start, 1_000), start + 1_000, 'finish', 1_000).window;
+  expect(withBlock(probing, 1_000).more).toBe(0);
+});
+
+test('what others used fades within an hour, however the clock is set', () => {
+  const others = { requests: 300, at: start };
+  const minutes = [0, 15, 30, 60, 600, -15, -600];
+  expect(minutes.map((passed) => othersNow(others, start + passed * 60_000))).toEqual([300, 225, 150, 0, 0, 225, 0]);
 });
 
 test('a wait that the service asks for is limited to between a second and an hour', () => {

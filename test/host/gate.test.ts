@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { emptyWindow } from '../../src/host/budget-window.ts';
+import fc from 'fast-check';
+import { emptyWindow, usedOf } from '../../src/host/budget-window.ts';
 import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import { AbortedError } from '../../packages/client/src/errors.ts';
 import { createGate } from '../../src/host/gate.ts';
@@ -9,12 +10,14 @@ import type { Clock, RequestPriority } from '../../src/pipeline/file/ports.ts';
 
 class MemoryStore implements BudgetStore {
   saved: BudgetWindow | null = null;
+  saves = 0;
   failure: Error | null = null;
   async load(): Promise<BudgetWindow | null> {
     return this.saved;
   }
   async save(window: BudgetWindow): Promise<void> {
     if (this.failure !== null) throw this.failure;
+    this.saves += 1;
     this.saved = window;
   }
 }
@@ -59,6 +62,7 @@ describe('the gate', () => {
       waiting: 0,
       total: 1,
       frees: [[61 * 60_000, 1]],
+      others: 0,
     });
   });
 
@@ -176,6 +180,164 @@ describe('the gate', () => {
     await gate.take('finish');
     await vi.advanceTimersByTimeAsync(0);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+const savedUse = ({ saved }: MemoryStore): number => usedOf(saved ?? emptyWindow);
+
+describe('requests are granted in blocks', () => {
+  test('that are on disk before the first of them leaves, so that a busy minute takes few writes', async () => {
+    const { gate, store } = openGate({ limit: 1_000 });
+    for (let sent = 1; sent <= 80; sent += 1) {
+      await gate.take(sent % 2 === 0 ? 'create' : 'poll');
+      expect(savedUse(store)).toBeGreaterThanOrEqual(sent);
+      expect(gate.snapshot().used).toBe(sent);
+    }
+    expect(store.saves).toBe(10);
+  });
+
+  test.each([1, 3, 8, 9])(
+    'a kill after %i requests loses the rest of a block at most, and nothing is spent twice',
+    async (sent) => {
+      const { gate, store } = openGate({ limit: 1_000 });
+      for (let n = 0; n < sent; n += 1) await gate.take('finish');
+      const { gate: next } = openGate({ limit: 1_000, store });
+      await vi.advanceTimersByTimeAsync(0);
+      expect(next.snapshot().used).toBeGreaterThanOrEqual(sent);
+      expect(next.snapshot().used).toBeLessThanOrEqual(sent + 7);
+      expect(next.snapshot().total).toBeLessThanOrEqual(sent);
+    },
+  );
+
+  test('a stop gives back what was not used', async () => {
+    const { gate, store } = openGate({ limit: 1_000 });
+    await gate.take('finish');
+    await gate[Symbol.asyncDispose]();
+    expect(savedUse(store)).toBe(1);
+  });
+
+  test('a small limit has none: a kill would cost much of it', async () => {
+    const { gate, store } = openGate({ limit: 100 });
+    for (let n = 0; n < 5; n += 1) await gate.take('create');
+    expect(savedUse(store)).toBe(5);
+  });
+
+  // What leaves a minute later counts a minute longer.
+  test('a block ends with its minute', async () => {
+    const { gate, store } = openGate({ limit: 1_000 });
+    await gate.take('finish');
+    await vi.advanceTimersByTimeAsync(60_000);
+    await gate.take('finish');
+    expect(store.saved?.minutes.map(([, count]) => count)).toEqual([1, 8]);
+  });
+
+  test('a 429 ends a block, and what it says is on disk before anything else leaves', async () => {
+    const { gate, store } = openGate({ limit: 1_000 });
+    await gate.take('finish');
+    gate.throttled(30_000);
+    const order: string[] = [];
+    ask(gate, order, 'finish');
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect([order, savedUse(store)]).toEqual([[], 1]);
+    expect(store.saved?.blockedUntil).toBe(Date.now() + 1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([order, savedUse(store)]).toEqual([['finish'], 2]);
+  });
+
+  test('a block that cannot be written down lets nothing through', async () => {
+    const { gate, store } = openGate({ limit: 1_000 });
+    store.failure = new Error('disk full');
+    await expect(gate.take('create')).rejects.toThrow('disk full');
+    store.failure = null;
+    await gate.take('create');
+    expect([gate.snapshot().used, savedUse(store)]).toEqual([1, 8]);
+  });
+
+  test('no rolling hour has more than the limit, whenever the daemon is killed', async () => {
+    const step = fc.record({
+      afterMs: fc.oneof(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 0, max: 40 * 60_000 })),
+      burst: fc.integer({ min: 1, max: 300 }),
+      priority: fc.constantFrom<RequestPriority>('finish', 'create', 'poll'),
+      isKilled: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const store = new MemoryStore();
+        const sent: number[] = [];
+        let { gate } = openGate({ limit: 800, store });
+        let stop = new AbortController();
+        for (const { afterMs, burst, priority, isKilled } of steps) {
+          for (let n = 0; n < burst; n += 1)
+            void gate.take(priority, stop.signal).then(
+              () => sent.push(Date.now()),
+              () => undefined,
+            );
+          await vi.advanceTimersByTimeAsync(afterMs);
+          if (!isKilled) continue;
+          const before = store.saved;
+          stop.abort();
+          await gate[Symbol.asyncDispose]();
+          // Nobody gave anything back.
+          store.saved = before;
+          stop = new AbortController();
+          ({ gate } = openGate({ limit: 800, store }));
+        }
+        stop.abort();
+        await gate[Symbol.asyncDispose]();
+        for (const [index, time] of sent.entries()) {
+          const within = sent.slice(index).filter((later) => later - time <= 3_600_000).length;
+          expect(within).toBeLessThanOrEqual(800);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe('others who use the key', () => {
+  test('are noticed by a 429 although our own hour has room, are yielded to, and fade within an hour', async () => {
+    const { gate, store } = openGate({ limit: 1_000 });
+    for (let n = 0; n < 650; n += 1) await gate.take('create');
+    expect(gate.snapshot().others).toBe(0);
+    gate.throttled(120_000);
+    await vi.advanceTimersByTimeAsync(120_000);
+    const { others } = gate.snapshot();
+    expect(others).toBeGreaterThan(300);
+    expect(others).toBeLessThanOrEqual(350);
+    expect(store.saved?.others).toBeDefined();
+    const order: string[] = [];
+    for (let n = 0; n < 30; n += 1) ask(gate, order, 'create');
+    ask(gate, order, 'finish');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(order).toContain('finish');
+    expect(order.length).toBeLessThan(15);
+    await vi.advanceTimersByTimeAsync(20 * 60_000);
+    expect(order).toHaveLength(31);
+    await vi.advanceTimersByTimeAsync(40 * 60_000);
+    expect(gate.snapshot().others).toBe(0);
+    await gate[Symbol.asyncDispose]();
+  });
+
+  test('are remembered over a restart', async () => {
+    const { gate, store } = openGate({ limit: 1_000 });
+    await gate.take('finish');
+    gate.throttled(60_000);
+    await gate[Symbol.asyncDispose]();
+    const { gate: next } = openGate({ limit: 1_000, store });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(next.snapshot().others).toBe(999);
+    await next[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    ['a wait of seconds is a limit of bursts', 5_000, 50],
+    ['our own hour is used up', 60_000, 100],
+  ])('are not blamed when %s', async (_name, retryAfterMs, used) => {
+    const { gate } = openGate({ limit: 100 });
+    for (let n = 0; n < used; n += 1) await gate.take('finish');
+    gate.throttled(retryAfterMs);
+    expect(gate.snapshot().others).toBe(0);
+    await gate[Symbol.asyncDispose]();
   });
 });
 

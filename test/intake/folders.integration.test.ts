@@ -10,6 +10,7 @@ import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { recordingEvents, rowsOf } from '../pipeline/held-rows.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
+import { noRoots } from '../watch/no-roots.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { someVersion } from '../pipeline/some-facts.ts';
 import { TestClock } from '../pipeline/test-clock.ts';
@@ -29,6 +30,7 @@ const folderConfig = (path: string, other: Partial<FolderConfig> = {}): FolderCo
   rescanMs: 60_000,
   onDuplicate: 'skip',
   onChange: 'upload',
+  existing: 'upload',
   afterReady: { kind: 'keep' },
   rules: [
     {
@@ -62,7 +64,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   const intake = createIntake({
     store,
     rows,
-    local: { hash: () => Promise.reject(new Error('nothing is hashed here')) },
+    local: { hash: () => Promise.reject(new Error('nothing is hashed here')), checksums: async () => [] },
     runner: {
       apply: async (id) => {
         await rows.hold(id, (row) => row.write({ end: 'vanished' }));
@@ -75,6 +77,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   });
   const folders = createFolders({
     owner: null,
+    roots: noRoots,
     leftBehind: async () => undefined,
     config: { folders: make(scratch) },
     intake,
@@ -88,6 +91,8 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
       pathsNamed: (folder, stem) => store.pathsNamed(folder, stem),
       unrouted: () => store.unrouted(),
       movedBy: async () => [],
+      firstStart: (folder) => store.firstStart(folder),
+      saveFirstStart: (folder, record) => store.saveFirstStart(folder, record),
     },
     events,
     logger: { error: line, warn: line, info: line, debug: () => undefined },
@@ -172,14 +177,18 @@ test('a sidecar that is offered while its folder goes away has to come again', a
   await using scratch = await scratchDirectory();
   await writeFile(scratch.file('a.yaml'), 'title: A');
   const ignore = (): never => expect.unreachable();
-  const intake = new FolderIntake(createRouter(folderConfig(scratch.path)), {
-    intake: { accept: ignore, compare: ignore, gone: ignore, reroute: ignore },
-    ledger: { atPath: ignore, pathsNamed: async () => [] },
-    events: recordingEvents(),
-    logger: silentLogger,
-    broke: ignore,
-    tookIn: ignore,
-  });
+  const intake = new FolderIntake(
+    createRouter(folderConfig(scratch.path)),
+    { leaving: ignore },
+    {
+      intake: { accept: ignore, compare: ignore, gone: ignore, reroute: ignore },
+      ledger: { atPath: ignore, pathsNamed: async () => [] },
+      events: recordingEvents(),
+      logger: silentLogger,
+      broke: ignore,
+      tookIn: ignore,
+    },
+  );
   const sidecar = { folder: scratch.path, path: 'a.yaml', kind: 'sidecar', version: someVersion, flaw: null } as const;
   await intake.complete(sidecar);
   await rm(scratch.file('a.yaml'));

@@ -110,6 +110,7 @@ export class Inbox implements AsyncDisposable {
       ledger,
       events,
       owner: null,
+      roots: ledger.roots,
       leftBehind: createLeftBehind({ store: ledger, rows, logger: this.log }),
       logger: this.log,
       broke: unreachable,
@@ -230,6 +231,7 @@ export function folderConfig(path: string, other: Partial<FolderConfig> = {}): F
     rescanMs: 600_000,
     onDuplicate: 'skip',
     onChange: 'upload',
+    existing: 'upload',
     afterReady: { kind: 'keep' },
     rules: [
       {

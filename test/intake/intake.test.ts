@@ -4,6 +4,7 @@ import { createIntake } from '../../src/intake/intake.ts';
 import type { Accepted } from '../../src/intake/intake.ts';
 import { mayBeHeldBySidecar, rerouted } from '../../src/intake/reroute.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
+import type { Checksum } from '../../src/pipeline/file/checksums.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Route } from '../../src/routing/plan.ts';
 import { after as next, rowsOf as heldRows } from '../pipeline/held-rows.ts';
@@ -43,6 +44,8 @@ function arrival(other: Partial<Arrival> = {}): Arrival {
     onDuplicate: 'skip',
     onChange: 'upload',
     afterReady: { kind: 'keep' },
+    leaving: null,
+    isWanted: false,
     ...other,
   };
 }
@@ -54,11 +57,16 @@ interface Disk {
   readonly sha256?: string | null;
   /** Rows that a step works on. */
   readonly busy?: readonly string[];
+  /** What lies beside the file. */
+  readonly checksums?: readonly Checksum[];
   /** Happens while the content is hashed. */
   readonly onHash?: (store: MemoryStore) => Promise<unknown>;
 }
 
-function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', busy = [], onHash }: Disk = {}) {
+function open(
+  rows: readonly Facts[],
+  { paths = ['clip.mp4'], sha256 = 'bb', busy = [], checksums = [], onHash }: Disk = {},
+) {
   const store = new MemoryStore(rows);
   for (const id of busy) store.claimed.add(id);
   const clock = new TestClock();
@@ -69,6 +77,7 @@ function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', bus
     rows: heldRows(store),
     clock,
     local: {
+      checksums: async () => checksums,
       hash: async () => {
         await onHash?.(store);
         return sha256 === null ? { ok: false, failure: failure('transient') } : { ok: true, value: sha256 };
@@ -618,9 +627,112 @@ describe('another route', () => {
   });
 });
 
+describe('a file that is held because it differs from its checksum', () => {
+  const lastFailure = failure('mismatch', { expected: 'bb' });
+  const differing = someFacts({
+    ...created,
+    uploadStartedAt: 3,
+    end: 'held',
+    why: 'it differs',
+    endedAt: 4,
+    lastFailure,
+  });
+  const says = (digest: string): Checksum => ({
+    algorithm: 'md5',
+    digest,
+    goesWithIt: true,
+    from: { path: 'clip.md5', sha256: 'cc' },
+  });
+  const route: Route = { kind: 'take', plan: somePlan };
+
+  test.each<[string, readonly Checksum[], Accepted, string]>([
+    ['stays held while that is there', [says('bb')], 'known', 'clip.mp4 held'],
+    ['stays held while that is there, beside another', [says('dd'), says('bb')], 'known', 'clip.mp4 held'],
+    ['is sent again once that says something else', [says('dd')], 'rerouted', 'clip.mp4 awaiting upload'],
+    ['is sent again once that is gone', [], 'rerouted', 'clip.mp4 awaiting upload'],
+  ])('%s', async (_what, checksums, accepted, row) => {
+    const { intake, store } = open([differing], { checksums });
+    expect(await intake.reroute(differing, route)).toBe(accepted);
+    expect(rowsOf(store)).toEqual([row]);
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', uploadStartedAt: 3 });
+  });
+
+  test('is sent again once it was mended in place, and looks as before', async () => {
+    const { intake, store } = open([differing], { checksums: [says('bb')] });
+    expect(await intake.accept(arrival({ version: touchedInode }))).toBe('rerouted');
+    expect(rowsOf(store)).toEqual(['clip.mp4 awaiting upload']);
+  });
+
+  test('is superseded by another copy of it', async () => {
+    const { intake, store } = open([differing], { checksums: [says('bb')] });
+    expect(await intake.accept(arrival({ version: { ...someVersion, ino: '77', mtimeNs: '88' } }))).toBe('changed');
+    expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
+  });
+});
+
 test('a failed file that changes is superseded, and its new content is new', async () => {
   const facts = someFacts({ ...created, end: 'failed', lastFailure: failure('permanent') });
   const { store, intake } = open([facts]);
   await intake.accept(arrival({ version: longer }));
   expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
+});
+
+describe('a file that was there before dropcast watched its folder', () => {
+  const message = 'was in the folder before dropcast watched it (existing: ignore)';
+  const left = someFacts({
+    end: 'skipped',
+    why: message,
+    lastFailure: failure('permanent', { code: 'existing', message }),
+  });
+  const waiting = { ...left, end: 'held' } as const;
+  const adopted = { ...done, sha256: null };
+
+  test.each<[string, Partial<Arrival>, readonly string[]]>([
+    ['ignored', { leaving: 'ignore' }, ['clip.mp4 skipped']],
+    ['ignored, and no rule takes it', { leaving: 'ignore', route: nowhere }, ['clip.mp4 skipped']],
+    ['ignored, and it is damaged', { leaving: 'ignore', flaw: 'moov is missing' }, ['clip.mp4 skipped']],
+    ['to be adopted', { leaving: 'adopt' }, ['clip.mp4 held']],
+    ['to be adopted, and no rule takes it', { leaving: 'adopt', route: nowhere }, ['clip.mp4 held']],
+  ])('is %s', async (_, other, rows) => {
+    const { store, intake } = open([]);
+    expect(await intake.accept(arrival(other))).toBe('left');
+    expect(rowsOf(store)).toEqual(rows);
+    expect(store.row('f_new1').lastFailure?.code).toBe('existing');
+  });
+
+  test.each([
+    ['left alone', left],
+    ['held', waiting],
+    ['adopted', adopted],
+  ])('stays %s after a chmod: nobody knows its content', async (_, facts) => {
+    const { store, intake } = open([facts]);
+    expect(await intake.accept(arrival({ version: touchedInode }))).toBe('known');
+    expect(store.rows).toHaveLength(1);
+    expect(store.row()).toMatchObject({ end: facts.end, version: touchedInode });
+  });
+
+  test.each([
+    ['left alone', left],
+    ['adopted', adopted],
+  ])('is another file with another content when it was %s', async (_, facts) => {
+    const { store, intake } = open([facts]);
+    expect(await intake.accept(arrival({ version: longer }))).toBe('changed');
+    expect(rowsOf(store)).toEqual([`clip.mp4 ${facts.end}`, 'clip.mp4 queued']);
+  });
+
+  test.each([left, waiting])('gets another plan with another rule or sidecar, and nothing more', async (facts) => {
+    const { store, intake } = open([{ ...facts, plan: null }]);
+    await intake.reroute(store.row(), elsewhere);
+    expect(store.row()).toMatchObject({ end: facts.end, plan: { title: 'Another' } });
+    await intake.reroute(store.row(), nowhere);
+    expect(store.row()).toMatchObject({ end: facts.end, plan: { title: 'Another' } });
+  });
+
+  test.each([left, waiting])('is uploaded when somebody asks for it, unless no rule takes it', async (facts) => {
+    const { store, intake } = open([{ ...facts, plan: null }]);
+    await intake.accept(arrival({ isWanted: true, route: nowhere }));
+    expect(stateOf(store.row())).toBe(facts.end);
+    expect(await intake.accept(arrival({ isWanted: true }))).toBe('returned');
+    expect(store.row()).toMatchObject({ end: null, lastFailure: null, onDuplicate: 'skip' });
+  });
 });

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { ready, someFacts } from '../pipeline/some-facts.ts';
+import { ready, someFacts, someVersion } from '../pipeline/some-facts.ts';
 import { openInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
 
@@ -56,8 +56,9 @@ test.each<[Facts['disposal'], boolean]>([
   ['kept', true],
 ])('with a row whose local file is %s, it is given back: %s', async (disposal, isGivenBack) => {
   await using inbox = await openInbox();
+  const version = { ...someVersion, dev: String(statSync(inbox.path).dev) };
   await inbox.ledger.insert(
-    someFacts({ ...ready, id: 'f_0123456789ab', folder: inbox.path, path: 'a.mp4', end: 'done', disposal }),
+    someFacts({ ...ready, id: 'f_0123456789ab', folder: inbox.path, path: 'a.mp4', version, end: 'done', disposal }),
   );
   leave(inbox, own, { 'a.mp4': 'content' });
   await inbox.start();

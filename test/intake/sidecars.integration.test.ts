@@ -8,6 +8,7 @@ import { WatchedFolder } from '../../src/intake/watched-folder.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { moments } from '../disk/put-away/moments.ts';
 import { recordingEvents } from '../pipeline/held-rows.ts';
+import { noRoots } from '../watch/no-roots.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts, someVersion } from '../pipeline/some-facts.ts';
@@ -29,6 +30,7 @@ const folderConfig = (path: string): FolderConfig => ({
   rescanMs: 60_000,
   onDuplicate: 'skip',
   onChange: 'upload',
+  existing: 'upload',
   afterReady: { kind: 'delete' },
   rules: [
     {
@@ -61,6 +63,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     logger: silentLogger,
     broke: unused,
     owner: null,
+    roots: noRoots,
     leftBehind: async () => undefined,
     tookIn: () => undefined,
   };
@@ -112,7 +115,7 @@ test('however many sidecars come, no directory is listed for them', async () => 
   const { scratch, world, routed } = there;
   for (const name of names)
     for (const ext of ['mp4', 'yaml']) writeFileSync(scratch.file(`${name}.${ext}`), 'title: x');
-  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), world);
+  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), { leaving: async () => null }, world);
   let listings = 0;
   moments.before = (name) => void (listings += name === 'readdir' || name === 'opendir' ? 1 : 0);
   for (const name of names) await intake.complete(offered(scratch.path, `${name}.yaml`));
@@ -130,7 +133,7 @@ test.each([
   await using there = await open(paths.map((path) => ({ path })));
   const { scratch, world, routed } = there;
   for (const path of [...paths, sidecar]) writeFileSync(scratch.file(path), 'title: x');
-  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), world);
+  await using intake = new FolderIntake(createRouter(folderConfig(scratch.path)), { leaving: async () => null }, world);
   await intake.complete(offered(scratch.path, sidecar));
   expect(routed.toSorted()).toEqual(expected);
 });

@@ -67,7 +67,7 @@ test(
       const before = await walSize();
       for (let n = 0; n < 50; n += 1) {
         await expect(ledger.insert(someFacts({ id: `more_${n}` }))).rejects.toMatchObject(full);
-        await expect(ledger.save(first ?? someFacts(), 'x'.repeat(5_000))).rejects.toMatchObject(full);
+        await expect(ledger.save(first ?? someFacts(), 'x'.repeat(100_000))).rejects.toMatchObject(full);
       }
       expect(await walSize()).toBe(before);
       await expect(ledger.backUp()).rejects.toMatchObject(full);

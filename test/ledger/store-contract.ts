@@ -461,9 +461,16 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       await withRows(rows, async (store) => expect(idsOf(await store.toAmend(9))).toEqual(['a', 'd']));
     });
 
-    test('with files that nothing routes', async () => {
-      const rows = [named('a', { plan: null, end: 'held' }), named('b', { end: 'held' }), named('c')];
-      await withRows(rows, async (store) => expect(idsOf(await store.unrouted())).toEqual(['a']));
+    test('with files that nothing routes, or that differ from their checksum', async () => {
+      const lastFailure = failure('mismatch');
+      const rows = [
+        named('a', { plan: null, end: 'held' }),
+        named('b', { end: 'held', lastFailure: failure('gone') }),
+        named('c'),
+        named('d', { end: 'held', lastFailure }),
+        named('e', { lastFailure }),
+      ];
+      await withRows(rows, async (store) => expect(idsOf(await store.unrouted())).toEqual(['a', 'd']));
     });
   });
 

@@ -10,6 +10,8 @@ import type {
   Claims,
   FeedBatch,
   FileStore,
+  FirstStartRecord,
+  FirstStartStore,
   IntakeStore,
   LeftoverStore,
   PublishStore,
@@ -28,6 +30,7 @@ type Stores = FileStore &
   RetentionStore &
   AmendStore &
   IntakeStore &
+  FirstStartStore &
   LeftoverStore;
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
@@ -41,6 +44,7 @@ export class MemoryStore implements Stores {
 
   readonly #now: () => number;
   readonly #asked = new Map<string, UnansweredCreate>();
+  readonly #firstStarts = new Map<string, FirstStartRecord>();
   readonly #deletions = new Map<string, number>();
 
   /** @param now epoch milliseconds */
@@ -264,13 +268,22 @@ export class MemoryStore implements Stores {
         this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
   }
 
+  async firstStart(folder: string): Promise<FirstStartRecord | null> {
+    return this.#firstStarts.get(folder) ?? null;
+  }
+
+  async saveFirstStart(folder: string, record: FirstStartRecord): Promise<void> {
+    this.#firstStarts.set(folder, record);
+  }
+
   pathsNamed(folder: string, stem: string): Promise<readonly string[]> {
     const paths = this.rows.filter((facts) => facts.folder === folder).map(({ path }) => path);
     return Promise.resolve([...new Set(paths)].filter((path) => path === stem || path.startsWith(`${stem}.`)));
   }
 
   unrouted(): Promise<readonly Facts[]> {
-    return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && facts.plan === null));
+    const isOne = ({ plan, lastFailure }: Facts): boolean => plan === null || lastFailure?.kind === 'mismatch';
+    return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && isOne(facts)));
   }
 }
 

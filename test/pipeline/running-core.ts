@@ -50,6 +50,7 @@ export function startCore(
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
+        checksums: async () => [],
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },

@@ -43,7 +43,7 @@ beforeAll(async () => {
     { host: '127.0.0.1', port: 0 },
     {
       status: () => statusOf(daemon.ledger, daemon),
-      isWaiting: () => false,
+      health: () => 'ok',
       receive: () => 'refused',
       access: createPageAccess(token),
     },

@@ -326,6 +326,7 @@ function folderConfig(path: string): FolderConfig {
     rescanMs: 1_000,
     onDuplicate: 'skip',
     onChange: 'upload',
+    existing: 'upload',
     afterReady: { kind: 'keep' },
     rules: [],
   };

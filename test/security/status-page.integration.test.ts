@@ -33,7 +33,7 @@ const token = 'the-token-of-this-daemon';
 function serve(limits?: Partial<HttpLimits>) {
   const source = {
     status: async () => view,
-    isWaiting: () => false,
+    health: () => 'ok' as const,
     receive: () => 'not wanted' as const,
     access: createPageAccess(token),
   };

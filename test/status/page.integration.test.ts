@@ -13,7 +13,7 @@ const view: StatusView = {
   counts: { queued: 2 },
   settling: 1,
   waiting: null,
-  requests: { used: 3, limit: 1000, blocked_until: null, total: 3 },
+  requests: { used: 3, limit: 1000, blocked_until: null, total: 3, others: 300 },
   outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
   folders: [
     {
@@ -55,12 +55,16 @@ function get(
   });
 }
 
-const serve = (status: StatusView, receive: PageSource['receive'] = () => 'not wanted') =>
+const serve = (
+  status: StatusView,
+  receive: PageSource['receive'] = () => 'not wanted',
+  health: ReturnType<PageSource['health']> = 'ok',
+) =>
   serveStatusPage(
     { host: '127.0.0.1', port: 0 },
     {
       status: async () => status,
-      isWaiting: () => status.waiting !== null,
+      health: () => health,
       receive,
       access: createPageAccess('the-token'),
     },
@@ -74,6 +78,7 @@ test('shows what is under way, with hostile names escaped and no secret', async 
   expect(text).toContain('&lt;script&gt;alert(1)');
   expect(text).not.toContain('<script');
   expect(text).toContain('/inbox: frozen, unmounted');
+  expect(text).toContain('others use about 300 an hour of this key');
   expect(text).toContain('Limited by upload slots: all 4 are in use');
   expect(text).not.toContain('sig=');
 });
@@ -85,12 +90,13 @@ test('gives programs the same as JSON, without upload addresses', async () => {
   expect(text).not.toContain('sig=');
 });
 
-test('a health check fails while everything waits, and tells strangers nothing else', async () => {
-  await using well = await serve(view);
-  expect(await get(well.port, '/healthz')).toMatchObject({ status: 200, text: 'ok\n' });
-  const waiting = { kind: 'suspended', why: 'the key was refused', since: 0, next_probe_at: 1 };
-  await using ill = await serve({ ...view, waiting });
-  expect(await get(ill.port, '/healthz')).toMatchObject({ status: 503, text: 'waiting\n' });
+test.each([
+  ['ok', 200],
+  ['waiting', 503],
+  ['degraded', 503],
+] as const)('a health check says %s with %s, and tells strangers nothing else', async (health, status) => {
+  await using page = await serve(view, undefined, health);
+  expect(await get(page.port, '/healthz')).toMatchObject({ status, text: `${health}\n` });
 });
 
 test.each(['evil.example', 'evil.example:80', 'localhost.evil.example'])(

@@ -23,7 +23,8 @@ function open() {
       forget: (path) => inventory.taken.delete(path),
       hint: () => undefined,
     },
-    provesAbsence: async () => true,
+    believes: async () => true,
+    scanSoon: () => undefined,
     gone: async () => {
       if (sink.refuses !== null) throw sink.refuses;
     },
@@ -35,11 +36,11 @@ function open() {
 test('a hundred missing files that cannot be noted are one line, are kept, and are one line when it has passed', async () => {
   const { missing, paths, sink, inventory, said } = open();
   sink.refuses = new Error('the disk is full');
-  for (let turn = 0; turn < 3; turn += 1) await missing.report(paths);
+  for (let turn = 0; turn < 3; turn += 1) await missing.report(paths, true);
   expect(inventory.taken.size).toBe(100);
   expect(said()).toEqual([expect.stringContaining('only counted')]);
   sink.refuses = null;
-  await missing.report(paths);
+  await missing.report(paths, true);
   expect(inventory.taken.size).toBe(0);
   expect(said().slice(1)).toEqual([expect.stringContaining('again')]);
 });
@@ -47,6 +48,6 @@ test('a hundred missing files that cannot be noted are one line, are kept, and a
 test('one that only has to wait is no line', async () => {
   const { missing, paths, sink, said } = open();
   sink.refuses = new NotNowError('busy');
-  await missing.report(paths);
+  await missing.report(paths, true);
   expect(said()).toEqual([]);
 });

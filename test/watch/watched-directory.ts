@@ -3,9 +3,17 @@ import type { LogFields, Logger } from '../../src/log/logger.ts';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import { monotonicClock } from '../../src/watch/clock.ts';
 import type { MonotonicClock } from '../../src/watch/clock.ts';
+import { probeName } from '../../src/watch/event-proof.ts';
 import { openEvents } from '../../src/watch/events.ts';
 import type { EventOptions, OpenEvents } from '../../src/watch/events.ts';
-import type { CompleteFile, FolderWatcher, KnownFile, RootState, WatchSettings } from '../../src/watch/ports.ts';
+import type {
+  CompleteFile,
+  FolderWatcher,
+  KnownFile,
+  RootState,
+  RootStore,
+  WatchSettings,
+} from '../../src/watch/ports.ts';
 import { watchFolder } from '../../src/watch/watcher.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
@@ -15,6 +23,8 @@ export interface Setup {
   /** The known files come only then. */
   readonly knownAfter?: Promise<void>;
   readonly openEvents?: OpenEvents;
+  /** What is remembered of the folder; nothing by default. */
+  readonly roots?: RootStore;
   /** Five times as fast as time by default: most tests wait for something to settle, none for how long that takes. */
   readonly clock?: MonotonicClock;
   /** What the sink does with a file before it is noted; may reject. */
@@ -37,7 +47,12 @@ export function manualEvents(): { readonly open: OpenEvents; readonly opened: Ev
   return {
     opened,
     open: (options) => {
-      opened.push(options);
+      const onCaughtUp = (): void => {
+        options.onCaughtUp();
+        // These events do arrive.
+        options.onEvent(join(options.root, probeName));
+      };
+      opened.push({ ...options, onCaughtUp });
       return { [Symbol.asyncDispose]: () => Promise.resolve() };
     },
     last: () => {
@@ -99,7 +114,9 @@ export class WatchedDirectory implements AsyncDisposable {
       },
     };
     const clock = setup.clock ?? fastClock(5);
-    this.watcher = watchFolder({ folder, sink, known, clock, logger: this.#logger() }, setup.openEvents ?? openEvents);
+    const roots = setup.roots === undefined ? {} : { roots: setup.roots };
+    const options = { folder, sink, known, clock, logger: this.#logger(), ...roots };
+    this.watcher = watchFolder(options, setup.openEvents ?? openEvents);
   }
 
   at(path: string): string {

@@ -1,5 +1,6 @@
 import type { FolderConfig } from '../../config/config.ts';
 import { arrivalOf, routeOf } from '../../intake/arrival.ts';
+import { FirstStart } from '../../intake/first-start.ts';
 import { createRouter } from '../../intake/folder-router.ts';
 import type { FolderRouter } from '../../intake/folder-router.ts';
 import { nestedIn } from '../../intake/folders.ts';
@@ -56,16 +57,30 @@ async function look(router: FolderRouter, world: FolderPlanWorld): Promise<Surve
   };
 }
 
-async function takeIn({ files }: Survey, router: FolderRouter, { rehearsal, signal }: FolderPlanWorld): Promise<void> {
+async function takeIn({ files }: Survey, router: FolderRouter, world: FolderPlanWorld): Promise<void> {
+  const { rehearsal, signal } = world;
+  const first = firstStartOf(router.folder, world);
   for (const file of files) {
     signal.throwIfAborted();
     if (file.kind === 'sidecar') await rerouteBeside(file.path, router, rehearsal);
     if (file.kind === 'sidecar' || file.kind === 'proof') continue;
-    const arrival = await arrivalOf(router, file);
+    const arrival = await arrivalOf(router, file, { first, isWanted: false });
     if (arrival === null) continue;
     const accepted = await rehearsal.intake.accept(arrival);
     if (accepted === 'unread') await rehearsal.intake.compare(arrival, signal);
   }
+}
+
+/** As if dropcast began to watch the folder now, where it has not yet. */
+function firstStartOf(folder: FolderConfig, { ledger, clock }: FolderPlanWorld): FirstStart {
+  const nowNs = BigInt(clock.now()) * 1_000_000n;
+  return new FirstStart(folder, {
+    firstStart: async (path) => {
+      const known = await ledger?.firstStart(path);
+      return { askedNs: nowNs, isOver: false, ...known, beganNs: known?.beganNs ?? nowNs };
+    },
+    saveFirstStart: () => Promise.resolve(),
+  });
 }
 
 /** A new sidecar concerns known files, too. */

@@ -1,11 +1,12 @@
 import type { Config } from '../../config/config.ts';
 import { hashAccepted } from '../../disk/accepted-file.ts';
+import { ChecksumReader } from '../../disk/checksums/read-checksums.ts';
 import { isThere } from '../../disk/local-files.ts';
 import { createRehearsal } from '../../intake/rehearsal.ts';
 import type { RehearsalLedger } from '../../intake/rehearsal.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
-import type { Answer, Clock } from '../../pipeline/file/ports.ts';
+import type { Answer, Clock, FirstStartStore } from '../../pipeline/file/ports.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import { findDuplicates } from './duplicates.ts';
 import type { TwinLedger } from './duplicates.ts';
@@ -17,7 +18,7 @@ import type { PlanView } from './summary.ts';
 export interface PlanWorld {
   readonly config: Config;
   /** What is known; null: nothing yet. */
-  readonly ledger: (RehearsalLedger & TwinLedger & Pick<LedgerView, 'known' | 'movedBy' | 'backlog'>) | null;
+  readonly ledger: (RehearsalLedger & TwinLedger & Pick<LedgerView, 'known' | 'movedBy' | 'backlog'> & Pick<FirstStartStore, 'firstStart'>) | null;
   readonly clock: Clock;
   readonly pace: Pace;
   /** Why a folder is not scanned at present, or null. */
@@ -58,7 +59,8 @@ export async function planOf(world: PlanWorld, options: PlanOptions): Promise<Pl
     signal.throwIfAborted();
     return value === null ? unread : { ok: true, value };
   };
-  const rehearsal = createRehearsal(world.ledger, { clock: world.clock, local: { hash }, exists: isThere });
+  const checksums = new ChecksumReader();
+  const rehearsal = createRehearsal(world.ledger, { clock: world.clock, local: { hash, checksums: (facts) => checksums.checksumsOf(facts) }, exists: isThere });
   const folders: PlannedFolder[] = [];
   for (const folder of world.config.folders.filter((each) => isWithin(each.path, path) || isWithin(path, each.path))) {
     const before = now.looked;

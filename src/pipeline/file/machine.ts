@@ -257,7 +257,7 @@ export const fileMachine = machineSetup.createMachine({
     skipped: {
       entry: end('skipped'),
       on: {
-        RETRY: { target: 'resuming', actions: 'rearm' },
+        RETRY: { guard: 'hasRule', target: 'resuming', actions: 'rearm' },
         TWIN_FELL: {
           guard: { type: 'isItsTwin', params: ({ event }) => ({ twin: event.twin }) },
           target: 'resuming',

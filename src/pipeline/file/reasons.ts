@@ -1,17 +1,22 @@
 import { suspectsOf, unbound } from './facts.ts';
 import type { End, Facts } from './facts.ts';
 import type { Failure } from './failure.ts';
+import type { FolderConfig } from '../../config/config.ts';
 import type { HoldCode } from '../../routing/plan.ts';
 
 /** Codes of ours with which a file may end until somebody retries it. Each has its entry in retry-rules.ts. */
 export type ReasonCode =
   | HoldCode
   | 'flawed'
+  | 'existing'
   | 'not_found'
   | 'processing_failed'
   | 'gave_up'
   | 'import_in_doubt'
   | 'upload_address_dead';
+
+/** What becomes of files that were there before, unless they are uploaded like all others. */
+export type Leaving = Exclude<FolderConfig['existing'], 'upload'>;
 
 /** Why a file ended, in our own words. */
 export interface Reason extends Failure {
@@ -44,7 +49,7 @@ export const fresh = {
  * (design 5.5); one that somebody deleted is simply let go.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
-  if (facts.end === 'skipped') return { ...fresh, onDuplicate: 'upload' };
+  if (facts.end === 'skipped' && !wasThereBefore(facts)) return { ...fresh, onDuplicate: 'upload' };
   if (facts.lastFailure?.kind === 'gone' || facts.lastFailure?.kind === 'unclear') {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
   }
@@ -59,6 +64,25 @@ export function reasonOf(end: End, facts: Facts): string | null {
   if (end === 'vanished' && lastFailure?.kind !== 'vanished') return 'the file is no longer there';
   if (end === 'superseded' && lastFailure?.kind !== 'changed') return 'the file has new content';
   return lastFailure?.message ?? null;
+}
+
+/** What holds or skips a file that lay in its folder before dropcast watched it. */
+export const leftFromBefore: Readonly<Record<Leaving, Reason>> = {
+  ignore: {
+    kind: 'permanent',
+    code: 'existing',
+    message: 'was in the folder before dropcast watched it (existing: ignore)',
+  },
+  adopt: {
+    kind: 'permanent',
+    code: 'existing',
+    message: 'was in the folder before dropcast watched it; `dropcast adopt` says whether the service has it already',
+  },
+};
+
+/** Whether a file is left alone because it lay in its folder before dropcast watched it. */
+export function wasThereBefore({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
+  return (end === 'skipped' || end === 'held') && lastFailure?.code === 'existing';
 }
 
 /** Somebody deleted the video, and that is respected (design 5.7). */

@@ -32,12 +32,14 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
   vanished: any,
   changed: any,
   unclear: { takes: 'named', because: 'an import may have been carried out: look on the service first' },
+  mismatch: { takes: 'named', because: 'they differ from the checksums of their sender' },
   // A new version may have mended it.
   bug: any,
 };
 
 const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   flawed: { takes: 'forced', because: 'empty or damaged, and not changed since' },
+  existing: { takes: 'named', because: 'there before dropcast watched their folder: `dropcast adopt` says what to do' },
   no_rule: any,
   sidecar: any,
   // The channel of the rule, which may be right by now. A video that was deleted is of the kind `gone`.

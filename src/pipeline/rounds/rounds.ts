@@ -63,7 +63,7 @@ export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'> {
   broke(round: string, error: unknown): void;
   /** There is more to do at once. */
   wake(): void;
-  /** There is something to do then, by the monotonic clock. */
+  /** There is more to do at this time of the monotonic clock. The last word of one name counts. */
   ringAt(name: string, at: number): void;
 }
 
@@ -120,7 +120,7 @@ export function createRounds(world: RoundsWorld): Rounds {
       return applied;
     },
   };
-  const sweep = createSweep({ ...world, runner, room, wanted });
+  const sweep = createSweep({ ...world, runner, room, wanted, ringAt: (at) => world.ringAt('sweep', at) });
   const putAway = createPutAway({ ...world, retry });
   const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
   const giveBack = createGiveBack(world);

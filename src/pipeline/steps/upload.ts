@@ -1,3 +1,4 @@
+import { alsoNeeded } from '../file/checksums.ts';
 import { mayHaveArrived, unbound } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
 import { isAway, unconfirmedCode } from '../file/failure.ts';
@@ -7,6 +8,7 @@ import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
+import { proveContent } from './prove-content.ts';
 
 export interface UploadWorld {
   readonly host: VideoHost;
@@ -50,18 +52,24 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   // It counts as under way from here on, however long its first bytes take.
   world.onProgress(row.facts, 0);
   let isOther = false;
+  let mismatch: Failure | null = null;
+  const alsoHash = alsoNeeded(await world.local.checksums(row.facts));
   const answer = await world.host.send(row.facts, {
     signal,
+    alsoHash,
     onProgress: (sentBytes) => world.onProgress(row.facts, sentBytes),
-    beforeLastPart: async (sha256) => {
+    beforeLastPart: async (sha256, also) => {
       isOther = row.facts.sha256 !== null && row.facts.sha256 !== sha256;
       if (isOther) throw new Error('the file has other content than the one that was sent before');
-      await row.write({ sha256 });
+      const proven = await proveContent(row.facts, { ...also, sha256 }, signal, world);
+      mismatch = proven.mismatch;
+      if (mismatch !== null) throw new Error(mismatch.message);
+      await row.write({ sha256, ...proven.learned });
     },
   });
   if (isOther) return setback(unconfirmed('it has other content now'));
   if (answer.ok) return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
-  const { failure } = answer;
+  const failure: Failure = mismatch ?? answer.failure;
   // Whether the file or its whole folder is missing only a look at both tells; and an earlier body of it may have arrived.
   if (isAway(failure)) return setback((await check(row.facts, world)) ?? backAgain);
   if (failure.kind !== 'address dead') return setback(failure);

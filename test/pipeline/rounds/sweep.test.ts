@@ -38,9 +38,9 @@ function open(
   };
   const store = new MemoryStore(rows);
   const spent: number[] = [];
+  const rings: number[] = [];
   const spend = (): void => void spent.push(clock.elapsed());
   const sweeper = createSweep({
-    ringAt: () => undefined,
     store,
     library: {
       list: async () => {
@@ -75,12 +75,25 @@ function open(
     settings: () => ({ poll }),
     room: () => someRoom(world.used + spent.filter((at) => at > clock.elapsed() - hourMs).length),
     wanted: async () => world.wanted,
+    ringAt: (at) => rings.push(at),
     failed: async (why) => {
       noted.push(why);
       return why;
     },
   });
-  return { ...sweeper, sweep: () => sweeper.run(live), clock, events, noted, receipts, logger, world, store, spent };
+  return {
+    ...sweeper,
+    sweep: () => sweeper.run(live),
+    clock,
+    events,
+    noted,
+    receipts,
+    logger,
+    world,
+    store,
+    spent,
+    rings,
+  };
 }
 
 const says = (status: string) => (id: string) => ({ ok: true, value: { id, status } }) as const;
@@ -301,6 +314,15 @@ describe('how soon a ready video is noticed', () => {
       expect(one).toMatchObject({ kind: 'budget', limit: 1_000, left: expect.any(Number) as number });
       expect(one?.kind === 'budget' && one.nextAt).toBeGreaterThan(10_000);
     }
+  });
+
+  test('without any tick of the loop: it says when it is to be run again', async () => {
+    const { sweep, clock, rings, world } = open([processing], says('processing'), { ...quick, intervalMs: 700 });
+    await sweep();
+    expect(rings.at(-1)).toBe(clock.elapsed() + 700);
+    clock.advance(700);
+    await sweep();
+    expect(world.asked).toBe(2);
   });
 
   test('at once when requests fall out of the hour, or the limit is raised', async () => {

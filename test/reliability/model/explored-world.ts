@@ -65,7 +65,11 @@ export { deeds as allDeeds };
 const folder = '/inbox';
 const turnMs = 20_000;
 const retry = { attempts: 12, firstMs: 10, maxMs: 100 } as const;
-const plenty = { room: () => someRoom(), wanted: async () => ({ creates: 0, publishes: 0 }) };
+const plenty = {
+  ringAt: () => undefined,
+  room: () => someRoom(),
+  wanted: async () => ({ creates: 0, publishes: 0 }),
+};
 
 /** One folder, one service, and a daemon that may die at every call: intake, steps and rounds are the real ones. */
 export class ExploredWorld implements Explorable {
@@ -285,6 +289,8 @@ class Turn {
       route: { kind: 'take' as const, plan: { ...somePlan, publish: setting.feeds ?? [] } },
       onDuplicate: 'skip' as const,
       onChange: 'upload' as const,
+      leaving: null,
+      isWanted: false,
       afterReady: setting.afterReady ?? { kind: 'keep' as const },
     };
     const accepted = await this.#tried(() => this.#intake.accept(arrival));
@@ -318,7 +324,6 @@ class Turn {
 
   #sweep(facts: Facts): Promise<void> {
     return createSweep({
-      ringAt: () => undefined,
       ...this.#rounds(),
       store: { due: async () => [facts] },
       receipts: { append: async () => undefined },
@@ -551,6 +556,7 @@ class Turn {
         const missing = check(facts);
         return missing === null ? { ok: true, value: state.files[facts.path]?.content ?? '' } : fail(missing);
       },
+      checksums: async () => [],
       dispose: async (facts) => {
         const missing = plant === 'puts away without a look' ? null : check(facts);
         if (missing !== null) return fail(missing);

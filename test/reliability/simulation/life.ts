@@ -278,6 +278,7 @@ class Life {
         rescanMs: 20_000,
         onDuplicate: 'skip',
         onChange: 'upload',
+        existing: 'upload',
         afterReady: kind === 'keep' || kind === 'delete' ? { kind } : { kind: 'move', to: 'done' },
         rules: [
           {

@@ -114,9 +114,12 @@ export const promises = {
     call('statfs', text(path), () => ({ type: 0xef53, bsize: 4096, blocks: 1e9, bfree: 1e8, bavail: 1e8 })),
 };
 
-/** `node:fs` of the machine: what the daemon asks without waiting, which is only /proc. */
+/** `node:fs` of the machine: what the daemon asks without a promise. */
 export const sync = {
   constants,
+  /** The one call with a callback: of many paths at once. */
+  lstat: (path: Path, options: { bigint?: boolean }, done: (error: unknown, stats?: unknown) => void) =>
+    void promises.lstat(path, options).then((stats) => done(null, stats), done),
   existsSync: (path: Path) => text(path) === '/proc/self/fd' || theDisk().peek(text(path)) !== null,
   readdirSync: (path: Path): string[] => {
     const { writers } = theDisk();

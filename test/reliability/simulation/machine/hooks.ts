@@ -20,7 +20,7 @@ const wholly: Readonly<Record<string, string>> = { chokidar: 'watch-events.ts', 
 /** What the machine scales down, so that small files have many parts and idle hours cost little. */
 const scaled: readonly Replacement[] = [
   { file: 'packages/client/src/upload/body-reader.ts', from: 'partBytes = 1024 * 1024', to: 'partBytes = 4 * 1024' },
-  { file: 'src/pipeline/conductor.ts', from: 'const tickMs = 1_000', to: 'const tickMs = 4_000' },
+  { file: 'src/pipeline/loop.ts', from: 'const tickMs = 1_000', to: 'const tickMs = 4_000' },
 ];
 
 /** What lies in the memory of a module outlives a simulated process, which no memory does: the first use in each starts anew. */

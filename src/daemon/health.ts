@@ -1,0 +1,14 @@
+import type { Conductor } from '../pipeline/conductor.ts';
+import type { Folders } from '../intake/folders.ts';
+
+/** `waiting`: everything waits. `degraded`: the files of some folders do, because the folders are frozen. */
+export type Health = 'ok' | 'waiting' | 'degraded';
+
+/** In one word, for monitoring. A folder without events is scanned instead: its files are found, so all is well. */
+export function healthOf(daemon: {
+  readonly conductor: Pick<Conductor, 'pause'>;
+  readonly folders: Pick<Folders, 'away'>;
+}): Health {
+  if (daemon.conductor.pause() !== null) return 'waiting';
+  return daemon.folders.away() > 0 ? 'degraded' : 'ok';
+}

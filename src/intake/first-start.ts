@@ -1,0 +1,90 @@
+import { lstat } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import type { FolderConfig } from '../config/config.ts';
+import { fileSystemNow } from '../disk/file-system-now.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { FirstStartRecord, FirstStartStore } from '../pipeline/file/ports.ts';
+import type { Leaving } from '../pipeline/file/reasons.ts';
+
+/**
+ * The first start of one folder: which of the files that nobody knows were there before dropcast watched it. A file was there if neither
+ * it nor a directory on its way came or changed since the first start began: the time of its inode change tells, which nobody can set
+ * back. After the first start no file was there before. Decision record 0054.
+ */
+export class FirstStart {
+  readonly #folder: Pick<FolderConfig, 'path' | 'existing'>;
+  readonly #store: FirstStartStore;
+  #record: FirstStartRecord | null = null;
+  #beginning: Promise<FirstStartRecord> | null = null;
+
+  constructor(folder: Pick<FolderConfig, 'path' | 'existing'>, store: FirstStartStore) {
+    this.#folder = folder;
+    this.#store = store;
+  }
+
+  /** The folder is away: what is made in its place from now on is new. */
+  async wait(): Promise<void> {
+    const { path } = this.#folder;
+    if ((await this.#store.firstStart(path)) !== null) return;
+    await this.#store.saveFirstStart(path, { askedNs: systemNow(), beganNs: null, isOver: false });
+  }
+
+  /** The folder is there. Repeating it changes nothing. */
+  async begin(): Promise<FirstStartRecord> {
+    if (this.#record !== null) return this.#record;
+    this.#beginning ??= this.#begin().finally(() => (this.#beginning = null));
+    return this.#beginning;
+  }
+
+  /** What becomes of a file that nobody knows because it was there before; null for a new one. */
+  async leaving(path: string, { ctimeNs }: FileVersion): Promise<Leaving | null> {
+    const { existing } = this.#folder;
+    const { beganNs, isOver } = await this.begin();
+    if (existing === 'upload' || isOver || beganNs === null || BigInt(ctimeNs) >= beganNs) return null;
+    return (await this.#cameWithDirectory(path, beganNs)) ? null : existing;
+  }
+
+  /** Every file that was there has its row. */
+  async end(): Promise<void> {
+    const record = { ...(await this.begin()), isOver: true };
+    await this.#store.saveFirstStart(this.#folder.path, record);
+    this.#record = record;
+  }
+
+  async #begin(): Promise<FirstStartRecord> {
+    const { path, existing } = this.#folder;
+    const known = await this.#store.firstStart(path);
+    const askedNs = known?.askedNs ?? systemNow();
+    const record: FirstStartRecord = {
+      askedNs,
+      beganNs: known?.beganNs ?? (await beganAt(path, known === null ? null : askedNs)),
+      // Whoever lets everything be uploaded has no first start to come back to.
+      isOver: known?.isOver === true || existing === 'upload',
+    };
+    if (known === null || known.beganNs === null || known.isOver !== record.isOver)
+      await this.#store.saveFirstStart(path, record);
+    return (this.#record = record);
+  }
+
+  /** A directory that is moved into the folder brings files that look old. The move changes its inode, but nothing in it. */
+  async #cameWithDirectory(path: string, beganNs: bigint): Promise<boolean> {
+    for (let directory = posix.dirname(path); directory !== '.'; directory = posix.dirname(directory)) {
+      const stats = await lstat(join(this.#folder.path, directory), { bigint: true }).catch(() => null);
+      if (stats === null) continue;
+      if (stats.birthtimeNs >= beganNs || (stats.ctimeNs >= beganNs && stats.mtimeNs < beganNs)) return true;
+    }
+    return false;
+  }
+}
+
+/** A folder that was made while dropcast waited for it holds nothing that was there before. */
+async function beganAt(folder: string, waitedSinceNs: bigint | null): Promise<bigint> {
+  const now = await fileSystemNow(folder);
+  if (waitedSinceNs === null) return now;
+  const { birthtimeNs } = await lstat(folder, { bigint: true });
+  return birthtimeNs > waitedSinceNs ? birthtimeNs : now;
+}
+
+function systemNow(): bigint {
+  return BigInt(Date.now()) * 1_000_000n;
+}

@@ -1,0 +1,214 @@
+import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import type { FolderConfig } from '../../src/config/config.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
+import { eventually } from '../support/until.ts';
+import { folderConfig, openInbox } from './inbox.ts';
+import type { Inbox } from './inbox.ts';
+
+const ignore = { existing: 'ignore' } as const satisfies Partial<FolderConfig>;
+
+const states = async (inbox: Inbox): Promise<Record<string, string>> =>
+  Object.fromEntries((await inbox.rows()).map((facts) => [facts.path, stateOf(facts)]));
+
+async function drop(inbox: Inbox, ...names: readonly string[]): Promise<void> {
+  for (const name of names) await writeFile(inbox.at(name), `content of ${name}`);
+}
+
+/** Long enough for the coarse clock of a file system to go on. */
+const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+describe('what lies in a folder when it is watched for the first time', () => {
+  test('is uploaded, if nothing else is said', async () => {
+    await using inbox = await openInbox();
+    await drop(inbox, 'old.mp4');
+    await inbox.start();
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'queued' });
+  });
+
+  test('is left alone with `existing: ignore`, and what is dropped later is not', async () => {
+    await using inbox = await openInbox({ config: ignore });
+    await drop(inbox, 'old.mp4', 'older.mp4');
+    await tick();
+    await inbox.start();
+    await inbox.settled();
+    await drop(inbox, 'new.mp4');
+    await inbox.rescan();
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped', 'older.mp4': 'skipped', 'new.mp4': 'queued' });
+    expect((await inbox.rows())[0]).toMatchObject({
+      why: 'was in the folder before dropcast watched it (existing: ignore)',
+      lastFailure: { code: 'existing' },
+    });
+  });
+
+  test('is held with `existing: adopt`, and what is dropped later is not', async () => {
+    await using inbox = await openInbox({ config: { existing: 'adopt' } });
+    await drop(inbox, 'old.mp4');
+    await tick();
+    await inbox.start();
+    await inbox.settled();
+    await drop(inbox, 'new.mp4');
+    await inbox.rescan();
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'held', 'new.mp4': 'queued' });
+    expect((await inbox.rows())[0]?.why).toMatch(/before dropcast watched it.*`dropcast adopt`/);
+  });
+
+  test('is decided at once, however long a file would have to settle', async () => {
+    await using inbox = await openInbox({ config: { ...ignore, settleMs: 3_600_000 } });
+    await drop(inbox, 'old.mp4');
+    await tick();
+    await inbox.start();
+    await eventually('it has its row', async () => expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped' }));
+  });
+
+  test('is left alone even if no rule takes it', async () => {
+    await using inbox = await openInbox({ config: { ...ignore, rules: [] } });
+    await drop(inbox, 'old.mp4');
+    await tick();
+    await inbox.start();
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped' });
+  });
+
+  test('is known for good: a restart, a chmod and a rename make nothing of it new', async () => {
+    await using inbox = await openInbox({ config: ignore });
+    await drop(inbox, 'old.mp4', 'other.mp4');
+    await tick();
+    await inbox.start();
+    await inbox.settled();
+    await chmod(inbox.at('old.mp4'), 0o600);
+    await rename(inbox.at('other.mp4'), inbox.at('renamed.mp4'));
+    await inbox.restart();
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped', 'renamed.mp4': 'skipped' });
+  });
+
+  test('is new once it has other content', async () => {
+    await using inbox = await openInbox({ config: ignore });
+    await drop(inbox, 'old.mp4');
+    await tick();
+    await inbox.start();
+    await inbox.settled();
+    await writeFile(inbox.at('old.mp4'), 'quite another video');
+    await inbox.rescan();
+    await inbox.settled();
+    expect((await inbox.rows()).map(stateOf)).toEqual(['skipped', 'queued']);
+  });
+
+  test('is uploaded when somebody adds it', async () => {
+    await using inbox = await openInbox({ config: ignore });
+    await drop(inbox, 'old.mp4');
+    await tick();
+    await inbox.start();
+    await inbox.settled();
+    expect(await inbox.folders.add(inbox.at('old.mp4'))).toEqual({ ok: true, as: 'returned' });
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'queued' });
+    // A duplicate is still recognised.
+    expect((await inbox.rows())[0]?.onDuplicate).toBe('skip');
+  });
+});
+
+describe('the first start of a folder', () => {
+  test('is over only once every file that was there has its row: a restart before that goes on with it', async () => {
+    await using inbox = await openInbox({ config: ignore });
+    await drop(inbox, 'old.mp4');
+    await tick();
+    // As a first start that was killed leaves it.
+    const first = await inbox.ledger.firstStart(inbox.path);
+    expect(first).toBeNull();
+    await inbox.ledger.saveFirstStart(inbox.path, {
+      askedNs: 0n,
+      beganNs: BigInt(Date.now()) * 1_000_000n,
+      isOver: false,
+    });
+    await tick();
+    await drop(inbox, 'dropped meanwhile.mp4');
+    await inbox.start();
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped', 'dropped meanwhile.mp4': 'queued' });
+    expect(await inbox.ledger.firstStart(inbox.path)).toMatchObject({ isOver: true });
+  });
+
+  test('includes no directory that was moved into the folder since it began, however old its files are', async () => {
+    await using inbox = await openInbox({ config: ignore });
+    await mkdir(`${inbox.path}-elsewhere`);
+    await writeFile(`${inbox.path}-elsewhere/moved.mp4`, 'content');
+    await drop(inbox, 'old.mp4');
+    await tick();
+    await inbox.ledger.saveFirstStart(inbox.path, {
+      askedNs: 0n,
+      beganNs: BigInt(Date.now()) * 1_000_000n,
+      isOver: false,
+    });
+    await tick();
+    await rename(`${inbox.path}-elsewhere`, inbox.at('elsewhere'));
+    await inbox.start();
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped', 'elsewhere/moved.mp4': 'queued' });
+  });
+
+  test('does not come again: a directory of old files that is moved in later is new', async () => {
+    await using inbox = await openInbox({ config: ignore });
+    await mkdir(`${inbox.path}-elsewhere`);
+    await writeFile(`${inbox.path}-elsewhere/moved.mp4`, 'content');
+    await tick();
+    await inbox.start();
+    await inbox.settled();
+    await rename(`${inbox.path}-elsewhere`, inbox.at('elsewhere'));
+    await inbox.restart();
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'elsewhere/moved.mp4': 'queued' });
+  });
+
+  test('was that of another rule: `ignore` written later takes nothing back', async () => {
+    await using inbox = await openInbox();
+    await inbox.start();
+    await inbox.settled();
+    await mkdir(`${inbox.path}-elsewhere`);
+    await writeFile(`${inbox.path}-elsewhere/moved.mp4`, 'content');
+    await inbox.folders.change({ folders: [folderConfig(inbox.path, ignore)] });
+    await rename(`${inbox.path}-elsewhere`, inbox.at('elsewhere'));
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'elsewhere/moved.mp4': 'queued' });
+  });
+
+  test('comes with a reload that adds the folder', async () => {
+    await using inbox = await openInbox();
+    await mkdir(`${inbox.path}2`);
+    await writeFile(`${inbox.path}2/old.mp4`, 'content');
+    await inbox.start();
+    await tick();
+    await inbox.folders.change({ folders: [folderConfig(inbox.path), folderConfig(`${inbox.path}2`, ignore)] });
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped' });
+  });
+
+  test('waits for a folder that is away, and takes what it then brings for old', async () => {
+    await using inbox = await openInbox({ config: ignore });
+    await drop(inbox, 'old.mp4');
+    await rename(inbox.path, `${inbox.path}-away`);
+    await inbox.start();
+    await inbox.settled();
+    expect(await states(inbox)).toEqual({});
+    await rename(`${inbox.path}-away`, inbox.path);
+    await inbox.rescan();
+    await eventually('it was seen', async () => expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped' }));
+    await inbox.settled();
+    expect(await inbox.ledger.firstStart(inbox.path)).toMatchObject({ isOver: true });
+  });
+
+  test('finds nothing old in a folder that somebody makes while dropcast waits for it', async () => {
+    await using inbox = await openInbox({ config: ignore });
+    await rename(inbox.path, `${inbox.path}-away`);
+    await inbox.start();
+    await inbox.settled();
+    await tick();
+    await mkdir(inbox.path);
+    await drop(inbox, 'new.mp4');
+    await inbox.rescan();
+    await eventually('it was seen', async () => expect(await states(inbox)).toEqual({ 'new.mp4': 'queued' }));
+  });
+});
