@@ -49,14 +49,14 @@ export async function queryDaemonOrLedger<T>(
  * @param make gets null when there is no ledger yet
  * @throws {CommandError} when the daemon or the ledger cannot answer
  */
-export async function streamDaemonOrLedger<T>(
+export async function streamDaemonOrLedger(
   shell: Pick<Shell, 'stderr'>,
   config: Config,
-  asked: { readonly path: string; readonly body: unknown; read(line: T): void },
+  asked: { readonly path: string; readonly body: unknown; read(line: unknown): void },
   make: (ledger: Ledger | null) => Promise<void>,
 ): Promise<void> {
   try {
-    await streamFromDaemon(config.status.socket, asked.path, asked.body, (line) => asked.read(line as T));
+    await streamFromDaemon(config.status.socket, asked.path, asked.body, asked.read);
     return;
   } catch (error) {
     if (!(error instanceof NotRunningError)) throw explain(error);

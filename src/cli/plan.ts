@@ -55,7 +55,9 @@ async function make(
 ): Promise<PlanView> {
   const progress = progressOn(shell);
   let view: PlanView | null = null;
-  const read = (line: PlanLine): void => {
+  const read = (told: unknown): void => {
+    // The same program is on both ends of a private socket.
+    const line = told as PlanLine;
     if ('error' in line) throw new ControlError(line.error);
     if ('plan' in line) view = line.plan;
     else progress.tell(line.progress);
@@ -96,10 +98,12 @@ function describe(view: PlanView, shell: Shell): string {
     headline(view),
     ruleTable(view, shell),
     ...view.folders.map((folder) => folderLine(folder, shell)),
-    section(`${amount(view.duplicates)} would be skipped, because the same content is uploaded or goes first:`, [
-      ...view.duplicates.list.map(({ path, of }) => `${shortPath(path, shell)} is ${shortPath(of, shell)}`),
-    ]),
+    section(
+      `${amount(view.duplicates)} would be skipped, because the same content is uploaded or goes first:`,
+      view.duplicates.list.map(({ path, of }) => `${shortPath(path, shell)} is ${shortPath(of, shell)}`),
+    ),
     possible(view),
+    view.left.files === 0 ? '' : `${amount(view.left)} were there before and would be left alone (existing).`,
     section(`${counted(view.held.length, 'file')} would be held:`, words(view.held, shell)),
     section(`${counted(view.unfinished.length, 'file')} cannot be taken in yet:`, words(view.unfinished, shell)),
     section(`${counted(view.refused.length, 'path')} would be left alone:`, words(view.refused, shell)),

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { once } from '../../src/cli/once.ts';
 import { plan } from '../../src/cli/plan.ts';
@@ -101,15 +101,21 @@ test('a plan says how many files and requests it will be, and then it is so', as
   expect(await readdir(scratch.path)).not.toContain('state');
   expect(await readdir(scratch.file('in'))).toEqual(['news', 'other']);
 
-  const { files } = await commands.once();
-  expect([countOf(files, 'done'), countOf(files, 'skipped'), countOf(files, 'held')]).toEqual([
-    before.upload.files,
-    before.duplicates.files,
-    before.held.length,
-  ]);
+  // Copies that come while the first one is on its way wait for it, which would only take time here.
+  const copies = ['in/news/copy.mp4', 'podcasts/again.mp4'];
+  for (const copy of copies) await rm(scratch.file(copy));
+  const first = (await commands.once()).files;
+  expect([countOf(first, 'done'), countOf(first, 'held')]).toEqual([before.upload.files, before.held.length]);
   const requests = (name: RegExp): number => asked.filter((request) => name.test(request)).length;
   expect(requests(/^POST \/v1\/videos$/)).toBe(before.requests.create);
   expect(requests(/^POST \/v1\/feeds\/[^/]*\/publish$/)).toBe(before.requests.publish);
+
+  for (const copy of copies) await drop('clip.mp4', copy);
+  const second = await commands.plan();
+  expect(second).toMatchObject({ upload: { files: 0 }, duplicates: { files: 2 }, held: [], requests: { create: 0 } });
+  const again = (await commands.once()).files.filter(({ path }) => copies.some((copy) => path.endsWith(copy)));
+  expect(countOf(again, 'skipped')).toBe(second.duplicates.files);
+  expect(requests(/^POST \/v1\/videos$/)).toBe(before.requests.create);
 
   const after = await commands.plan();
   expect(after).toMatchObject({ upload: { files: 0 }, held: [], known: 6, requests: { total: 0 } });

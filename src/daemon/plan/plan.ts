@@ -18,7 +18,12 @@ import type { PlanView } from './summary.ts';
 export interface PlanWorld {
   readonly config: Config;
   /** What is known; null: nothing yet. */
-  readonly ledger: (RehearsalLedger & TwinLedger & Pick<LedgerView, 'known' | 'movedBy' | 'backlog'> & Pick<FirstStartStore, 'firstStart'>) | null;
+  readonly ledger:
+    | (RehearsalLedger &
+        TwinLedger &
+        Pick<LedgerView, 'known' | 'movedBy' | 'backlog'> &
+        Pick<FirstStartStore, 'firstStart'>)
+    | null;
   readonly clock: Clock;
   readonly pace: Pace;
   /** Why a folder is not scanned at present, or null. */
@@ -60,7 +65,11 @@ export async function planOf(world: PlanWorld, options: PlanOptions): Promise<Pl
     return value === null ? unread : { ok: true, value };
   };
   const checksums = new ChecksumReader();
-  const rehearsal = createRehearsal(world.ledger, { clock: world.clock, local: { hash, checksums: (facts) => checksums.checksumsOf(facts) }, exists: isThere });
+  const rehearsal = createRehearsal(world.ledger, {
+    clock: world.clock,
+    local: { hash, checksums: (facts) => checksums.checksumsOf(facts) },
+    exists: isThere,
+  });
   const folders: PlannedFolder[] = [];
   for (const folder of world.config.folders.filter((each) => isWithin(each.path, path) || isWithin(path, each.path))) {
     const before = now.looked;

@@ -30,6 +30,8 @@ export interface PlanView {
   })[];
   /** New files that would be sent. */
   readonly upload: Amount;
+  /** Files that were there before, where `existing` says to leave them. */
+  readonly left: Amount;
   /** Links that the service would fetch. */
   readonly imports: number;
   readonly duplicates: Amount & { readonly list: readonly { readonly path: string; readonly of: string }[] };
@@ -102,6 +104,7 @@ export async function summarize(world: PlanWorld, { path, folders, duplicates, r
       queued,
     ),
     upload: amountOf(sent),
+    left: amountOf(created.filter(({ end }) => end === 'skipped')),
     imports: queued.length - sent.length,
     duplicates: {
       ...amountOf(skipped),

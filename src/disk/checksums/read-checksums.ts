@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { versionKey, versionOf } from '../../pipeline/file/file-version.ts';
+import { isSameVersion, versionOf } from '../../pipeline/file/file-version.ts';
+import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import { checksumFileKind, checksumsFor, isChecksumOf } from '../../routing/checksum-file.ts';
 import { parseMediaHashList } from '../../routing/media-hash-list.ts';
 import { openRegular } from '../accepted-file.ts';
@@ -18,7 +19,7 @@ type Place = Pick<Facts, 'folder' | 'path'>;
 export class ChecksumReader {
   readonly #names = new ChecksumNames();
   /** Lists of thousands of files, by what they were when they were read. */
-  readonly #lists = new Map<string, { readonly version: string; readonly lines: readonly Line[] }>();
+  readonly #lists = new Map<string, { readonly version: FileVersion; readonly lines: readonly Line[] }>();
 
   async checksumsOf(file: Place): Promise<readonly Checksum[]> {
     return [...(await this.#beside(file)), ...(await this.#above(file))];
@@ -96,18 +97,22 @@ interface Text {
   readonly text: string;
   /** Of what was read, hex. */
   readonly sha256: string;
-  readonly version: string;
+  readonly version: FileVersion;
 }
 
 /** @param unless the version of which nothing is to be read again */
-async function readText(folder: string, path: string, unless?: string): Promise<Text | 'as before' | 'unreadable'> {
+async function readText(
+  folder: string,
+  path: string,
+  unless?: FileVersion,
+): Promise<Text | 'as before' | 'unreadable'> {
   try {
     return await inDirectory({ folder, directory: posix.dirname(path) }, async (held) => {
       await using file = await openRegular(held.at(posix.basename(path)));
       const stats = await file.stat({ bigint: true });
       if (!stats.isFile() || stats.size > MOST_BYTES) return 'unreadable';
-      const version = versionKey(versionOf(stats));
-      if (version === unless) return 'as before';
+      const version = versionOf(stats);
+      if (unless !== undefined && isSameVersion(version, unless)) return 'as before';
       const bytes = await file.readFile();
       return { text: decoded(bytes), sha256: createHash('sha256').update(bytes).digest('hex'), version };
     });

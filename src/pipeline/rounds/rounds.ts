@@ -120,7 +120,7 @@ export function createRounds(world: RoundsWorld): Rounds {
       return applied;
     },
   };
-  const sweep = createSweep({ ...world, runner, room, wanted, ringAt: (at) => world.ringAt('sweep', at) });
+  const sweep = createSweep({ ...world, runner, room, wanted });
   const putAway = createPutAway({ ...world, retry });
   const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
   const giveBack = createGiveBack(world);

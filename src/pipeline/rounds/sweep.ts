@@ -21,14 +21,14 @@ export interface SweepWorld {
   readonly receipts: Receipts;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
+  /** It is worth looking again then, by the monotonic clock. */
+  ringAt(name: string, at: number): void;
   readonly logger: Logger;
   settings(): { readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number } };
   /** Requests that may leave. */
   room(): RequestRoom;
   /** What else needs requests of this hour. */
   wanted(): Promise<Wanted>;
-  /** It is to be run again at this time of the monotonic clock, or earlier. */
-  ringAt(at: number): void;
   /** The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else either */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
@@ -120,7 +120,7 @@ export function createSweep(world: SweepWorld): Sweep {
     const at = dueAt(oldest, pace);
     const now = clock.elapsed();
     lookAt = Math.min(at, now + lookEveryMs);
-    if (at > now) world.ringAt(lookAt);
+    if (at > now) world.ringAt('sweep', lookAt);
     const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;
     lateUntil = isLate ? at : null;
     return at <= now ? pace : null;
@@ -177,7 +177,7 @@ export function createSweep(world: SweepWorld): Sweep {
 
   const ring = (): void => {
     bell.ring();
-    world.ringAt(Math.min(lookAt, bell.restsUntil()));
+    world.ringAt('doorbell', bell.restsUntil());
   };
 
   return { run: sweepIfTime, ring, trouble, usualMs: () => usualMs };

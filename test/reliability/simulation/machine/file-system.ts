@@ -119,7 +119,7 @@ export const sync = {
   constants,
   /** The one call with a callback: of many paths at once. */
   lstat: (path: Path, options: { bigint?: boolean }, done: (error: unknown, stats?: unknown) => void) =>
-    void promises.lstat(path, options).then((stats) => done(null, stats), done),
+    void callingBack(promises.lstat(path, options), done),
   existsSync: (path: Path) => text(path) === '/proc/self/fd' || theDisk().peek(text(path)) !== null,
   readdirSync: (path: Path): string[] => {
     const { writers } = theDisk();
@@ -285,4 +285,12 @@ function flagsOf(flags: string): number {
 
 function text(path: Path): string {
   return String(path);
+}
+
+async function callingBack<T>(work: Promise<T>, done: (error: unknown, result?: T) => void): Promise<void> {
+  const [error, result] = await work.then(
+    (value) => [null, value] as const,
+    (reason: unknown) => [reason] as const,
+  );
+  done(error, result);
 }
