@@ -83,6 +83,17 @@ function addUploadCommands({ shell, exit, command }: Registry): void {
     .action(async (options: Shared & { online?: boolean }) =>
       exit(await (await import('./check.ts')).check(shell, options)),
     );
+  json(
+    command(
+      'plan [path]',
+      'show what would happen to the files in the folders: how many, how large, duplicates, held files, requests, and when all is done; sends and writes nothing',
+    ),
+  )
+    .summary('show what would be uploaded; sends nothing')
+    .option('--no-hash', 'do not read files of the same size to find duplicates')
+    .action(async (path: string | undefined, options: Shared & { hash: boolean }) =>
+      exit(await (await import('./plan.ts')).plan(shell, path, options)),
+    );
   json(command('explain <path>', 'show which rule matches a path, what would be sent, and the state of the file'))
     .summary('show which rule matches a file, and its state')
     .action(async (path: string, options: Shared) => (await import('./explain.ts')).explain(shell, path, options));

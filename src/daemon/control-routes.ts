@@ -6,6 +6,9 @@ import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
+import { planOf } from './plan/plan.ts';
+import { streamPlan } from './plan/stream.ts';
+import { worldOfDaemon } from './plan/worlds.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { filesOf, foundOf, statusOf } from './view.ts';
 
@@ -96,6 +99,13 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
       if (!result.ok) return context.json({ v: 1, ok: false, why: result.why });
       const [facts] = await daemon.ledger.find(path);
       return context.json({ v: 1, ok: true, as: result.as, file: facts === undefined ? null : viewOf(daemon, facts) });
+    }),
+  );
+  app.post('/plan', (context) =>
+    withBody(context, async (body) => {
+      const wanted = body as { readonly path: string | null; readonly isHashing: boolean };
+      const world = await worldOfDaemon(daemon);
+      return streamPlan((options) => planOf(world, { ...options, ...wanted }));
     }),
   );
   app.post('/resume', (context) =>

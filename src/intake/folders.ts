@@ -237,6 +237,7 @@ function unchanged(before: readonly FolderConfig[], after: readonly FolderConfig
   return new Set(isSameSet ? same.map(({ path }) => path) : []);
 }
 
-function nestedIn({ path: outer }: FolderConfig, folders: readonly FolderConfig[]): readonly string[] {
+/** Absolute paths of the other folders that lie in this one. */
+export function nestedIn({ path: outer }: FolderConfig, folders: readonly FolderConfig[]): readonly string[] {
   return folders.map(({ path }) => path).filter((path) => path.startsWith(`${outer}/`));
 }

@@ -135,7 +135,8 @@ export class MemoryStore implements Stores {
   }
 
   twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]> {
-    const own = this.rows.findIndex(({ id }) => id === facts.id);
+    const found = this.rows.findIndex(({ id }) => id === facts.id);
+    const own = found === -1 ? Infinity : found;
     const isTwin = (twin: Facts, index: number): boolean => {
       if (twin.id === facts.id || twin.version.size !== facts.version.size || twin.sourceUrl !== null) return false;
       if (stands(twin)) return true;
