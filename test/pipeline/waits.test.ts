@@ -64,11 +64,11 @@ describe('without a tick', () => {
   test('the service is asked for a video again once the interval is over', async () => {
     const { service, store, pass } = await open([{ ...uploaded, plan: unpublished }]);
     service.videos.set('vid_1', { title: 'Clip', status: 'pending' });
-    const asked = service.count('list');
+    const asked = service.count('get');
     expect(asked).toBeGreaterThan(0);
     service.videos.set('vid_1', { title: 'Clip', status: 'processing' });
     await pass(400);
-    expect(service.count('list')).toBe(asked + 1);
+    expect(service.count('get')).toBe(asked + 1);
     expect(stateOf(store.row('f_0'))).toBe('done');
   });
 

@@ -18,6 +18,8 @@ export interface PublishWorld {
   /** Requests that may leave, and what needs them. */
   room(): RequestRoom;
   wanted(): Promise<Wanted>;
+  /** It is to be run again at this time of the monotonic clock, or earlier. */
+  ringAt(at: number): void;
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
   readonly timing: () => { readonly quietMs: number; readonly atMostMs: number; readonly retry: RetryPolicy };
 }
@@ -104,13 +106,18 @@ export function createPublish(world: PublishWorld): Publish {
       const batches = await store.waiting();
       const now = { ...timing(), atMostMs: batches.length === 0 ? 0 : await atMost(batches.length) };
       waits = batches.map((batch) => waitOf(batch, now.atMostMs));
+      const laterMs: number[] = [];
       for (const batch of batches) {
         const ids = batch.ids.filter((id) => !isUnwritten(id, batch.feed));
         if (signal.aborted || ids.length === 0 || backoffs.isBackingOff(batch.feed)) continue;
-        if (!isDue(batch, clock.now(), await store.isExpecting(batch.feed), now)) continue;
-        await publish({ ...batch, ids }, signal);
+        const waitMs = dueInMs(batch, clock.now(), await store.isExpecting(batch.feed), now);
+        if (waitMs > 0) laterMs.push(waitMs);
+        else await publish({ ...batch, ids }, signal);
         waits = waits.map((wait) => (wait.feed === batch.feed ? waitOf(batch, now.atMostMs) : wait));
       }
+      const tries = batches.flatMap(({ feed }) => backoffs.nextTryAt(feed) ?? []);
+      const next = Math.min(...tries, ...laterMs.map((ms) => clock.elapsed() + ms));
+      if (Number.isFinite(next)) world.ringAt(next);
     },
     waits: () => waits,
   };
@@ -130,17 +137,19 @@ export function publishAtMostMs(atMostMs: number, room: RequestRoom, wanted: Wan
 }
 
 /**
- * Pure: whether a feed is published now. While more files are on their way to it, it waits for them up to `atMostMs`; after
- * the last one it waits `quietMs`.
+ * Pure: how long until a feed is published, in milliseconds; 0 for now. While more files are on their way to it, it waits for them up to
+ * `atMostMs`; after the last one it waits `quietMs`.
  */
-export function isDue(
+export function dueInMs(
   batch: Pick<FeedBatch, 'firstReadyAt' | 'lastReadyAt'>,
   now: number,
   isExpecting: boolean,
   timing: { readonly quietMs: number; readonly atMostMs: number },
-): boolean {
-  if (now - batch.firstReadyAt >= timing.atMostMs || now < batch.firstReadyAt) return true;
-  return !isExpecting && now - batch.lastReadyAt >= timing.quietMs;
+): number {
+  // The clock was set back.
+  if (now < batch.firstReadyAt) return 0;
+  const latestMs = batch.firstReadyAt + timing.atMostMs - now;
+  return Math.max(0, isExpecting ? latestMs : Math.min(latestMs, batch.lastReadyAt + timing.quietMs - now));
 }
 
 /** A feed that does not exist is the configuration's mistake, not a deleted video. */

@@ -110,6 +110,10 @@ export function createRounds(world: RoundsWorld): Rounds {
     timing: () => ({ ...settings().publish, retry: retry() }),
     room,
     wanted,
+    ringAt: (at) => {
+      publishAt = Math.min(publishAt, at);
+      world.ringAt('publish', at);
+    },
   });
   const sweep = createSweep({ ...world, room, wanted, ringAt: (at) => world.ringAt('sweep', at) });
   const putAway = createPutAway({ ...world, retry });

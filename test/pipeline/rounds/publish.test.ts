@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPublish, isDue, publishAtMostMs } from '../../../src/pipeline/rounds/publish.ts';
+import { createPublish, dueInMs, publishAtMostMs } from '../../../src/pipeline/rounds/publish.ts';
 import type { Applied } from '../../../src/pipeline/steps/runner.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { FileEvent } from '../../../src/pipeline/file/machine.ts';
@@ -23,6 +23,7 @@ function open(rows: readonly Facts[]) {
   const store = new MemoryStore(rows);
   const asked: string[] = [];
   const busy = new Set<string>();
+  const rings: number[] = [];
   const world = {
     answer: async (): Promise<Answer<null>> => ({ ok: true, value: null }),
     room: someRoom(),
@@ -48,20 +49,22 @@ function open(rows: readonly Facts[]) {
     events: recordingEvents(),
     room: () => world.room,
     wanted: async () => world.wanted,
+    ringAt: (at) => rings.push(at - clock.elapsed()),
     timing: () => ({ ...quiet, retry: { attempts: 3, firstMs: 1_000, maxMs: 1_000 } }),
   });
-  return { clock, store, asked, busy, world, run: () => publisher.run(live), waits: publisher.waits };
+  return { clock, store, asked, busy, world, run: () => publisher.run(live), waits: publisher.waits, rings };
 }
 
 describe('a feed is due', () => {
   test.each([
-    ['not while more are on their way', 0, 0, 60_000, true, false],
-    ['after the longest wait, more or not', 0, 50_000, 120_000, true, true],
-    ['not before it is quiet', 0, 5_000, 14_999, false, false],
-    ['when it was quiet', 0, 5_000, 15_000, false, true],
-    ['when the clock was set back', 100_000, 100_000, 50_000, true, true],
+    ['at the latest time while more are on their way', 0, 0, 60_000, true, 60_000],
+    ['now after the longest wait, more or not', 0, 50_000, 120_000, true, 0],
+    ['when it is quiet', 0, 5_000, 14_999, false, 1],
+    ['now when it was quiet', 0, 5_000, 15_000, false, 0],
+    ['at the latest time though it is not quiet', 0, 119_000, 119_000, false, 1_000],
+    ['now when the clock was set back', 100_000, 100_000, 50_000, true, 0],
   ])('%s', (_name, firstReadyAt, lastReadyAt, now, isExpecting, expected) => {
-    expect(isDue({ firstReadyAt, lastReadyAt }, now, isExpecting, quiet)).toBe(expected);
+    expect(dueInMs({ firstReadyAt, lastReadyAt }, now, isExpecting, quiet)).toBe(expected);
   });
 });
 
@@ -160,6 +163,20 @@ describe('the publisher', () => {
 });
 
 describe('a feed that waits', () => {
+  test('is looked at again without any tick: when it is due, and when it is tried again', async () => {
+    const { run, clock, world, rings } = open([readyFile(1)]);
+    await run();
+    expect(rings.splice(0)).toEqual([10_000]);
+    world.answer = async () => ({ ok: false, failure: failure('transient', { retryAfterMs: 60_000 }) });
+    clock.advance(10_000);
+    await run();
+    expect(rings.splice(0)).toEqual([60_000]);
+    world.answer = async () => ({ ok: true, value: null });
+    clock.advance(60_000);
+    await run();
+    expect(rings).toEqual([]);
+  });
+
   test('says when it is published at the latest', async () => {
     const { run, waits } = open([readyFile(1), someFacts({ ...uploaded, id: 'f_2' })]);
     expect(waits()).toEqual([]);

@@ -1,3 +1,4 @@
+import { callbackify } from 'node:util';
 import { constants } from 'node:fs';
 import { errno } from './disk.ts';
 import type { Disk } from './disk.ts';
@@ -118,8 +119,7 @@ export const promises = {
 export const sync = {
   constants,
   /** The one call with a callback: of many paths at once. */
-  lstat: (path: Path, options: { bigint?: boolean }, done: (error: unknown, stats?: unknown) => void) =>
-    void promises.lstat(path, options).then((stats) => done(null, stats), done),
+  lstat: callbackify((path: Path, options: { bigint?: boolean }) => promises.lstat(path, options)),
   existsSync: (path: Path) => text(path) === '/proc/self/fd' || theDisk().peek(text(path)) !== null,
   readdirSync: (path: Path): string[] => {
     const { writers } = theDisk();
