@@ -1,3 +1,13 @@
+import type * as theDaemon from '../src/daemon/daemon.ts';
+import type * as theDatabase from '../test/reliability/simulation/machine/database.ts';
+import type * as theDisk from '../test/reliability/simulation/machine/disk.ts';
+import type * as theExchange from '../test/reliability/simulation/machine/exchange.ts';
+import type * as theFileSystem from '../test/reliability/simulation/machine/file-system.ts';
+import type * as theGlobals from '../test/reliability/simulation/machine/globals.ts';
+import type * as theHooks from '../test/reliability/simulation/machine/hooks.ts';
+import type * as theMachine from '../test/reliability/simulation/machine/machine.ts';
+import type * as theRandom from '../test/reliability/simulation/machine/random.ts';
+import type * as theService from '../test/reliability/simulation/service.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 // A process of its own, because it replaces clocks, disk and network of everything that it loads: budget.bench.ts starts it.
@@ -29,23 +39,17 @@ const hour = JSON.parse(process.argv[2] ?? '') as Hour;
 const simulation = `${hour.root}/test/reliability/simulation`;
 const load = async <T>(path: string): Promise<T> => (await import(`${simulation}/${path}`)) as T;
 
-const { loadIntoMachine } =
-  await load<typeof import('../test/reliability/simulation/machine/hooks.ts')>('machine/hooks.ts');
+const { loadIntoMachine } = await load<typeof theHooks>('machine/hooks.ts');
 loadIntoMachine();
-const { replaceGlobals } =
-  await load<typeof import('../test/reliability/simulation/machine/globals.ts')>('machine/globals.ts');
-const { startDaemon } = (await import(`${hour.root}/src/daemon/daemon.ts`)) as typeof import('../src/daemon/daemon.ts');
-const { Machine, switchOn } =
-  await load<typeof import('../test/reliability/simulation/machine/machine.ts')>('machine/machine.ts');
-const { Disk } = await load<typeof import('../test/reliability/simulation/machine/disk.ts')>('machine/disk.ts');
-const { insertDisk } =
-  await load<typeof import('../test/reliability/simulation/machine/file-system.ts')>('machine/file-system.ts');
-const { eraseLedger, storedRows } =
-  await load<typeof import('../test/reliability/simulation/machine/database.ts')>('machine/database.ts');
-const { connectNetwork } =
-  await load<typeof import('../test/reliability/simulation/machine/exchange.ts')>('machine/exchange.ts');
-const { Random } = await load<typeof import('../test/reliability/simulation/machine/random.ts')>('machine/random.ts');
-const { Service } = await load<typeof import('../test/reliability/simulation/service.ts')>('service.ts');
+const { replaceGlobals } = await load<typeof theGlobals>('machine/globals.ts');
+const { startDaemon } = (await import(`${hour.root}/src/daemon/daemon.ts`)) as typeof theDaemon;
+const { Machine, switchOn } = await load<typeof theMachine>('machine/machine.ts');
+const { Disk } = await load<typeof theDisk>('machine/disk.ts');
+const { insertDisk } = await load<typeof theFileSystem>('machine/file-system.ts');
+const { eraseLedger, storedRows } = await load<typeof theDatabase>('machine/database.ts');
+const { connectNetwork } = await load<typeof theExchange>('machine/exchange.ts');
+const { Random } = await load<typeof theRandom>('machine/random.ts');
+const { Service } = await load<typeof theService>('service.ts');
 replaceGlobals();
 
 const machine = new Machine(1);
