@@ -6,7 +6,7 @@ import type { StatusView } from '../daemon/view.ts';
 import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { hasColour, paint } from '../log/colour.ts';
-import { counted, emptyRecords, formatRelative } from './output/format.ts';
+import { counted, emptyRecords, formatRate, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
@@ -40,6 +40,7 @@ const nothing: StatusView = {
   waiting: null,
   requests: null,
   outlook: null,
+  uploads: null,
   folders: [],
   working: [],
   needs_you: [],
@@ -74,6 +75,7 @@ function overview(view: StatusView, shell: Shell): string {
       lines.push(`Others use about ${others} requests an hour of this key: dropcast leaves them to them.`);
   }
   if (view.outlook !== null && view.outlook.limited_by !== 'nothing') lines.push(outlookLine(view.outlook));
+  lines.push(...uploadLines(view.uploads, colour));
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   for (const folder of folders) lines.push(folderLine(folder, colour));
@@ -93,8 +95,23 @@ function outlookLine({ limited_by: limit, why, done_at: doneAt }: NonNullable<St
   return `Limited by ${limit}: ${escapeControls(why)}.${done}`;
 }
 
+function uploadLines(uploads: StatusView['uploads'], colour: boolean): readonly string[] {
+  if (uploads === null) return [];
+  const { bytes_per_second: limit, until, start_at: startAt } = uploads;
+  const now = Date.now();
+  const end = until === null ? '' : ` until ${clockTime(until, now)}`;
+  const allowed = limit === null ? `unlimited${end}` : `${formatRate(limit)}${end}`;
+  return [
+    ...(startAt === null
+      ? []
+      : [paint('yellow', `Uploads start at ${clockTime(startAt, now)} (uploads.window)`, colour)]),
+    ...(limit === null && until === null ? [] : [`Limit of all uploads together: ${allowed}`]),
+  ];
+}
+
 function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {
-  const word = isFine({ state }) ? state : paint('yellow', `${state}: ${escapeControls(why ?? '')}`, colour);
+  const text = why === null ? state : `${state}: ${escapeControls(why)}`;
+  const word = isFine({ state }) ? text : paint('yellow', text, colour);
   const left = [
     paths.ignored > 0 ? `, ${paths.ignored} ignored` : '',
     paths.refused > 0 ? `, ${paths.refused} refused` : '',

@@ -39,6 +39,7 @@ import type { ServiceConnection } from './service-connection.ts';
 import { requireOwnState } from './state-owner.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
+import type { UploadTimes } from './upload-times.ts';
 
 /** The running daemon: everything that works on files. Socket, page and signals are around it. */
 export interface Daemon extends AsyncDisposable {
@@ -49,6 +50,7 @@ export interface Daemon extends AsyncDisposable {
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly events: Pick<EventStream, 'listen'>;
+  readonly times: UploadTimes;
   config(): Config;
   /** Applies a configuration that was checked. Files on their way keep their rule. */
   reload(config: Config): Promise<void>;
@@ -164,6 +166,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       clock,
       logger,
       diskOf,
+      mayStartUploads: () => service.times.mayStart(),
       newToken: () => randomBytes(16).toString('hex'),
     },
     settingsOf(config),
@@ -209,6 +212,7 @@ class RunningDaemon implements Daemon {
   readonly folders: Folders;
   readonly gate: Gate;
   readonly events: EventStream;
+  readonly times: UploadTimes;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
   readonly #world: RunningWorld;
@@ -228,8 +232,9 @@ class RunningDaemon implements Daemon {
     this.folders = world.folders;
     this.gate = world.service.gate;
     this.events = world.events;
-    this.summary = createSummary({ ...world, gate: this.gate });
-    this.outlook = createOutlook({ ...world, gate: this.gate, config: () => this.#config });
+    this.times = world.service.times;
+    this.summary = createSummary({ ...world, gate: this.gate, times: this.times });
+    this.outlook = createOutlook({ ...world, gate: this.gate, times: this.times, config: () => this.#config });
   }
 
   config(): Config {

@@ -24,9 +24,9 @@ export async function placesOf(ledger: Pick<LedgerView, 'before'>, files: readon
 }
 
 /** Why a file waits for a lane although the budget and the hosts would let it go; null when nothing more is known. */
-export function whyInLine({ conductor, config }: Daemon, facts: Facts, places: Places): string | null {
-  const why = conductor.noSlot(facts);
-  const { folders, uploads } = config();
+export function whyInLine(daemon: Daemon, facts: Facts, places: Places): string | null {
+  const why = daemon.conductor.noSlot(facts);
+  const { folders, uploads } = daemon.config();
   if (why === 'folder') {
     const most = folders.find(({ path }) => path === facts.folder)?.uploads ?? 0;
     return `its folder already has ${most === 1 ? '1 upload' : `${most} uploads`}`;

@@ -6,6 +6,7 @@ import type { SuspectLedger } from './suspects.ts';
 import { viewOf, workStates } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
+import type { UploadTimes } from './upload-times.ts';
 import { placesOf } from './in-line.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
@@ -43,6 +44,15 @@ export interface StatusView {
     readonly why: string;
     /** Epoch milliseconds; null when it cannot be said. */
     readonly done_at: number | null;
+  } | null;
+  /** What the time of day says about uploads now: null without a daemon. Times are epoch milliseconds. */
+  readonly uploads: {
+    /** Limit of all uploads together; null is unlimited. */
+    readonly bytes_per_second: number | null;
+    /** When another limit begins; null when none does. */
+    readonly until: number | null;
+    /** When uploads may start again; null when they may now. */
+    readonly start_at: number | null;
   } | null;
   readonly folders: readonly FolderStatus[];
   readonly working: readonly FileView[];
@@ -113,6 +123,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
             others: gate.others,
           },
     outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
+    uploads: daemon && uploadsOf(daemon.times),
     folders: daemon?.folders.status() ?? [],
     working: await viewsOf(ledger, daemon, working.slice(0, mostListed)),
     needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
@@ -120,6 +131,10 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     deletions: { files: deletions.files, next_at: deletions.nextAt },
     creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };
+}
+
+function uploadsOf(times: UploadTimes): StatusView['uploads'] {
+  return { bytes_per_second: times.limit(), until: times.limitUntil(), start_at: times.startAt() };
 }
 
 export async function filesOf(

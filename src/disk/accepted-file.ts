@@ -1,33 +1,74 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { open, readlink, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { FileChangedError, FileUnreadableError, FileVanishedError, readOpenFile } from '@dropcast/client';
+import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError, readOpenFile } from '@dropcast/client';
 import type { FileReader, SeekableSource } from '@dropcast/client';
 import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
+import type { Digests } from '../pipeline/file/checksums.ts';
+import { AlsoHashing } from './also-hashing.ts';
 import { errnoOf } from './errno.ts';
 
 /** Where an accepted file is, and which version of it was accepted. */
 export type AcceptedFile = Pick<Facts, 'folder' | 'path' | 'version'>;
 
-/** The body of an upload: the accepted version, read from one descriptor and looked at again before its last part leaves. */
-export function uploadSource(file: AcceptedFile): SeekableSource {
-  return { name: pathOf(file), sizeBytes: file.version.size, openReader: () => openAccepted(file) };
+/** A body that knows its digests once all of it was read. */
+export interface UploadSource extends SeekableSource {
+  digests(): Digests;
 }
 
 /**
- * SHA-256 (hex) of an accepted file, which is still the same version at the end.
+ * The body of an upload: the accepted version, read from one descriptor and looked at again before its last part leaves.
+ *
+ * @param alsoHash what to compute of it beside its SHA-256
+ */
+export function uploadSource(file: AcceptedFile, alsoHash: readonly (keyof Digests)[] = []): UploadSource {
+  const hashing = new AlsoHashing(alsoHash);
+  return {
+    name: pathOf(file),
+    sizeBytes: file.version.size,
+    openReader: async () => hashing.listenTo(await openAccepted(file)),
+    digests: () => hashing.digests(),
+  };
+}
+
+/**
+ * A digest (hex) of an accepted file, which is still the same version at the end.
  * @throws as `openAccepted`, and {AbortedError} when the signal fires
  */
-export async function hashAccepted(file: AcceptedFile, signal: AbortSignal): Promise<string> {
+export async function hashAccepted(
+  file: AcceptedFile,
+  signal: AbortSignal,
+  algorithm: keyof Digests = 'sha256',
+): Promise<string> {
   await using reader = await openAccepted(file);
+  // Awaited here, because the reader is closed when this function returns.
+  if (algorithm !== 'sha256') return await hashOtherwise(reader, algorithm, signal);
   const sha256 = await reader.hash(signal);
   await reader.confirm(sha256, signal);
   return sha256;
 }
+
+/** `confirm` needs the SHA-256 where only the content tells that a file is the same. */
+async function hashOtherwise(reader: FileReader, algorithm: keyof Digests, signal: AbortSignal): Promise<string> {
+  const hashes = [createHash(algorithm), createHash('sha256')] as const;
+  const buffer = Buffer.allocUnsafeSlow(Math.min(PART_BYTES, reader.sizeBytes));
+  for (let position = 0; position < reader.sizeBytes; position += PART_BYTES) {
+    if (signal.aborted) throw new AbortedError('hashing');
+    const part = buffer.subarray(0, reader.sizeBytes - position);
+    await reader.read(position, part, signal);
+    for (const hash of hashes) hash.update(part);
+  }
+  const [digest, sha256] = hashes.map((hash) => hash.digest('hex'));
+  await reader.confirm(sha256 ?? '', signal);
+  return digest ?? '';
+}
+
+const PART_BYTES = 1024 * 1024;
 
 /**
  * Opens an accepted file: through no symbolic link, only a regular file, inside its folder by the kernel's own word, and the very

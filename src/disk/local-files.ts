@@ -9,6 +9,7 @@ import type { Answer, FileAt, LocalFiles } from '../pipeline/file/ports.ts';
 import { folderAway } from '../pipeline/pause.ts';
 import { isImportLink } from '../routing/import-link.ts';
 import { hashAccepted } from './accepted-file.ts';
+import { ChecksumReader } from './checksums/read-checksums.ts';
 import { forPutAway, toDiskFailure } from './failure.ts';
 import { putAway } from './put-away/put-away.ts';
 import { RenamedError } from './put-away/private-directory.ts';
@@ -45,6 +46,7 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
     }
   };
 
+  const checksums = new ChecksumReader();
   return {
     check: async (facts) => {
       if (facts.sourceUrl === null && isImportLink(facts.path)) return noAddress;
@@ -52,7 +54,8 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
       if (!found.ok) return found.failure;
       return found.value.isFile() && looksTheSame(versionOf(found.value), facts.version) ? null : changed;
     },
-    hash: (facts, signal) => answer(facts, () => hashAccepted(facts, signal)),
+    hash: (facts, signal, algorithm) => answer(facts, () => hashAccepted(facts, signal, algorithm)),
+    checksums: (facts) => checksums.checksumsOf(facts),
     dispose: async (facts, signal) => {
       try {
         return await putAway(facts, { signal, writerOf, isSidecarUsed });

@@ -1,3 +1,4 @@
+import type { Digests } from '../pipeline/file/checksums.ts';
 import { UnauthorizedError } from '@dropcast/client';
 import type { CreateOptions, NewVideo, RequestOptions, SeekableSource, Video, VideoClient } from '@dropcast/client';
 import type { Facts } from '../pipeline/file/facts.ts';
@@ -16,8 +17,8 @@ import { toFailure } from './failure.ts';
 export interface VideoHostParts {
   /** The client to use now: a reload may replace it. */
   client(): VideoClient;
-  /** The body of an accepted file. */
-  sourceOf(facts: Facts): SeekableSource;
+  /** The body of an accepted file, and what else is computed of it while it is sent. */
+  sourceOf(facts: Facts, alsoHash: readonly (keyof Digests)[]): SeekableSource & { digests(): Digests };
   /** Classifies what reading that body throws; null for any other error. */
   failureOfFile(error: unknown): Failure | null;
   /** Longest time without a byte that moves, and at least a minute of it without an answer to a whole file, in milliseconds. */
@@ -49,22 +50,23 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
     },
     status: (videoId, signal, priority = 'finish') =>
       answer(async () => (await client().videos.get(videoId, asks(priority, signal))).status),
-    send: (facts, { signal, onProgress, beforeLastPart }) =>
-      answer(() =>
-        client().videos.send(
-          parts.sourceOf(facts),
+    send: (facts, { signal, onProgress, alsoHash, beforeLastPart }) =>
+      answer(() => {
+        const source = parts.sourceOf(facts, alsoHash);
+        return client().videos.send(
+          source,
           { id: facts.videoId ?? '', uploadUrl: facts.uploadUrl ?? '' },
           {
             signal,
             onProgress,
-            beforeLastPart,
+            beforeLastPart: (sha256) => beforeLastPart(sha256, source.digests()),
             stallTimeoutMs: parts.stallTimeoutMs(),
             answerTimeoutMs: Math.max(leastAnswerMs, parts.stallTimeoutMs()),
             // The machine asks, with the answer in the ledger, before it sends again (design section 5).
             askAfterFailure: false,
           },
-        ),
-      ),
+        );
+      }),
     remove: async (videoId, signal, priority = 'finish') => {
       const removed = await answer(() => client().videos.delete(videoId, asks(priority, signal)));
       return removed.ok || removed.failure.kind === 'gone' ? { ok: true, value: null } : removed;

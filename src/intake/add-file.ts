@@ -37,7 +37,7 @@ async function take(folder: WatchedFolder, path: string): Promise<AddResult> {
   if ('why' in found) return found;
   if (found.size === 0) return refused('it is empty');
   const kind = folder.router.accepts(path) ?? 'media';
-  if (kind === 'proof') return refused('it is a done marker: add its video instead');
+  if (kind === 'proof') return refused('it is a done marker or checksum: add its video instead');
   if (kind === 'sidecar') return refused('it is a sidecar: add its video instead');
   const as = await folder.intake.take({ folder: folder.path, path, kind, version: found, flaw: null }, true);
   return as === 'busy' ? refused('busy: a step is working on it') : { ok: true, as };

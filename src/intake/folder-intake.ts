@@ -52,7 +52,7 @@ export class FolderIntake implements AsyncDisposable {
 
   /** The watcher offers a file. @throws {BusyError} @throws {AwayError} and what the ledger throws: offer it again */
   async complete(file: CompleteFile): Promise<void> {
-    if (file.kind === 'proof') return;
+    if (file.kind === 'proof') return this.#proofChanged(file.path);
     if (file.kind === 'sidecar') {
       await this.#rerouteBeside(file.path);
       // With the folder away, nothing is found beside it: that proves nothing.
@@ -63,7 +63,7 @@ export class FolderIntake implements AsyncDisposable {
   /** The watcher misses a file. @throws {BusyError} and what the ledger throws: report it again */
   async gone(path: string): Promise<void> {
     const kind = this.#router.accepts(path);
-    if (kind === 'proof') return;
+    if (kind === 'proof') return this.#proofChanged(path);
     if (kind === 'sidecar') await this.#rerouteBeside(path);
     else if ((await this.#world.intake.gone(this.#router.folder.path, path)) === 'busy') throw new BusyError(path);
   }
@@ -129,6 +129,15 @@ export class FolderIntake implements AsyncDisposable {
     this.#tell(arrival, accepted);
     this.#world.tookIn();
     return accepted;
+  }
+
+  /** A file that is held for its checksum may be right by the one that is there now. Lists of many are asked at the regular check. */
+  async #proofChanged(proofPath: string): Promise<void> {
+    for (const path of await this.namedLike(proofPath)) {
+      const facts = await this.#world.ledger.atPath(this.#router.folder.path, path);
+      const isHeldForIt = facts?.end === 'held' && facts.lastFailure?.kind === 'mismatch';
+      if (isHeldForIt && (await this.reroute(facts)) === 'busy') throw new BusyError(path);
+    }
   }
 
   async #rerouteBeside(sidecarPath: string): Promise<void> {

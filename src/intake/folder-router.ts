@@ -3,6 +3,7 @@ import type { FolderConfig } from '../config/config.ts';
 import { parseYaml } from '../config/document.ts';
 import { isWithin } from '../config/paths.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { checksumFileKind, isChecksumOf } from '../routing/checksum-file.ts';
 import { createDoneMarker } from '../routing/done-marker.ts';
 import type { DoneMarker } from '../routing/done-marker.ts';
 import { isImportLink, parseImportLink } from '../routing/import-link.ts';
@@ -96,7 +97,9 @@ export function createRouter(folder: FolderConfig, earlier: readonly string[] = 
     isSidecarOf: (path, sidecarPath) => {
       const kind = accepts(path);
       const isVideo = kind === 'media' || kind === 'link';
-      return isVideo && (sidecarNames(path).includes(sidecarPath) || markerOf(path) === sidecarPath);
+      const isIts = sidecarNames(path).includes(sidecarPath) || markerOf(path) === sidecarPath;
+      const isInPlace = posix.dirname(path) === posix.dirname(sidecarPath);
+      return isVideo && (isIts || (isInPlace && isChecksumOf(posix.basename(sidecarPath), posix.basename(path))));
     },
   };
 }
@@ -105,7 +108,7 @@ function createFilter({ include, exclude }: FolderConfig, marker: DoneMarker | n
   const isIncluded = compileFilter(include, exclude);
   const isNotExcluded = compileFilter(['**'], exclude);
   return (path) => {
-    if (marker?.isMarker(path) === true) return 'proof';
+    if (marker?.isMarker(path) === true || checksumFileKind(posix.basename(path)) !== null) return 'proof';
     if (isIncluded(path)) return 'media';
     if (!isNotExcluded(path)) return null;
     if (isImportLink(path)) return 'link';

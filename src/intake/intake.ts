@@ -13,7 +13,7 @@ import { heldFor, holdOf, rerouted, returned, wasSent } from './reroute.ts';
 export interface IntakeWorld {
   readonly store: Pick<IntakeStore, 'atPath' | 'atLocation'> & Pick<FileStore, 'load'>;
   readonly rows: Pick<Rows, 'hold' | 'insert'>;
-  readonly local: Pick<LocalFiles, 'hash'>;
+  readonly local: Pick<LocalFiles, 'hash' | 'checksums'>;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
   newId(): string;
@@ -47,7 +47,7 @@ export interface Intake {
   compare(arrival: Arrival, signal: AbortSignal): Promise<Accepted>;
   /** The path no longer exists. `busy`: a step works on the file that was there, say it again later. */
   gone(folder: string, path: string): Promise<Applied>;
-  /** The route of a known file changed: a new or altered sidecar, or another configuration. */
+  /** What lies beside a known file changed, or the configuration: a new or altered sidecar, a corrected checksum. */
   reroute(facts: Facts, route: Route): Promise<Accepted>;
 }
 
@@ -72,7 +72,11 @@ export function createIntake(world: IntakeWorld): Intake {
   return {
     accept: (arrival) => alone(arrival, null),
     compare: (arrival, signal) => alone(arrival, (facts) => world.local.hash(facts, signal)),
-    reroute: (facts, route) => reroute(facts, route, world),
+    reroute: async (facts, route) => {
+      if (facts.lastFailure?.kind === 'mismatch' && (await hasOtherChecksum(facts, world)))
+        return tryAgain(facts, world);
+      return reroute(facts, route, world);
+    },
     gone: async (folder, path) => {
       const facts = await world.store.atPath(folder, path);
       return facts === null ? 'ignored' : world.runner.apply(facts.id, { type: 'FILE_GONE' });
@@ -118,7 +122,8 @@ async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<A
     world,
   );
   if (now === null || !isSameVersion(now.version, arrival.version)) return 'busy';
-  return known(now, arrival, world);
+  // Mended in place, perhaps, with its times put back.
+  return now.lastFailure?.kind === 'mismatch' ? tryAgain(now, world) : known(now, arrival, world);
 }
 
 /** What was sent keeps its metadata when the file is renamed or put away; only a sidecar changes it, by `reroute`. */
@@ -276,6 +281,17 @@ async function patch(
   { rows }: IntakeWorld,
 ): Promise<Facts | null> {
   return rows.hold(id, (row) => row.write(change(row.facts), note));
+}
+
+/** Whether the checksum that a file is held for is no longer there, or is another one. */
+async function hasOtherChecksum(facts: Facts, { local }: Pick<IntakeWorld, 'local'>): Promise<boolean> {
+  const checksums = await local.checksums(facts);
+  return !checksums.some(({ digest }) => digest === facts.lastFailure?.expected);
+}
+
+/** A file that is held for its checksum may be the right one now: it is sent again, and compared again. */
+async function tryAgain({ id }: Facts, { runner }: Pick<IntakeWorld, 'runner'>): Promise<Accepted> {
+  return (await runner.apply(id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'rerouted';
 }
 
 function isAt(facts: Facts, place: Pick<Facts, 'folder' | 'path'>): boolean {

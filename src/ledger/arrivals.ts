@@ -10,6 +10,7 @@ import { insertFacts } from './write-row.ts';
 const unindexedSize = sql<number>`+size`;
 
 /** A file moved over another may have the older row of the two. */
+const waitsForWhatIsBeside = sql<boolean>`(plan is null or last_failure ->> '$.kind' = 'mismatch')`;
 const hasLeftItsPath = sql<number>`state in ('superseded', 'vanished')`;
 
 /** Rows as the intake needs them: by path, by version, and new ones. */
@@ -33,6 +34,6 @@ export function createArrivals(db: Kysely<LedgerTables>, commits: GroupCommit): 
       const rows = db.selectFrom('file').select('path').distinct().where('folder', '=', folder).where(isNamed);
       return (await rows.execute()).map(({ path }) => path);
     },
-    unrouted: () => allFacts(filesIn(db).where('state', '=', 'held').where('plan', 'is', null).orderBy('seq')),
+    unrouted: () => allFacts(filesIn(db).where('state', '=', 'held').where(waitsForWhatIsBeside).orderBy('seq')),
   };
 }

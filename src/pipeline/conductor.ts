@@ -73,8 +73,10 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const tick = async (): Promise<void> => {
     await retries.run();
     rounds.startLocal(signal);
-    if (breaker.pause() !== null) {
+    const pause = breaker.pause();
+    if (pause !== null) {
       if (breaker.isProbeDue()) rounds.start('probe', probe);
+      else loop.ringAt('probe', world.clock.elapsed() + pause.nextProbeAt - world.clock.now());
       return;
     }
     await lanes.pump();

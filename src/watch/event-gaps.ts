@@ -1,9 +1,14 @@
 import type { MonotonicClock } from './clock.ts';
+import { readLimits, watchLimitAdvice } from './watch-limits.ts';
 
 export interface EventGapsOptions {
   readonly clock: MonotonicClock;
   /** At least this long from one opening of the watches to the next; longer each time. */
   readonly leastMs: number;
+  /** Why no event arrives although the watches are in place, or null. */
+  readonly deafBecause: () => string | null;
+  /** How many directories of all folders have to be watched. */
+  readonly directories: () => number;
 }
 
 /** Whether the events of a folder are complete, and if not, when it is worth reopening its watches. */
@@ -23,7 +28,7 @@ export class EventGaps {
 
   /** Why events are missing, or null. */
   get why(): string | null {
-    return this.#why;
+    return this.#why ?? this.#options.deafBecause();
   }
 
   /** The watches are being opened. What was missing before counts as missing until they are in place. */
@@ -42,7 +47,7 @@ export class EventGaps {
    * @returns whether events are missing because of it
    */
   failed(code: string, path: string | null): boolean {
-    const reason = reasonOf(code, path);
+    const reason = this.#reasonOf(code, path);
     if (reason === null) return false;
     if (this.#hasFailed) return true;
     this.#hasFailed = true;
@@ -60,8 +65,16 @@ export class EventGaps {
 
   /** @param isRefused whether the last scan could not read this directory either */
   isWorthOpening(isRefused: (path: string) => boolean): boolean {
-    if (this.#why === null || this.#options.clock.elapsed() - this.#openedAtMs < this.#waitMs) return false;
+    if (this.why === null || this.#options.clock.elapsed() - this.#openedAtMs < this.#waitMs) return false;
     return this.#closed === null || !isRefused(this.#closed);
+  }
+
+  #reasonOf(code: string, path: string | null): string | null {
+    if (code === 'ENOSPC' || code === 'EMFILE')
+      return watchLimitAdvice(code, this.#options.directories(), readLimits());
+    if (!isPermission(code)) return null;
+    const directory = path === null ? 'a directory' : path === '' ? 'the folder' : `the directory "${path}"`;
+    return `${directory} may not be watched (${code}): the user dropcast runs as needs to read it`;
   }
 }
 
@@ -70,15 +83,4 @@ const LONGEST_WAIT_MS = 600_000;
 
 function isPermission(code: string): boolean {
   return code === 'EACCES' || code === 'EPERM';
-}
-
-/** The values of the limits are in /proc/sys, which a service does not see (ProcSubset=pid), so the text only names them. */
-function reasonOf(code: string, path: string | null): string | null {
-  if (code === 'ENOSPC')
-    return `the limit of inotify watches is reached (${code}): raise it with \`sudo sysctl fs.inotify.max_user_watches=1048576\`, permanently in /etc/sysctl.d`;
-  if (code === 'EMFILE')
-    return `the limit of inotify instances or open files is reached (${code}): raise it with \`sudo sysctl fs.inotify.max_user_instances=1024\`, permanently in /etc/sysctl.d`;
-  if (!isPermission(code)) return null;
-  const directory = path === null ? 'a directory' : path === '' ? 'the folder' : `the directory "${path}"`;
-  return `${directory} may not be watched (${code}): the user dropcast runs as needs to read it`;
 }

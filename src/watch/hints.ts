@@ -2,6 +2,7 @@ import { relative, sep } from 'node:path';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import { EventGaps } from './event-gaps.ts';
+import { EventProof, probeName } from './event-proof.ts';
 import type { OpenEvents } from './events.ts';
 import type { Inventory } from './inventory.ts';
 import type { WatchSettings } from './ports.ts';
@@ -20,6 +21,8 @@ export interface HintsOptions {
   readonly openEvents: OpenEvents;
   /** At least this long from one opening of the watches to the next. */
   readonly leastReopenMs: number;
+  /** How many directories of all folders have to be watched. */
+  readonly directories: () => number;
   readonly scanSoon: () => void;
   readonly scanNamesSoon: () => void;
   /** Something may have happened to a path of ours, relative to the folder. */
@@ -31,6 +34,7 @@ export class Hints implements AsyncDisposable {
   readonly #options: HintsOptions;
   readonly #nested: ReadonlySet<string>;
   readonly #gaps: EventGaps;
+  readonly #proof: EventProof;
   #events: AsyncDisposable | null = null;
   /** The generation of the folder whose directories are watched; null when it was frozen. */
   #openedOn: string | null = null;
@@ -38,12 +42,30 @@ export class Hints implements AsyncDisposable {
   constructor(options: HintsOptions) {
     this.#options = options;
     this.#nested = new Set(options.folder.nested);
-    this.#gaps = new EventGaps({ clock: options.clock, leastMs: options.leastReopenMs });
+    this.#proof = new EventProof({ ...options, path: options.folder.path, changed: () => this.#proved() });
+    this.#gaps = new EventGaps({
+      ...options,
+      leastMs: options.leastReopenMs,
+      deafBecause: () => this.#proof.deafBecause,
+    });
   }
 
   /** Why events are missing, or null. */
   get gap(): string | null {
     return this.#gaps.why;
+  }
+
+  /** Whether scans have to be as frequent as without watches: on a share, events tell only what this machine does. */
+  get isPolled(): boolean {
+    const { folder, root } = this.#options;
+    return this.#proof.deafBecause !== null || (folder.watch === 'auto' && root.remote !== null);
+  }
+
+  /** What else there is to know about the events, or null. */
+  get note(): string | null {
+    const { folder, root } = this.#options;
+    if (folder.watch !== 'auto' || root.remote === null) return this.#proof.untestedBecause;
+    return `it is on ${root.remote}, where events of others do not arrive; it is scanned every few seconds instead`;
   }
 
   open(): void {
@@ -78,6 +100,7 @@ export class Hints implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const events = this.#events;
     this.#events = null;
+    await this.#proof.end();
     await events?.[Symbol.asyncDispose]();
   }
 
@@ -98,8 +121,9 @@ export class Hints implements AsyncDisposable {
     const { folder, inventory, root, signal, scanSoon, hint } = this.#options;
     if (signal.aborted) return;
     const path = this.#pathOf(absolutePath);
+    if (path === probeName) this.#proof.heard();
     if (path === '') scanSoon();
-    if (path === '' || root.isFrozen || this.#leavesOut(absolutePath)) return;
+    if (path === '' || path === probeName || root.isFrozen || this.#leavesOut(absolutePath)) return;
     if (inventory.has(path) || folder.accepts(path) !== null) hint(path);
   }
 
@@ -113,15 +137,25 @@ export class Hints implements AsyncDisposable {
   }
 
   #caughtUp(): void {
+    const { root } = this.#options;
     if (!this.#isOutdated) this.#gaps.caughtUp();
-    this.#options.root.report();
+    root.report();
+    // On a share, what this machine writes always arrives: that proves nothing.
+    if (!root.isFrozen && root.remote === null) this.#proof.begin();
     // Each file was listed, and compared with what the sink has. What is missing was not.
     this.#options.scanNamesSoon();
   }
 
+  /** Scans come more often from now on, or less. */
+  #proved(): void {
+    const { root, scanSoon } = this.#options;
+    root.report();
+    scanSoon();
+  }
+
   #leavesOut(absolutePath: string): boolean {
     const path = this.#pathOf(absolutePath);
-    if (path === '') return false;
+    if (path === '' || path === probeName) return false;
     return isTemporaryName(path) || this.#nested.has(absolutePath) || this.#options.folder.leavesOut(path);
   }
 

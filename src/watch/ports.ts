@@ -3,7 +3,7 @@ import type { RootIdentity } from './root-identity.ts';
 
 /**
  * `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it; `proof` says of one
- * that it is complete (a done marker).
+ * that it is complete, or what it has to be (a done marker, a checksum).
  */
 export type FileKind = 'media' | 'link' | 'sidecar' | 'proof';
 
@@ -52,14 +52,14 @@ export interface SettlingFile {
 }
 
 /**
- * - `watching`: events and scans.
+ * - `watching`: events and scans; `why` when there is something to know about them, as on a share.
  * - `frozen`: the folder is missing, unmounted or unreadable, another dropcast's (`isForeign`), or most of its files are missing
  *   at once. No file is offered, none is reported gone.
- * - `degraded`: events are missing (watch limit, permissions), so scans run alone and more often. The watches are reopened as soon
+ * - `degraded`: events are missing (watch limit, permissions, none arrives), so scans run alone and more often. The watches are reopened as soon
  *   as a scan can read what could not be watched; after a limit was reached, from time to time.
  */
 export type RootState =
-  | { readonly state: 'watching' }
+  | { readonly state: 'watching'; readonly why?: string }
   | { readonly state: 'frozen'; readonly why: string; readonly isForeign?: true }
   | { readonly state: 'degraded'; readonly why: string };
 

@@ -12,6 +12,7 @@ import type { Root } from './root.ts';
 import { scanFolder } from './scan.ts';
 import type { ScanSchedule } from './scan-schedule.ts';
 import type { Settler } from './settler.ts';
+import type { WatchedDirectories } from './watch-limits.ts';
 
 export interface ReconcilerOptions {
   readonly folder: WatchSettings;
@@ -25,6 +26,7 @@ export interface ReconcilerOptions {
   readonly refused: RefusedPaths;
   readonly missing: Pick<MissingFiles, 'report'>;
   readonly leftBehind: (directory: string) => Promise<void>;
+  readonly directories: Pick<WatchedDirectories, 'set'>;
 }
 
 type ScanDepth = Pick<ScanSchedule, 'wantDeep' | 'takeDepth'>;
@@ -63,18 +65,21 @@ export class Reconciler {
   async #walk(schedule: ScanDepth): Promise<void> {
     const { folder, inventory, signal, root, claim, hints, settler } = this.#options;
     if (root.isFrozen) schedule.wantDeep();
-    const depth = schedule.takeDepth(folder.watch === 'polling' || hints.gap !== null);
+    const depth = schedule.takeDepth(folder.watch === 'polling' || hints.isPolled || hints.gap !== null);
     inventory.beginScan();
     const refused = this.#options.refused.beginScan();
     const leftBehind: string[] = [];
     let ignored = 0;
+    let directories = 1;
     await scanFolder(
       folder.path,
       {
         entered: () => root.thaw(),
         directory: (path) => {
           if (this.#nested.has(`${folder.path}/${path}`)) return 'skip';
-          return folder.leavesOut(path) ? 'ignore' : 'enter';
+          if (folder.leavesOut(path)) return 'ignore';
+          directories += 1;
+          return 'enter';
         },
         whyForeign: async (path) => (await claim?.foreign(path)) ?? null,
         file: (path) => {
@@ -95,6 +100,7 @@ export class Reconciler {
     );
     refused.end();
     this.#ignored = ignored;
+    this.#options.directories.set(folder.path, directories);
     await this.#options.missing.report(inventory.unfound(), true);
     for (const directory of leftBehind) await this.#options.leftBehind(directory);
   }

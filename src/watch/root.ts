@@ -2,6 +2,7 @@ import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import type { Inventory } from './inventory.ts';
 import type { Resumed, RootDoubt, RootState, RootStore } from './ports.ts';
+import { remoteKind } from './remote-kinds.ts';
 import { resumeAdvice, RootCheck } from './root-check.ts';
 import type { KnownVersions, RootVerdict } from './root-check.ts';
 import type { RootClaim } from './root-claim.ts';
@@ -21,6 +22,8 @@ export interface RootOptions {
   readonly signal: AbortSignal;
   /** Why events are missing, or null. */
   readonly gap: () => string | null;
+  /** What else there is to know about events, or null. */
+  readonly note: () => string | null;
   /** Called on every change, and once at the beginning. Must not throw. */
   readonly changed: (state: RootState) => void;
   readonly scanSoon: () => void;
@@ -56,6 +59,12 @@ export class Root {
   /** What a person has to say, or has said and no scan has seen yet. */
   get doubt(): RootDoubt | null {
     return this.#memory.doubt;
+  }
+
+  /** What kind of share it is on; null for a disk of this machine, and while nobody knows. */
+  get remote(): string | null {
+    const { identity } = this.#check;
+    return identity === null ? null : remoteKind(BigInt(identity.kind));
   }
 
   /** Another value after the folder was away or became another directory: what was opened on it before is outdated. */
@@ -204,7 +213,9 @@ export class Root {
     const why = this.#frozenBecause;
     if (why !== null) return { state: 'frozen', why, ...(this.#isForeign && { isForeign: true }) };
     const gap = this.#options.gap();
-    return gap === null ? { state: 'watching' } : { state: 'degraded', why: gap };
+    if (gap !== null) return { state: 'degraded', why: gap };
+    const note = this.#options.note();
+    return { state: 'watching', ...(note !== null && { why: note }) };
   }
 }
 

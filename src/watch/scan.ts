@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { BigIntStats, Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
+import { probeName } from './event-proof.ts';
 import { errnoOf, findFiles, kindOfSpecial } from './path-entry.ts';
 import { markName } from './root-mark.ts';
 import { isTemporaryName } from './temporary-name.ts';
@@ -85,7 +86,7 @@ function sortEntry(directory: string, entry: Dirent<Buffer>, visitor: ScanVisito
   }
   const name = entry.name.toString('utf8');
   const path = prefix + name;
-  if (path === markName) return [];
+  if (path === markName || path === probeName) return [];
   if (isTemporaryName(name)) {
     visitor.ignored();
     if (entry.isDirectory() && name.startsWith(`${markName}-`)) visitor.leftBehind(path);

@@ -30,6 +30,7 @@ import { ScanSchedule } from './scan-schedule.ts';
 import type { ScanInterval } from './scan-schedule.ts';
 import { Settler } from './settler.ts';
 import { VanishBreaker } from './vanish-breaker.ts';
+import { WatchedDirectories } from './watch-limits.ts';
 
 export interface WatchFolderOptions {
   readonly folder: WatchSettings;
@@ -82,8 +83,9 @@ interface Parts extends Required<WatchFolderOptions> {
   readonly schedule: ScanSchedule;
 }
 
-/** One for the process: a pass over /proc serves all folders. */
+/** One for the process: a pass over /proc serves all folders, and so does the limit of watches. */
 const openWriters = new OpenWriters();
+const directories = new WatchedDirectories();
 
 /** Connects the parts. Nothing runs yet. */
 function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Parts {
@@ -98,6 +100,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     claim,
     roots,
     gap: () => hints.gap,
+    note: () => hints.note,
     changed: (state) => {
       report(state, options);
       // What settled while the folder was frozen would wait for its next look.
@@ -107,6 +110,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
   });
   const settler: Settler = new Settler({
     ...base,
+    folder: settling(folder, root),
     writers: openWriters,
     isRootSound: () => root.isSound(),
     complete: (file) => sink.complete(file),
@@ -132,15 +136,26 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     leastReopenMs: Math.min(folder.rescanMs, IMPAIRED_MS),
     scanSoon,
     scanNamesSoon: () => schedule.namesSoon(),
+    directories: () => directories.total,
     hint: (path) => {
       if (!refused.covers(path)) settler.hint(path);
     },
   });
   const leftBehind = (directory: string): Promise<void> => sink.leftBehind(folder.path, directory);
-  const reconciler = new Reconciler({ ...base, root, claim, hints, settler, refused, missing, leftBehind });
+  const reconciler = new Reconciler({
+    ...base,
+    root,
+    claim,
+    hints,
+    settler,
+    refused,
+    missing,
+    leftBehind,
+    directories,
+  });
   const schedule: ScanSchedule = new ScanSchedule({
     ...base,
-    interval: () => scanInterval(folder, root.isFrozen || hints.gap !== null),
+    interval: () => scanInterval(folder, { isImpaired: root.isFrozen || hints.gap !== null, isPolled: hints.isPolled }),
     scan: () => reconciler.scan(schedule),
   });
   return { ...options, ...base, stop, root, claim, settler, refused, breaker, missing, hints, reconciler, schedule };
@@ -154,8 +169,23 @@ function report(state: RootState, { folder, sink, logger }: WatchFolderOptions):
   }
 }
 
-function scanInterval({ watch, rescanMs }: WatchSettings, isImpaired: boolean): ScanInterval {
-  if (watch === 'polling') return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
+/** The kernel of this machine answers for some seconds from memory how long a file on a share is: so much longer it has to be quiet. */
+function settling(folder: WatchSettings, root: Root): WatchSettings {
+  return {
+    ...folder,
+    get settleMs() {
+      return root.remote === null ? folder.settleMs : folder.settleMs + REMEMBERED_MS;
+    },
+  };
+}
+
+const REMEMBERED_MS = 10_000;
+
+function scanInterval(
+  { watch, rescanMs }: WatchSettings,
+  { isImpaired, isPolled }: { readonly isImpaired: boolean; readonly isPolled: boolean },
+): ScanInterval {
+  if (watch === 'polling' || isPolled) return { ms: Math.min(rescanMs, POLLING_MS), isUrgent: true };
   return isImpaired ? { ms: Math.min(rescanMs, IMPAIRED_MS), isUrgent: true } : { ms: rescanMs, isUrgent: false };
 }
 
@@ -238,7 +268,7 @@ class Watcher implements FolderWatcher {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { stop, hints, schedule, missing, settler, claim } = this.#parts;
+    const { folder, stop, hints, schedule, missing, settler, claim } = this.#parts;
     stop.abort();
     this.#stopStallWatch?.();
     await hints[Symbol.asyncDispose]();
@@ -246,6 +276,7 @@ class Watcher implements FolderWatcher {
     await missing[Symbol.asyncDispose]();
     await settler[Symbol.asyncDispose]();
     await claim?.[Symbol.asyncDispose]();
+    directories.delete(folder.path);
   }
 
   async #begin(): Promise<void> {

@@ -36,6 +36,7 @@ function open() {
     local: {
       check: async () => local.away,
       hash: async () => ({ ok: true, value: 'aa' }),
+      checksums: async () => [],
       dispose: async () => ({ ok: true, value: null }),
     },
     diskOf: async () => null,
@@ -45,6 +46,7 @@ function open() {
     events: { emit: () => undefined },
     clock,
     logger: silentLogger,
+    mayStartUploads: () => true,
     newToken: () => `token ${(tokens += 1)}`,
   };
   let tokens = 0;

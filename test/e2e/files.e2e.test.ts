@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   appendFile,
   copyFile,
@@ -417,6 +417,20 @@ alongside('links and sidecars', () => {
     await station.drop('mended.yaml', 'title: Mended\n');
     await station.reaches('mended.mpg', 'done');
     expectUploadedOnce(station, 'Mended');
+  });
+
+  test('a checksum that does not match holds its file with both digests; once it is corrected, the file continues', async () => {
+    const { station } = world();
+    const content = randomBytes(3 * 1024 * 1024);
+    const md5 = createHash('md5').update(content).digest('hex');
+    await station.drop('proven.mpg.md5', `${'0'.repeat(32)}  proven.mpg\n`);
+    await station.drop('proven.mpg', content);
+    const { why } = await station.reaches('proven.mpg', 'held');
+    expect(why).toContain(`its MD5 is ${md5}, but proven.mpg.md5 says ${'0'.repeat(32)}`);
+    expect(station.videos('proven')).toMatchObject([{ bodies: [] }]);
+    await station.drop('proven.mpg.md5', `${md5}  proven.mpg\n`);
+    await station.reaches('proven.mpg', 'done');
+    expectUploadedOnce(station, 'proven');
   });
 
   test('a broken one that is removed before it has settled releases its file', async () => {

@@ -88,7 +88,12 @@ test.for([
     };
     const client = { videos: { send } } as unknown as VideoClient;
     const host = createVideoHost({ ...partsOf(client), stallTimeoutMs: () => stallTimeoutMs });
-    await host.send(someFacts(created), { signal, onProgress: () => undefined, beforeLastPart: async () => undefined });
+    await host.send(someFacts(created), {
+      signal,
+      onProgress: () => undefined,
+      alsoHash: [],
+      beforeLastPart: async () => undefined,
+    });
     expect(asked).toMatchObject([{ stallTimeoutMs, answerTimeoutMs }]);
   },
 );

@@ -64,7 +64,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   const intake = createIntake({
     store,
     rows,
-    local: { hash: () => Promise.reject(new Error('nothing is hashed here')) },
+    local: { hash: () => Promise.reject(new Error('nothing is hashed here')), checksums: async () => [] },
     runner: {
       apply: async (id) => {
         await rows.hold(id, (row) => row.write({ end: 'vanished' }));
@@ -305,4 +305,9 @@ test('a video that lacks its done marker says so, is not waited for, and is take
   const proofs = [{ path: 'clip.mp4.done', sha256: expect.any(String) }];
   const rows = [{ path: 'clip.mp4', plan: { proofs } }];
   await eventually('it is taken in', async () => expect(await inbox.rows()).toMatchObject(rows));
+  const [queued] = await inbox.rows();
+  await rm(inbox.at('clip.mp4.done'));
+  await inbox.rescan();
+  await eventually('it is missed', () => expect(inbox.folders.isSettling()).toBe(false));
+  expect(await inbox.rows()).toEqual([queued]);
 });

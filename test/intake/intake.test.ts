@@ -4,6 +4,7 @@ import { createIntake } from '../../src/intake/intake.ts';
 import type { Accepted } from '../../src/intake/intake.ts';
 import { mayBeHeldBySidecar, rerouted } from '../../src/intake/reroute.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
+import type { Checksum } from '../../src/pipeline/file/checksums.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Route } from '../../src/routing/plan.ts';
 import { after as next, rowsOf as heldRows } from '../pipeline/held-rows.ts';
@@ -56,11 +57,16 @@ interface Disk {
   readonly sha256?: string | null;
   /** Rows that a step works on. */
   readonly busy?: readonly string[];
+  /** What lies beside the file. */
+  readonly checksums?: readonly Checksum[];
   /** Happens while the content is hashed. */
   readonly onHash?: (store: MemoryStore) => Promise<unknown>;
 }
 
-function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', busy = [], onHash }: Disk = {}) {
+function open(
+  rows: readonly Facts[],
+  { paths = ['clip.mp4'], sha256 = 'bb', busy = [], checksums = [], onHash }: Disk = {},
+) {
   const store = new MemoryStore(rows);
   for (const id of busy) store.claimed.add(id);
   const clock = new TestClock();
@@ -71,6 +77,7 @@ function open(rows: readonly Facts[], { paths = ['clip.mp4'], sha256 = 'bb', bus
     rows: heldRows(store),
     clock,
     local: {
+      checksums: async () => checksums,
       hash: async () => {
         await onHash?.(store);
         return sha256 === null ? { ok: false, failure: failure('transient') } : { ok: true, value: sha256 };
@@ -617,6 +624,49 @@ describe('another route', () => {
   test('has to come again while a step works on the file', async () => {
     const { intake } = open([queued], { busy: ['f_1'] });
     expect(await intake.reroute(queued, elsewhere)).toBe('busy');
+  });
+});
+
+describe('a file that is held because it differs from its checksum', () => {
+  const lastFailure = failure('mismatch', { expected: 'bb' });
+  const differing = someFacts({
+    ...created,
+    uploadStartedAt: 3,
+    end: 'held',
+    why: 'it differs',
+    endedAt: 4,
+    lastFailure,
+  });
+  const says = (digest: string): Checksum => ({
+    algorithm: 'md5',
+    digest,
+    goesWithIt: true,
+    from: { path: 'clip.md5', sha256: 'cc' },
+  });
+  const route: Route = { kind: 'take', plan: somePlan };
+
+  test.each<[string, readonly Checksum[], Accepted, string]>([
+    ['stays held while that is there', [says('bb')], 'known', 'clip.mp4 held'],
+    ['stays held while that is there, beside another', [says('dd'), says('bb')], 'known', 'clip.mp4 held'],
+    ['is sent again once that says something else', [says('dd')], 'rerouted', 'clip.mp4 awaiting upload'],
+    ['is sent again once that is gone', [], 'rerouted', 'clip.mp4 awaiting upload'],
+  ])('%s', async (_what, checksums, accepted, row) => {
+    const { intake, store } = open([differing], { checksums });
+    expect(await intake.reroute(differing, route)).toBe(accepted);
+    expect(rowsOf(store)).toEqual([row]);
+    expect(store.row()).toMatchObject({ videoId: 'vid_1', uploadStartedAt: 3 });
+  });
+
+  test('is sent again once it was mended in place, and looks as before', async () => {
+    const { intake, store } = open([differing], { checksums: [says('bb')] });
+    expect(await intake.accept(arrival({ version: touchedInode }))).toBe('rerouted');
+    expect(rowsOf(store)).toEqual(['clip.mp4 awaiting upload']);
+  });
+
+  test('is superseded by another copy of it', async () => {
+    const { intake, store } = open([differing], { checksums: [says('bb')] });
+    expect(await intake.accept(arrival({ version: { ...someVersion, ino: '77', mtimeNs: '88' } }))).toBe('changed');
+    expect(rowsOf(store)).toEqual(['clip.mp4 superseded', 'clip.mp4 queued']);
   });
 });
 

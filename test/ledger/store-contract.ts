@@ -200,11 +200,21 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       await withRows(rows, async (store) => {
         expect((await store.heads('queued', 1, [])).map(({ id }) => id)).toEqual(['a', 'd', 'f', 'g', 'h', 'i']);
         expect(await store.heads('queued', 9, ['a', 'd', 'f', 'g', 'h', 'i'])).toEqual([
-          { id: 'b', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null },
-          { id: 'c', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null },
-          { id: 'e', folder: '/inbox', priority: 'normal', isBig: true, uploadUrl: null },
+          { id: 'b', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null, isSent: false },
+          { id: 'c', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null, isSent: false },
+          { id: 'e', folder: '/inbox', priority: 'normal', isBig: true, uploadUrl: null, isSent: false },
         ]);
         expect(await store.heads('awaiting upload', 9, [])).toMatchObject([{ id: 'j', uploadUrl: created.uploadUrl }]);
+      });
+    });
+
+    test('tell which files may have arrived', async () => {
+      await withRows([named('a', created), named('b', { ...created, sha256: 'aa' })], async (store) => {
+        const heads = await store.heads('awaiting upload', 9, []);
+        expect(heads.map(({ id, isSent }) => [id, isSent])).toEqual([
+          ['a', false],
+          ['b', true],
+        ]);
       });
     });
 
@@ -461,9 +471,16 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       await withRows(rows, async (store) => expect(idsOf(await store.toAmend(9))).toEqual(['a', 'd']));
     });
 
-    test('with files that nothing routes', async () => {
-      const rows = [named('a', { plan: null, end: 'held' }), named('b', { end: 'held' }), named('c')];
-      await withRows(rows, async (store) => expect(idsOf(await store.unrouted())).toEqual(['a']));
+    test('with files that nothing routes, or that differ from their checksum', async () => {
+      const lastFailure = failure('mismatch');
+      const rows = [
+        named('a', { plan: null, end: 'held' }),
+        named('b', { end: 'held', lastFailure: failure('gone') }),
+        named('c'),
+        named('d', { end: 'held', lastFailure }),
+        named('e', { lastFailure }),
+      ];
+      await withRows(rows, async (store) => expect(idsOf(await store.unrouted())).toEqual(['a', 'd']));
     });
   });
 

@@ -64,6 +64,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
+        checksums: async () => [],
         dispose: async () => ({ ok: true, value: null }),
       },
       diskOf: async () => null,
@@ -73,6 +74,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       events,
       clock,
       logger,
+      mayStartUploads: () => true,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },
@@ -102,6 +104,7 @@ describe('files of the same content', () => {
   const local: ConductorWorld['local'] = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'same' }),
+    checksums: async () => [],
     dispose: async () => ({ ok: true, value: null }),
   };
 
@@ -179,6 +182,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'f_1' }),
+        checksums: async () => [],
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -193,6 +197,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'same' }),
+        checksums: async () => [],
         dispose: async () => ({ ok: true, value: null }),
       },
     });

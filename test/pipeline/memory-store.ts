@@ -281,7 +281,8 @@ export class MemoryStore implements Stores {
   }
 
   unrouted(): Promise<readonly Facts[]> {
-    return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && facts.plan === null));
+    const isOne = ({ plan, lastFailure }: Facts): boolean => plan === null || lastFailure?.kind === 'mismatch';
+    return Promise.resolve(this.rows.filter((facts) => stateOf(facts) === 'held' && isOne(facts)));
   }
 }
 

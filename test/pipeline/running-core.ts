@@ -50,6 +50,7 @@ export function startCore(
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
+        checksums: async () => [],
         dispose: async () => ({ ok: true, value: null }),
       },
       budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
@@ -59,6 +60,7 @@ export function startCore(
       clock,
       diskOf: async () => null,
       logger: recordingLogger(),
+      mayStartUploads: () => true,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },
@@ -68,8 +70,8 @@ export function startCore(
       retry: { attempts: 12, firstMs: 1_000, maxMs: 10 * minute },
       poll: { intervalMs: 1_000, giveUpAfterMs: 24 * hour },
       publish: { quietMs: 2_000, atMostMs: minute },
-      ...settings,
       deletesIn: ['/inbox'],
+      ...settings,
     },
   );
   running.push(conductor);

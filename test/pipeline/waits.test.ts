@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
-import { outside, startCore } from './running-core.ts';
+import { day, outside, startCore } from './running-core.ts';
 import { failure, ready, someFacts, somePlan, uploaded } from './some-facts.ts';
 
 // The loop ticks once a second. What is to be done earlier must not wait for that.
@@ -12,19 +12,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** When the clock of the tests begins. */
+const start = 100 * day;
 const settings = {
-  poll: { intervalMs: 400, giveUpAfterMs: 86_400_000 },
-  publish: { quietMs: 400, atMostMs: 60_000 },
+  poll: { intervalMs: 400, giveUpAfterMs: day },
+  retry: { attempts: 12, firstMs: 100, maxMs: 100 },
+  publish: { quietMs: 400, atMostMs: day },
 };
-const unpublished = { ...somePlan, publish: [] };
 
-/** The pipeline, and time that passes without anybody looking at it. */
-async function open(rows: readonly Partial<Facts>[]) {
-  const world = outside([]);
-  const now = world.clock.now();
-  for (const [n, facts] of rows.entries())
-    world.store.rows.push(someFacts({ id: `f_${n}`, path: `${n}.mp4`, discoveredAt: now, ...facts }));
-  world.service.videos.set('vid_1', { title: 'Clip', status: 'pending' });
+/** One file on its way, and time that passes without anybody looking at it. */
+async function open(facts: Partial<Facts>, status = 'pending') {
+  const world = outside([someFacts(facts)]);
+  world.service.videos.set('vid_1', { title: 'Clip', status });
   const core = startCore(world, {}, settings);
   await turns();
   const pass = async (ms: number): Promise<void> => {
@@ -32,7 +31,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     vi.advanceTimersByTime(ms);
     await turns();
   };
-  return { ...core, now, pass };
+  return { ...core, pass };
 }
 
 /** Whatever can go on without a timer does. */
@@ -40,45 +39,62 @@ async function turns(): Promise<void> {
   for (let n = 0; n < 50; n += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
+const unpublished = { plan: { ...somePlan, publish: [] } };
+
 describe('without a tick', () => {
   test('a file goes on when its backoff is over', async () => {
-    const { conductor, service, store, pass } = await open([{ plan: unpublished }]);
-    service.failing.set('create', failure('transient', { retryAfterMs: 300 }));
-    conductor.wake();
-    await turns();
-    await pass(0);
-    expect(stateOf(store.row('f_0'))).not.toBe('creating');
-    const { notBefore } = store.row('f_0');
+    const { service, pass } = await open({ ...unpublished, notBefore: start + 400 });
+    await pass(399);
+    expect(service.count('create')).toBe(0);
+    await pass(1);
+    expect(service.count('create')).toBe(1);
+  });
+
+  test('a file that failed goes on when its new backoff is over', async () => {
+    const { clock, service, store, pass } = await open({ ...unpublished, notBefore: start + 400 });
+    service.failing.set('create', failure('transient', { status: 500 }));
+    await pass(400);
+    expect(stateOf(store.row())).toBe('retrying');
     service.failing.clear();
-    if (notBefore !== null) await pass(notBefore - (await open([])).now + 1);
-    expect(stateOf(store.row('f_0'))).toBe('done');
+    await pass((store.row().notBefore ?? 0) - clock.now());
+    expect(service.count('create')).toBe(2);
   });
 
-  test('a file whose backoff began before the start goes on when it is over', async () => {
-    const { store, now, pass } = await open([{ plan: unpublished, notBefore: 0 }]);
-    expect(now).toBeGreaterThan(0);
-    await pass(0);
-    expect(stateOf(store.row('f_0'))).not.toBe('retrying');
-  });
-
-  test('the service is asked for a video again once the interval is over', async () => {
-    const { service, store, pass } = await open([{ ...uploaded, plan: unpublished }]);
-    service.videos.set('vid_1', { title: 'Clip', status: 'pending' });
-    const asked = service.count('get');
-    expect(asked).toBeGreaterThan(0);
+  test('the service is asked for a video again once the interval is over, and the file is done at once', async () => {
+    const { service, store, pass } = await open({ ...uploaded, ...unpublished, processingSince: start });
+    await pass(400);
+    expect(service.asked).toEqual(['get', 'get']);
     service.videos.set('vid_1', { title: 'Clip', status: 'processing' });
     await pass(400);
-    expect(service.count('get')).toBe(asked + 1);
-    expect(stateOf(store.row('f_0'))).toBe('done');
+    expect(service.asked).toEqual(['get', 'get', 'get']);
+    expect(stateOf(store.row())).toBe('done');
   });
 
   test('a feed is published once it was quiet for long enough, and what is done is put away', async () => {
-    const world = outside([]);
-    const now = world.clock.now();
-    const { service, store, pass } = await open([{ ...ready, readyAt: now, afterReady: { kind: 'delete' } }]);
+    const { service, store, pass } = await open({ ...ready, readyAt: start, afterReady: { kind: 'delete' } });
+    await pass(399);
     expect(service.count('publish feed_news')).toBe(0);
-    await pass(400);
+    await pass(1);
     expect(service.count('publish feed_news')).toBe(1);
-    expect(store.row('f_0')).toMatchObject({ end: 'done', disposal: 'deleted' });
+    expect(store.row()).toMatchObject({ end: 'done', disposal: 'deleted' });
+  });
+
+  test('the quiet time of a feed begins when the service is heard to have the video ready', async () => {
+    const { service, pass } = await open({ ...uploaded, processingSince: start }, 'processing');
+    expect(service.asked).toEqual(['get']);
+    await pass(399);
+    expect(service.asked).toEqual(['get']);
+    await pass(1);
+    expect(service.asked).toEqual(['get', 'publish feed_news']);
+  });
+
+  test('a service that was away is probed when its time has come', async () => {
+    const { conductor, clock, service, pass } = await open({ ...unpublished, notBefore: start + 400 });
+    service.failing.set('all', failure('offline'));
+    await pass(400);
+    const inMs = (conductor.pause()?.nextProbeAt ?? 0) - clock.now();
+    const probes = service.count('probe');
+    await pass(inMs);
+    expect(service.count('probe')).toBe(probes + 1);
   });
 });

@@ -19,6 +19,7 @@ const view: StatusView = {
   settling: 0,
   waiting: null,
   requests: null,
+  uploads: null,
   folders: [],
   working: [],
   needs_you: [],

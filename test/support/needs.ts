@@ -22,6 +22,7 @@ interface Source {
 /** What tests need beside Node. A name without `isThere` is a program on the PATH. */
 const sources = {
   bash: { package: 'bash' },
+  bindfs: { package: 'bindfs' },
   cc: { package: 'gcc libc6-dev' },
   chromium: { package: 'chromium', isThere: () => findChromium() !== undefined },
   curl: { package: 'curl' },

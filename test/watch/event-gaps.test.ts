@@ -7,7 +7,7 @@ const readable = (): boolean => false;
 
 function open(): { readonly clock: FakeClock; readonly gaps: EventGaps } {
   const clock = new FakeClock();
-  const gaps = new EventGaps({ clock, leastMs });
+  const gaps = new EventGaps({ clock, leastMs, deafBecause: () => null, directories: () => 1_234 });
   gaps.opened();
   return { clock, gaps };
 }
@@ -26,8 +26,8 @@ function waits(count: number): number[] {
 }
 
 test.for([
-  ['ENOSPC', null, /inotify watches .*ENOSPC.*fs\.inotify\.max_user_watches.*scanning/],
-  ['EMFILE', null, /inotify instances .*EMFILE.*fs\.inotify\.max_user_instances/],
+  ['ENOSPC', null, /inotify watches .*ENOSPC.*1,234 directories.*fs\.inotify\.max_user_watches=\d+`.*scanning/],
+  ['EMFILE', null, /inotify instances .*EMFILE.*fs\.inotify\.max_user_instances=\d+`/],
   ['EACCES', 'a/b', /"a\/b".*EACCES/],
   ['EPERM', '', /the folder.*EPERM/],
   ['EACCES', null, /a directory.*EACCES/],

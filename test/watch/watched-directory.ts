@@ -3,6 +3,7 @@ import type { LogFields, Logger } from '../../src/log/logger.ts';
 import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import { monotonicClock } from '../../src/watch/clock.ts';
 import type { MonotonicClock } from '../../src/watch/clock.ts';
+import { probeName } from '../../src/watch/event-proof.ts';
 import { openEvents } from '../../src/watch/events.ts';
 import type { EventOptions, OpenEvents } from '../../src/watch/events.ts';
 import type {
@@ -46,7 +47,12 @@ export function manualEvents(): { readonly open: OpenEvents; readonly opened: Ev
   return {
     opened,
     open: (options) => {
-      opened.push(options);
+      const onCaughtUp = (): void => {
+        options.onCaughtUp();
+        // These events do arrive.
+        options.onEvent(join(options.root, probeName));
+      };
+      opened.push({ ...options, onCaughtUp });
       return { [Symbol.asyncDispose]: () => Promise.resolve() };
     },
     last: () => {

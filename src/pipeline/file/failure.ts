@@ -14,6 +14,7 @@ import { LedgerUnavailableError } from './store-errors.ts';
  * - `duplicate`: the same content was uploaded before, by the file `twin`.
  * - `vanished`, `changed`: the local file is away, or no longer the one that was accepted.
  * - `unclear`: only a person can tell whether it happened (an import whose answer was lost).
+ * - `mismatch`: the local file is not what its sender's checksum says.
  * - `bug`: thrown by our own code.
  */
 export type FailureKind =
@@ -28,6 +29,7 @@ export type FailureKind =
   | 'vanished'
   | 'changed'
   | 'unclear'
+  | 'mismatch'
   | 'bug';
 
 export interface Failure {
@@ -44,6 +46,8 @@ export interface Failure {
   readonly inDoubt?: boolean;
   /** Of a duplicate: the id of the file that was uploaded with the same content. */
   readonly twin?: string;
+  /** Of a mismatch: the digest that the file does not have, hex. */
+  readonly expected?: string;
 }
 
 /** We cut it ourselves: nobody's failure. */
@@ -55,9 +59,12 @@ export const twinCode = 'twin_under_way';
 /** Code of 'the whole file was sent, the service does not show it, and what lies there is not what was sent'. */
 export const unconfirmedCode = 'unconfirmed';
 
+/** Code of 'uploads may not start at this time of day'. */
+export const outsideWindowCode = 'upload_window';
+
 /** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
 export function isMereWait({ code }: Failure): boolean {
-  return code === stopped.code || code === twinCode;
+  return code === stopped.code || code === twinCode || code === outsideWindowCode;
 }
 
 /**

@@ -51,6 +51,7 @@ const meaning: Readonly<Record<FailureKind, Setback>> = {
   permanent: 'refused',
   gone: 'needs a person',
   unclear: 'needs a person',
+  mismatch: 'needs a person',
   offline: 'put off',
   throttled: 'put off',
   suspended: 'put off',

@@ -1,3 +1,5 @@
+import type { HashName } from '../../routing/checksum-file.ts';
+import type { Checksum, Digests } from './checksums.ts';
 import type { FileVersion } from './file-version.ts';
 import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure } from './failure.ts';
@@ -88,8 +90,13 @@ export interface CreatedRecord {
 export interface SendHooks {
   readonly signal: AbortSignal;
   onProgress(sentBytes: number): void;
-  /** The last part of the body leaves only after this has resolved (design 5.6). */
-  beforeLastPart(sha256: string): Promise<void>;
+  /** What to compute of the body, beside its SHA-256. */
+  readonly alsoHash: readonly HashName[];
+  /**
+   * The last part of the body leaves only after this has resolved (design 5.6).
+   * @param also what else was computed of the body, where that was possible
+   */
+  beforeLastPart(sha256: string, also?: Digests): Promise<void>;
 }
 
 /** One video as the service describes it. */
@@ -197,7 +204,7 @@ export interface IntakeStore {
   insert(facts: Facts): Promise<void>;
   /** Paths of rows that are this path, or this path with an extension. */
   pathsNamed(folder: string, stem: string): Promise<readonly string[]>;
-  /** Rows that are held because nothing says where they go. */
+  /** Rows that are held because nothing says where they go, or because they differ from a checksum beside them. */
   unrouted(): Promise<readonly Facts[]>;
 }
 
@@ -229,7 +236,9 @@ export interface FileAt {
 export interface LocalFiles {
   /** Null when the accepted version is still there, else `vanished`, `changed`, why it cannot be read, or that its folder is away. */
   check(facts: Facts): Promise<Failure | null>;
-  hash(facts: Facts, signal: AbortSignal): Promise<Answer<string>>;
+  hash(facts: Facts, signal: AbortSignal, algorithm?: HashName): Promise<Answer<string>>;
+  /** What the sender says its digests are, now; what cannot be read says nothing. */
+  checksums(facts: Pick<Facts, 'folder' | 'path'>): Promise<readonly Checksum[]>;
   /**
    * Deletes or moves after `done`, if the content is what was sent. Repeating it after a crash finishes what was begun.
    * @returns where a moved file now is, null for a deleted one; with a failure, where it is when it has another name now

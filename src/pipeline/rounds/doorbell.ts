@@ -9,6 +9,8 @@ export interface Doorbell {
   isAbout(youngestMs: number): boolean;
   /** A sweep begins: it answers all rings so far. */
   answer(): void;
+  /** Until when no ring counts, by the monotonic clock. */
+  restsUntil(): number;
   /** No further sweep because of it for this long. */
   rest(ms: number): void;
 }
@@ -32,6 +34,7 @@ export function createDoorbell(clock: Clock): Doorbell {
       isUnanswered = false;
       answeredAt = clock.elapsed();
     },
+    restsUntil: () => quietUntil,
     rest: (ms) => {
       quietUntil = clock.elapsed() + ms;
     },

@@ -18,8 +18,6 @@ export interface PublishWorld {
   /** Requests that may leave, and what needs them. */
   room(): RequestRoom;
   wanted(): Promise<Wanted>;
-  /** It is to be run again at this time of the monotonic clock, or earlier. */
-  ringAt(at: number): void;
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
   readonly timing: () => { readonly quietMs: number; readonly atMostMs: number; readonly retry: RetryPolicy };
 }
@@ -29,6 +27,8 @@ export interface Publish {
   run(signal: AbortSignal): Promise<void>;
   /** Feeds that wait, as they were at the last look. */
   waits(): readonly FeedWait[];
+  /** When the next feed is due, as of the last look, by the monotonic clock; Infinity: none is known to be. */
+  dueAt(): number;
 }
 
 /** A feed that waits to be published. Times are epoch milliseconds. */
@@ -54,6 +54,7 @@ export function createPublish(world: PublishWorld): Publish {
   const failures = new Map<string, Failure>();
   let unwritten: readonly Unwritten[] = [];
   let waits: readonly FeedWait[] = [];
+  let dueAt = Infinity;
 
   const write = async (published: readonly Unwritten[]): Promise<void> => {
     const applied = await sideBySide(published, ({ id, feed, at }) =>
@@ -106,20 +107,22 @@ export function createPublish(world: PublishWorld): Publish {
       const batches = await store.waiting();
       const now = { ...timing(), atMostMs: batches.length === 0 ? 0 : await atMost(batches.length) };
       waits = batches.map((batch) => waitOf(batch, now.atMostMs));
-      const laterMs: number[] = [];
+      dueAt = Infinity;
       for (const batch of batches) {
         const ids = batch.ids.filter((id) => !isUnwritten(id, batch.feed));
         if (signal.aborted || ids.length === 0 || backoffs.isBackingOff(batch.feed)) continue;
-        const waitMs = dueInMs(batch, clock.now(), await store.isExpecting(batch.feed), now);
-        if (waitMs > 0) laterMs.push(waitMs);
-        else await publish({ ...batch, ids }, signal);
+        const inMs = dueInMs(batch, clock.now(), await store.isExpecting(batch.feed), now);
+        if (inMs > 0) {
+          dueAt = Math.min(dueAt, clock.elapsed() + inMs);
+          continue;
+        }
+        await publish({ ...batch, ids }, signal);
         waits = waits.map((wait) => (wait.feed === batch.feed ? waitOf(batch, now.atMostMs) : wait));
       }
-      const tries = batches.flatMap(({ feed }) => backoffs.nextTryAt(feed) ?? []);
-      const next = Math.min(...tries, ...laterMs.map((ms) => clock.elapsed() + ms));
-      if (Number.isFinite(next)) world.ringAt(next);
+      dueAt = Math.min(dueAt, ...batches.flatMap(({ feed }) => backoffs.nextTryAt(feed) ?? []));
     },
     waits: () => waits,
+    dueAt: () => dueAt,
   };
 }
 

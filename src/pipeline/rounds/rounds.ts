@@ -110,19 +110,39 @@ export function createRounds(world: RoundsWorld): Rounds {
     timing: () => ({ ...settings().publish, retry: retry() }),
     room,
     wanted,
-    ringAt: (at) => {
-      publishAt = Math.min(publishAt, at);
-      world.ringAt('publish', at);
-    },
   });
-  const sweep = createSweep({ ...world, room, wanted, ringAt: (at) => world.ringAt('sweep', at) });
+  /** Whether a sweep has moved a file on. */
+  let hasNews = false;
+  const runner: RoundsWorld['runner'] = {
+    apply: async (id, event) => {
+      const applied = await world.runner.apply(id, event);
+      if (applied === 'applied') hasNews = true;
+      return applied;
+    },
+  };
+  const sweep = createSweep({ ...world, runner, room, wanted });
   const putAway = createPutAway({ ...world, retry });
   const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
   const giveBack = createGiveBack(world);
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
   const duplicates = createDuplicates(world);
+  /** By the monotonic clock. */
   let publishAt = 0;
+  const sweepAndLook = async (signal: AbortSignal): Promise<void> => {
+    await sweep.run(signal);
+    if (!hasNews) return;
+    hasNews = false;
+    publishAt = 0;
+    wake();
+  };
+  const publishAndRing = async (signal: AbortSignal): Promise<void> => {
+    await publish.run(signal);
+    const dueAt = publish.dueAt();
+    if (dueAt >= publishAt) return;
+    publishAt = dueAt;
+    world.ringAt('publish', dueAt);
+  };
   return {
     startLocal: (signal) => {
       jobs.start('duplicates', async () => {
@@ -135,14 +155,14 @@ export function createRounds(world: RoundsWorld): Rounds {
     },
     fell: duplicates.fell,
     startRemote: (signal) => {
-      jobs.start('sweep', () => sweep.run(signal));
+      jobs.start('sweep', () => sweepAndLook(signal));
       jobs.start('amend', () => amend.run(signal));
       jobs.start('deletions', () => retention.confirm(signal));
       jobs.start('give back', () => giveBack.run(signal));
       jobs.start('doubts', () => doubts.run(signal));
       if (clock.elapsed() < publishAt) return;
       publishAt = clock.elapsed() + publishEveryMs;
-      jobs.start('publish', () => publish.run(signal));
+      jobs.start('publish', () => publishAndRing(signal));
     },
     ring: sweep.ring,
     pollTrouble: sweep.trouble,

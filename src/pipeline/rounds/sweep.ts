@@ -21,14 +21,14 @@ export interface SweepWorld {
   readonly receipts: Receipts;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
+  /** It is worth looking again then, by the monotonic clock. */
+  ringAt(name: string, at: number): void;
   readonly logger: Logger;
   settings(): { readonly poll: { readonly intervalMs: number; readonly giveUpAfterMs: number } };
   /** Requests that may leave. */
   room(): RequestRoom;
   /** What else needs requests of this hour. */
   wanted(): Promise<Wanted>;
-  /** It is to be run again at this time of the monotonic clock, or earlier. */
-  ringAt(at: number): void;
   /** The service could not be asked. @returns the failure as it counts: `offline` when the service answers nothing else either */
   failed(failure: Failure, signal: AbortSignal): Promise<Failure>;
 }
@@ -140,7 +140,7 @@ export function createSweep(world: SweepWorld): Sweep {
     if (at > now && lastAt + settings().poll.intervalMs <= now && (await areManyLikelyReady()))
       return { ...pace, isForOldest: true };
     lookAt = Math.min(at, now + lookEveryMs);
-    if (at > now) world.ringAt(lookAt);
+    if (at > now) world.ringAt('sweep', lookAt);
     const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;
     lateUntil = isLate ? at : null;
     return at <= now ? { ...pace, isForOldest: !pace.isFree } : null;
@@ -196,7 +196,12 @@ export function createSweep(world: SweepWorld): Sweep {
     return { kind: 'budget', nextAt: lateUntil - clock.elapsed() + clock.now(), left, limit };
   };
 
-  return { run: sweepIfTime, ring: bell.ring, trouble, usualMs: () => usualMs };
+  const ring = (): void => {
+    bell.ring();
+    world.ringAt('doorbell', bell.restsUntil());
+  };
+
+  return { run: sweepIfTime, ring, trouble, usualMs: () => usualMs };
 }
 
 /** What the failures of a sweep say about the service, and so about the videos. */

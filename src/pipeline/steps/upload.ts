@@ -1,18 +1,22 @@
+import { alsoNeeded } from '../file/checksums.ts';
 import { mayHaveArrived, unbound } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
-import { isAway, unconfirmedCode } from '../file/failure.ts';
+import { isAway, outsideWindowCode, unconfirmedCode } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import type { Reason } from '../file/reasons.ts';
 import type { Outcome } from '../file/outcome.ts';
 import type { Clock, LocalFiles, Receipts, VideoHost } from '../file/ports.ts';
 import type { Row } from '../file/rows.ts';
+import { proveContent } from './prove-content.ts';
 
 export interface UploadWorld {
   readonly host: VideoHost;
   readonly local: LocalFiles;
   readonly receipts: Receipts;
   readonly clock: Clock;
+  /** Whether uploads may start at this time of day. */
+  mayStartUploads(): boolean;
   /** So many bytes have left; 0 when the upload begins. */
   onProgress(facts: Facts, sentBytes: number): void;
 }
@@ -44,24 +48,32 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
 }
 
 async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
+  // Waited for a slot, or was sent before and has to be sent again.
+  if (!world.mayStartUploads()) return setback(outsideWindow);
   const missing = await check(row.facts, world);
   if (missing !== null) return setback(missing);
   await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
   // It counts as under way from here on, however long its first bytes take.
   world.onProgress(row.facts, 0);
   let isOther = false;
+  let mismatch: Failure | null = null;
+  const alsoHash = alsoNeeded(await world.local.checksums(row.facts));
   const answer = await world.host.send(row.facts, {
     signal,
+    alsoHash,
     onProgress: (sentBytes) => world.onProgress(row.facts, sentBytes),
-    beforeLastPart: async (sha256) => {
+    beforeLastPart: async (sha256, also) => {
       isOther = row.facts.sha256 !== null && row.facts.sha256 !== sha256;
       if (isOther) throw new Error('the file has other content than the one that was sent before');
-      await row.write({ sha256 });
+      const proven = await proveContent(row.facts, { ...also, sha256 }, signal, world);
+      mismatch = proven.mismatch;
+      if (mismatch !== null) throw new Error(mismatch.message);
+      await row.write({ sha256, ...proven.learned });
     },
   });
   if (isOther) return setback(unconfirmed('it has other content now'));
   if (answer.ok) return arrived(row, { sha256: answer.value.sha256, remoteStatus: 'processing' }, world);
-  const { failure } = answer;
+  const failure: Failure = mismatch ?? answer.failure;
   // Whether the file or its whole folder is missing only a look at both tells; and an earlier body of it may have arrived.
   if (isAway(failure)) return setback((await check(row.facts, world)) ?? backAgain);
   if (failure.kind !== 'address dead') return setback(failure);
@@ -135,6 +147,14 @@ const backAgain: Failure = {
   kind: 'transient',
   code: 'back_again',
   message: 'the file was missing for a moment and is back',
+};
+
+const outsideWindow: Failure = {
+  kind: 'throttled',
+  code: outsideWindowCode,
+  message: 'uploads may not start at this time of day (uploads.window)',
+  // Each look at a file that was sent before is a request.
+  retryAfterMs: 600_000,
 };
 
 const stillInGrace = (leftMs: number): Failure => ({

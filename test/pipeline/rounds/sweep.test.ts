@@ -75,7 +75,9 @@ function open(
     settings: () => ({ poll }),
     room: () => someRoom(world.used + spent.filter((at) => at > clock.elapsed() - hourMs).length),
     wanted: async () => world.wanted,
-    ringAt: (at) => rings.push(at),
+    ringAt: (name, at) => {
+      if (name === 'sweep') rings.push(at);
+    },
     failed: async (why) => {
       noted.push(why);
       return why;

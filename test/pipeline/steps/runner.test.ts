@@ -38,6 +38,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     local: {
       check: async () => null,
       hash: async () => ({ ok: true, value: 'aa' }),
+      checksums: async () => [],
       dispose: async () => ({ ok: true, value: null }),
     },
     budget: { take: async (_lane, signal) => !signal.aborted },
@@ -53,7 +54,8 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     store,
     steps: {
       creating: (row, signal) => createRecord(row, signal, service),
-      uploading: (row, signal) => uploadFile(row, signal, { ...service, onProgress: () => undefined }),
+      uploading: (row, signal) =>
+        uploadFile(row, signal, { ...service, mayStartUploads: () => true, onProgress: () => undefined }),
     },
     policy: { attempts: 3, retryAt: (attempts) => clock.now() + attempts, now: () => clock.now() },
     events,

@@ -14,10 +14,13 @@ const begun = { ...created, uploadStartedAt: 1 };
 const dead = { ...begun, addressDeadAt: 1_000_000 };
 
 /** An upload of this row, to a service that says this of the video and takes the bytes. */
-function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value: 'pending' }) {
+function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value: 'pending' }, mayStart = true) {
   const store = new MemoryStore([someFacts(other)]);
   const clock = new TestClock();
   const calls: string[] = [];
+  const digests: { md5?: string } = {};
+  const sent: { meanwhile: () => Promise<void> | void } = { meanwhile: () => undefined };
+  const meanwhile = async (): Promise<void> => sent.meanwhile();
   const world: UploadWorld = {
     clock,
     host: {
@@ -25,10 +28,11 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
         calls.push('status');
         return status;
       },
-      send: async (facts, { beforeLastPart }) => {
-        calls.push(`send to ${facts.uploadUrl}`);
+      send: async (facts, { alsoHash, beforeLastPart }) => {
+        calls.push([`send to ${facts.uploadUrl}`, ...alsoHash].join(', '));
+        await meanwhile();
         try {
-          await beforeLastPart('aa');
+          await beforeLastPart('aa', digests);
         } catch {
           return { ok: false, failure: failure('bug') };
         }
@@ -42,6 +46,7 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
     local: {
       check: async () => null,
       hash: () => Promise.reject(new Error('an upload hashes what it sends')),
+      checksums: async () => [],
       dispose: () => Promise.reject(new Error('an upload disposes of nothing')),
     },
     receipts: {
@@ -49,10 +54,11 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
         calls.push(`receipt: ${step}`);
       },
     },
+    mayStartUploads: () => mayStart,
     onProgress: () => undefined,
   };
   const run = () => outcomeOf(store, (row) => uploadFile(row, new AbortController().signal, world));
-  return { run, world, store, clock, calls };
+  return { run, world, store, clock, calls, digests, sent };
 }
 
 describe('the first upload', () => {
@@ -85,6 +91,104 @@ describe('the first upload', () => {
     world.local.check = async () => ((looks += 1) === 1 ? null : found);
     world.host.send = async () => ({ ok: false, failure: failure('vanished') });
     expect((await run()).failure).toMatchObject(expected);
+  });
+});
+
+describe('a checksum of the sender', () => {
+  const says = (algorithm: 'md5' | 'sha256', digest: string, goesWithIt = true) => ({
+    algorithm,
+    digest,
+    goesWithIt,
+    from: { path: `clip.mp4.${algorithm}`, sha256: 'of the checksum file' },
+  });
+  const proofs = [{ path: 'clip.mp4.sha256', sha256: 'of the checksum file' }];
+
+  test('that is equal lets the last part go, and goes with its file', async () => {
+    const { run, world, store, calls } = open(created);
+    world.local.checksums = async () => [says('sha256', 'aa'), says('sha256', 'aa', false)];
+    expect(await run()).toEqual({ type: 'arrived', failure: null });
+    expect(calls).toEqual(['send to u:vid_1', 'last part, with aa on disk', 'receipt: uploaded']);
+    expect(store.row().plan?.proofs).toEqual(proofs);
+  });
+
+  test('that differs keeps the last part back, and the file is held with both', async () => {
+    const { run, world, store, calls } = open(created);
+    world.local.checksums = async () => [says('sha256', 'bb')];
+    expect(await run()).toMatchObject({
+      type: 'needs a person',
+      failure: { kind: 'mismatch', code: 'checksum_mismatch', expected: 'bb' },
+    });
+    expect(calls).toEqual(['send to u:vid_1']);
+    expect(store.row()).toMatchObject({ sha256: null, uploadedAt: null });
+  });
+
+  test('says in words what differs and what to do', async () => {
+    const { run, world } = open(created);
+    world.local.checksums = async () => [says('sha256', 'bb')];
+    expect((await run()).failure?.message).toBe(
+      'the file differs from its checksum: its SHA256 is aa, but clip.mp4.sha256 says bb; ' +
+        'copy the file again, or correct or remove the checksum: dropcast then continues',
+    );
+  });
+
+  test('of another kind is computed while the file is sent', async () => {
+    const { run, world, calls, digests } = open(created);
+    world.local.checksums = async () => [says('md5', 'cc')];
+    digests.md5 = 'cc';
+    expect(await run()).toMatchObject({ type: 'arrived' });
+    expect(calls[0]).toBe('send to u:vid_1, md5');
+    digests.md5 = 'dd';
+    const again = open(created);
+    again.world.local.checksums = async () => [says('md5', 'cc')];
+    again.digests.md5 = 'dd';
+    expect(await again.run()).toMatchObject({ type: 'needs a person', failure: { expected: 'cc' } });
+  });
+
+  test.each([
+    ['is equal', 'cc', 'arrived'],
+    ['differs', 'dd', 'needs a person'],
+  ])(
+    'that comes while the file is sent, and of another kind, is computed before its last part: %s',
+    async (_what, found, type) => {
+      const { run, world, sent, calls } = open(created);
+      world.local.hash = async (_facts, _signal, algorithm) => {
+        calls.push(`reads it for its ${algorithm}`);
+        return { ok: true, value: found };
+      };
+      sent.meanwhile = () => void (world.local.checksums = async () => [says('md5', 'cc')]);
+      expect(await run()).toMatchObject({ type });
+      expect(calls.slice(0, 2)).toEqual(['send to u:vid_1', 'reads it for its md5']);
+    },
+  );
+
+  test('that was removed while the file was sent counts no more', async () => {
+    const { run, world, sent } = open(created);
+    world.local.checksums = async () => [says('sha256', 'bb')];
+    sent.meanwhile = () => void (world.local.checksums = async () => []);
+    expect(await run()).toMatchObject({ type: 'arrived' });
+  });
+
+  test('of which one is equal is enough: others may be of an earlier version', async () => {
+    const { run, world } = open(created);
+    world.local.checksums = async () => [says('sha256', 'bb', false), says('sha256', 'aa', false)];
+    expect(await run()).toMatchObject({ type: 'arrived' });
+  });
+
+  test.each([
+    ['vanished', 'vanished'],
+    ['changed', 'changed'],
+    ['transient', 'attempt failed'],
+  ] as const)('that cannot be compared because the file is %s lets nothing go', async (kind, type) => {
+    const { run, world, store } = open(created);
+    let isThere = true;
+    world.local.check = async () => (isThere ? null : failure(kind));
+    world.local.checksums = async () => [says('md5', 'cc')];
+    world.local.hash = async () => {
+      isThere = false;
+      return { ok: false, failure: failure(kind) };
+    };
+    expect(await run()).toMatchObject({ type });
+    expect(store.row().sha256).toBeNull();
   });
 });
 
@@ -187,5 +291,24 @@ describe('an upload address that is dead', () => {
     clock.advance(addressGraceMs);
     expect((await run()).failure).toMatchObject({ kind: 'permanent', code: 'upload_address_dead' });
     expect([store.row().dying, calls]).toEqual([false, ['status']]);
+  });
+});
+
+describe('outside of the hours for uploads', () => {
+  test('a file whose turn came too late is not sent, and nothing is noted of it', async () => {
+    const { run, store, calls } = open(created, undefined, false);
+    expect((await run()).failure).toMatchObject({ kind: 'throttled', code: 'upload_window' });
+    expect([calls, store.row().uploadStartedAt]).toEqual([[], null]);
+  });
+
+  test('a file that was sent before is asked about, and not sent again', async () => {
+    const { run, calls } = open({ ...begun, sha256: 'aa' }, undefined, false);
+    expect((await run()).failure).toMatchObject({ code: 'upload_window', retryAfterMs: 600_000 });
+    expect(calls).toEqual(['status']);
+  });
+
+  test('a file that has arrived goes on', async () => {
+    const { run } = open({ ...begun, sha256: 'aa' }, { ok: true, value: 'processing' }, false);
+    expect((await run()).type).toBe('arrived');
   });
 });

@@ -223,7 +223,8 @@ class Turn {
       clock,
       steps: {
         creating: (row, signal) => createRecord(row, signal, steps),
-        uploading: (row, signal) => uploadFile(row, signal, { ...steps, onProgress: () => undefined }),
+        uploading: (row, signal) =>
+          uploadFile(row, signal, { ...steps, mayStartUploads: () => true, onProgress: () => undefined }),
       },
       policy: {
         attempts: retry.attempts,
@@ -556,6 +557,7 @@ class Turn {
         const missing = check(facts);
         return missing === null ? { ok: true, value: state.files[facts.path]?.content ?? '' } : fail(missing);
       },
+      checksums: async () => [],
       dispose: async (facts) => {
         const missing = plant === 'puts away without a look' ? null : check(facts);
         if (missing !== null) return fail(missing);

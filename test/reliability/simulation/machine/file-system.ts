@@ -1,4 +1,3 @@
-import { callbackify } from 'node:util';
 import { constants } from 'node:fs';
 import { errno } from './disk.ts';
 import type { Disk } from './disk.ts';
@@ -119,7 +118,8 @@ export const promises = {
 export const sync = {
   constants,
   /** The one call with a callback: of many paths at once. */
-  lstat: callbackify((path: Path, options: { bigint?: boolean }) => promises.lstat(path, options)),
+  lstat: (path: Path, options: { bigint?: boolean }, done: (error: unknown, stats?: unknown) => void) =>
+    void callingBack(promises.lstat(path, options), done),
   existsSync: (path: Path) => text(path) === '/proc/self/fd' || theDisk().peek(text(path)) !== null,
   readdirSync: (path: Path): string[] => {
     const { writers } = theDisk();
@@ -285,4 +285,12 @@ function flagsOf(flags: string): number {
 
 function text(path: Path): string {
   return String(path);
+}
+
+async function callingBack<T>(work: Promise<T>, done: (error: unknown, result?: T) => void): Promise<void> {
+  const [error, result] = await work.then(
+    (value) => [null, value] as const,
+    (reason: unknown) => [reason] as const,
+  );
+  done(error, result);
 }

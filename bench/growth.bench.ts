@@ -1,0 +1,46 @@
+import type { Bench, Point } from './bench.ts';
+import { intakeOnly, syncsPerFile, wholePipeline } from './growth/flow.ts';
+import type { Flow } from './growth/flow.ts';
+
+/** Thousands of files. */
+const steps = { full: [1, 10, 100], small: [0.2, 1] } as const;
+
+export const bench: Bench = {
+  about:
+    'Small files from a watched folder to the published feed, 1,000 to 100,000 of them, against a service in another process that answers at once: what each file costs, and whether that grows.',
+  rounds: 1,
+  rows: {
+    cpu1: { what: 'CPU per file, 1,000 files', unit: 'ms', most: 6 },
+    cpu10: { what: 'CPU per file, 10,000 files', unit: 'ms', most: 6 },
+    cpu100: { what: 'CPU per file, 100,000 files', unit: 'ms', most: 6 },
+    growth: { what: 'CPU per file, the most files against the fewest', unit: '×', most: 1.1 },
+    pace: { what: 'files per second, the most files', unit: '/s', least: 100 },
+    peak: { what: 'peak memory, the most files', unit: 'MB', most: 150 },
+    syncs: { what: 'waits for the disk per file', unit: '' },
+    intakeCpu: { what: 'intake alone: CPU per file, 20,000 files', unit: 'ms', most: 0.5 },
+    intakePace: { what: 'intake alone: files per second', unit: '/s', least: 1_500 },
+    intakePeak: { what: 'intake alone: peak memory', unit: 'MB', most: 150 },
+  },
+  plots: [{ title: 'CPU per file', x: 'files', y: 'ms', isLogX: true, series: ['CPU per file'] }],
+  round: async (build, size) => {
+    const flows: [thousands: number, flow: Flow][] = [];
+    for (const thousands of steps[size]) flows.push([thousands, await wholePipeline(build, thousands * 1_000)]);
+    const intake = await intakeOnly(build, size === 'small' ? 1_000 : 20_000);
+    const syncs = await syncsPerFile(build, size === 'small' ? 100 : 500);
+    const [few, most] = [flows[0]?.[1], flows.at(-1)?.[1]];
+    const cpu = flows.map(([thousands, { cpuMsPerFile }]): [string, number] => [`cpu${thousands}`, cpuMsPerFile]);
+    return {
+      values: {
+        ...Object.fromEntries(cpu.filter(([name]) => name in bench.rows)),
+        growth: (most?.cpuMsPerFile ?? Number.NaN) / (few?.cpuMsPerFile ?? Number.NaN),
+        pace: most?.filesPerSecond ?? Number.NaN,
+        peak: most?.peakMb ?? Number.NaN,
+        ...(syncs !== null && { syncs }),
+        intakeCpu: intake.cpuMsPerFile,
+        intakePace: intake.filesPerSecond,
+        intakePeak: intake.peakMb,
+      },
+      series: { 'CPU per file': flows.map(([thousands, flow]): Point => [thousands * 1_000, flow.cpuMsPerFile]) },
+    };
+  },
+};

@@ -1,0 +1,42 @@
+import { compareChecksums, differentFrom } from '../file/checksums.ts';
+import type { Checksum, Digests } from '../file/checksums.ts';
+import type { Facts } from '../file/facts.ts';
+import type { Failure } from '../file/failure.ts';
+import type { LocalFiles } from '../file/ports.ts';
+
+export interface Proof {
+  /** Why the file must not be sent; null when nothing speaks against it. */
+  readonly mismatch: Failure | null;
+  readonly learned: Pick<Partial<Facts>, 'plan'>;
+}
+
+/**
+ * Compares a body, of which the last part has not left yet, with what its sender says of it at this moment. A checksum that came while it was
+ * sent may need a digest that nobody computed: then the file is read once more.
+ *
+ * @throws when that is not possible: whether it is the right file is then not known
+ */
+export async function proveContent(
+  facts: Facts,
+  digests: Digests,
+  signal: AbortSignal,
+  { local }: { readonly local: Pick<LocalFiles, 'checksums' | 'hash'> },
+): Promise<Proof> {
+  const checksums = await local.checksums(facts);
+  const verdict = compareChecksums(checksums, digests);
+  if (verdict.is === 'different') return { mismatch: differentFrom(verdict.checksum, verdict.digest), learned: {} };
+  if (verdict.is !== 'unknown') return { mismatch: null, learned: withProofs(facts, checksums) };
+  const [algorithm] = verdict.needs;
+  if (algorithm === undefined) return { mismatch: null, learned: {} };
+  const hash = await local.hash(facts, signal, algorithm);
+  if (!hash.ok) return { mismatch: hash.failure, learned: {} };
+  return proveContent(facts, { ...digests, [algorithm]: hash.value }, signal, { local });
+}
+
+/** What goes with the file: a checksum of it alone. */
+function withProofs({ plan }: Facts, checksums: readonly Checksum[]): Pick<Partial<Facts>, 'plan'> {
+  const own = checksums.filter(({ goesWithIt }) => goesWithIt).map(({ from }) => from);
+  if (plan === null || own.length === 0) return {};
+  const others = (plan.proofs ?? []).filter(({ path }) => !own.some((proof) => proof.path === path));
+  return { plan: { ...plan, proofs: [...others, ...own] } };
+}

@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** How many directories of each folder have to be watched. The limit is one for all of them. */
+export class WatchedDirectories {
+  readonly #byFolder = new Map<string, number>();
+
+  get total(): number {
+    return [...this.#byFolder.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  set(folder: string, count: number): void {
+    this.#byFolder.set(folder, count);
+  }
+
+  delete(folder: string): void {
+    this.#byFolder.delete(folder);
+  }
+}
+
+/** What the kernel says of its limits; null where it cannot be read, as in a service with `ProcSubset=pid`. */
+export interface Limits {
+  readonly watches: number | null;
+  readonly instances: number | null;
+  /** Whether this process may open no more files. */
+  readonly isOutOfFiles: boolean;
+}
+
+export function readLimits(): Limits {
+  return {
+    watches: readNumber('max_user_watches'),
+    instances: readNumber('max_user_instances'),
+    isOutOfFiles: isOutOfFiles(),
+  };
+}
+
+/** What to do against an error of the limit of watches, with the number that is enough. Other programs of the user need some too. */
+export function watchLimitAdvice(code: 'ENOSPC' | 'EMFILE', directories: number, limits: Limits): string {
+  if (code === 'EMFILE' && limits.isOutOfFiles)
+    return `the limit of open files of the process is reached (${code}): raise it with \`ulimit -n 65536\` before the start, or LimitNOFILE=65536 in the unit`;
+  if (code === 'EMFILE')
+    return `the limit of inotify instances or open files is reached (${code}): ${sysctl('max_user_instances', powerOfTwo(2 * (limits.instances ?? 512)))}`;
+  const count = directories === 1 ? '1 directory has' : `${directories.toLocaleString('en-US')} directories have`;
+  const value = powerOfTwo(directories + (limits.watches ?? UNKNOWN_WATCHES));
+  return `the limit of inotify watches is reached (${code}), and ${count} to be watched: ${sysctl('max_user_watches', value)}`;
+}
+
+/** Kernels since 5.11 allow up to a million, by memory; older ones 8,192. */
+const UNKNOWN_WATCHES = 524_289;
+
+function sysctl(name: string, value: number): string {
+  return `raise it with \`sudo sysctl fs.inotify.${name}=${value}\`, permanently in /etc/sysctl.d`;
+}
+
+function powerOfTwo(least: number): number {
+  return 2 ** Math.ceil(Math.log2(least));
+}
+
+function readNumber(name: string): number | null {
+  try {
+    return Number(readFileSync(`/proc/sys/fs/inotify/${name}`, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function isOutOfFiles(): boolean {
+  try {
+    const [, limit = 'unlimited'] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return limit !== 'unlimited' && readdirSync('/proc/self/fd').length >= Number(limit) - 1;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EMFILE';
+  }
+}
