@@ -48,8 +48,8 @@ const defaultBlockMs = 60_000;
  */
 export function spend(window: BudgetWindow, nowMs: number, priority: RequestPriority, limit: number): Spending {
   const current = atTime(window, nowMs);
-  const kept = keptNow(current, nowMs, limit);
-  const ceiling = ceilingOf(priority, { limit, kept, others: othersNow(current.others, nowMs) });
+  const toFinish = keptNow(current, nowMs, limit);
+  const ceiling = ceilingOf(priority, { limit, toFinish, others: othersNow(current.others, nowMs) });
   const waitMs = Math.max(current.blockedUntil - nowMs, untilRoom(current, nowMs, ceiling));
   if (waitMs > 0) return { granted: false, window: current, waitMs };
   return { granted: true, window: counted(current, nowMs) };
@@ -108,17 +108,17 @@ export function believedWait(ms: number): number {
 /** How many of an hour's requests a priority may use. What has begun must always find room to finish (design section 7). */
 export function ceilingOf(
   priority: RequestPriority,
-  { limit, kept, others }: { readonly limit: number; readonly kept: number; readonly others: number },
+  { limit, toFinish, others }: { readonly limit: number; readonly toFinish: number; readonly others: number },
 ): number {
   const ceilings: Record<RequestPriority, number> = {
     finish: limit,
-    poll: limit - kept - others,
-    create: limit - 2 * kept - others,
+    poll: limit - toFinish - others,
+    create: limit - toFinish - keptRequests(limit) - others,
   };
   return Math.max(1, ceilings[priority]);
 }
 
-/** What is kept is needed until as much falls out of the hour: the sooner that is, the less is kept. */
+/** What is kept to finish is needed until as much falls out of the hour: the sooner that is, the less is kept. */
 function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
   const kept = keptRequests(limit);
   let freed = 0;

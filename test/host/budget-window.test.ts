@@ -128,12 +128,12 @@ describe('the hourly budget', () => {
     [100, 96, 98, 100],
     [1_000, 980, 990, 1_000],
   ])('with a limit of %i, create may fill %i, poll %i, finish %i', (limit, create, poll, finish) => {
-    const room = { limit, kept: keptRequests(limit), others: 0 };
+    const room = { limit, toFinish: keptRequests(limit), others: 0 };
     const ceilings = (['create', 'poll', 'finish'] as const).map((priority) => ceilingOf(priority, room));
     expect(ceilings).toEqual([create, poll, finish]);
   });
 
-  test('what is kept is given free as the time comes nearer in which as much falls out of the hour', () => {
+  test('what is kept to finish is given free as the time comes nearer in which as much falls out of the hour', () => {
     let { window } = drain(emptyWindow, start, 'create', 1_000);
     expect(usedOf(window)).toBe(980);
     const more = [10, 31, 45, 60].map((minutes) => {
@@ -141,8 +141,9 @@ describe('the hourly budget', () => {
       ({ window } = drained);
       return usedOf(window);
     });
-    expect(more).toEqual([982, 990, 994, 998]);
-    expect(drain(window, start + 60 * 60_000, 'finish', 1_000).granted).toBe(2);
+    expect(more).toEqual([981, 985, 987, 989]);
+    expect(drain(window, start + 60 * 60_000, 'poll', 1_000).granted).toBe(10);
+    expect(drain(window, start + 60 * 60_000, 'finish', 1_000).granted).toBe(11);
   });
 
   test('what others use is left to them, but not what finishes work that was begun', () => {

@@ -19,6 +19,13 @@ export interface ListWalk {
     signal: AbortSignal,
     most: number,
   ): Promise<Walked>;
+  /** Reads one page alone. @param behind pages behind the one with the newest videos */
+  glance(
+    wanted: ReadonlySet<string>,
+    library: Pick<VideoLibrary, 'list'>,
+    signal: AbortSignal,
+    behind: number,
+  ): Promise<Walked>;
 }
 
 /**
@@ -66,6 +73,19 @@ class Walk implements ListWalk {
       if (isOver) this.#round = null;
       if (isOver || requests >= most) return { found, requests, unseen: isOver ? [...unseen] : null, failure: null };
     }
+  }
+
+  async glance(
+    wanted: ReadonlySet<string>,
+    library: Pick<VideoLibrary, 'list'>,
+    signal: AbortSignal,
+    behind: number,
+  ): Promise<Walked> {
+    const page = this.#lastPage === null ? 1 + behind : Math.max(1, this.#lastPage - behind);
+    const answer = await library.list(page, signal);
+    if (!answer.ok) return { found: [], requests: 1, unseen: [...wanted], failure: answer.failure };
+    this.#newestPage(answer.value);
+    return { found: answer.value.videos.filter(({ id }) => wanted.has(id)), requests: 1, unseen: null, failure: null };
   }
 
   #begin(): Round {

@@ -119,6 +119,7 @@ export function createPublish(world: PublishWorld): Publish {
         await publish({ ...batch, ids }, signal);
         waits = waits.map((wait) => (wait.feed === batch.feed ? waitOf(batch, now.atMostMs) : wait));
       }
+      dueAt = Math.min(dueAt, ...batches.flatMap(({ feed }) => backoffs.nextTryAt(feed) ?? []));
     },
     waits: () => waits,
     dueAt: () => dueAt,
@@ -139,8 +140,8 @@ export function publishAtMostMs(atMostMs: number, room: RequestRoom, wanted: Wan
 }
 
 /**
- * Pure: in how many milliseconds a feed is published, at most 0 when now. While more files are on their way to it, it waits for them up to `atMostMs`; after
- * the last one it waits `quietMs`.
+ * Pure: how long until a feed is published, in milliseconds; 0 for now. While more files are on their way to it, it waits for them up to
+ * `atMostMs`; after the last one it waits `quietMs`.
  */
 export function dueInMs(
   batch: Pick<FeedBatch, 'firstReadyAt' | 'lastReadyAt'>,
@@ -148,9 +149,10 @@ export function dueInMs(
   isExpecting: boolean,
   timing: { readonly quietMs: number; readonly atMostMs: number },
 ): number {
+  // The clock was set back.
   if (now < batch.firstReadyAt) return 0;
-  const atMostMs = batch.firstReadyAt + timing.atMostMs - now;
-  return isExpecting ? atMostMs : Math.min(atMostMs, batch.lastReadyAt + timing.quietMs - now);
+  const latestMs = batch.firstReadyAt + timing.atMostMs - now;
+  return Math.max(0, isExpecting ? latestMs : Math.min(latestMs, batch.lastReadyAt + timing.quietMs - now));
 }
 
 /** A feed that does not exist is the configuration's mistake, not a deleted video. */

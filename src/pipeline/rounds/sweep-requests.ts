@@ -2,6 +2,7 @@ import type { Facts } from '../file/facts.ts';
 import type { Failure } from '../file/failure.ts';
 import type { RemoteVideo, VideoLibrary } from '../file/ports.ts';
 import { createListWalk } from './list-walk.ts';
+import type { Walked } from './list-walk.ts';
 
 /** What a sweep found out about the files in processing, and what it cost. */
 export interface SweepResult {
@@ -25,6 +26,8 @@ export interface SweepAllowance {
   readonly pages: number;
   /** Questions for single videos, of each kind: those that no page showed, and why one failed. */
   readonly singles: number;
+  /** Only the page that shows the oldest of them, if they are the newest videos of the list: the likeliest to be ready. */
+  readonly isForOldest?: boolean;
 }
 
 /** Asks for the state of all files in processing with as few requests as possible. */
@@ -44,6 +47,9 @@ interface Findings {
 /** Videos no list page showed are asked for by id, so many per sweep; the others wait for the next one. */
 const mostById = { beside: 5, instead: 20 } as const;
 
+/** Videos on a page, as dropcast asks for it. */
+const pageSize = 100;
+
 const unlimited: SweepAllowance = { pages: Infinity, singles: Infinity };
 
 /** Pages of the list from the end where the newest videos are, then single videos by id. A list that fails is done without. */
@@ -51,11 +57,17 @@ export function createSweepRequests(library: Pick<VideoLibrary, 'list' | 'get'>)
   const walk = createListWalk();
   /** Ids in the order in which they were last asked for, so that all get their turn. */
   const turns: string[] = [];
+  /** The last page for the oldest showed none of them. */
+  let hasMissed = false;
   return {
-    ask: async (processing, signal, { pages, singles } = unlimited) => {
+    ask: async (processing, signal, { pages, singles, isForOldest } = unlimited) => {
       const wanted = new Set(processing.flatMap((facts) => facts.videoId ?? []));
       const result: Findings = { seen: new Map(), gone: [], unanswered: [], requests: 0, reasons: 0 };
-      const walked = wanted.size > 1 ? await walk.read(wanted, library, signal, pages) : null;
+      const behind = isForOldest === true && !hasMissed ? Math.floor((wanted.size - 1) / pageSize) : 0;
+      const look = (): Promise<Walked> =>
+        behind > 0 ? walk.glance(wanted, library, signal, behind) : walk.read(wanted, library, signal, pages);
+      const walked = wanted.size > 1 ? await look() : null;
+      hasMissed = behind > 0 && walked?.found.length === 0;
       for (const video of walked?.found ?? []) result.seen.set(video.id, video);
       result.requests += walked?.requests ?? 0;
       const listFailure = walked?.failure ?? null;

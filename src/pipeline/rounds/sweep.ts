@@ -12,7 +12,7 @@ import { sideBySide } from './side-by-side.ts';
 import { pollPace, tooEarlyMs } from './poll-pace.ts';
 import type { PollPace } from './poll-pace.ts';
 import { createSweepRequests } from './sweep-requests.ts';
-import type { SweepResult } from './sweep-requests.ts';
+import type { SweepAllowance, SweepResult } from './sweep-requests.ts';
 import type { Logger } from '../../log/logger.ts';
 
 export interface SweepWorld {
@@ -41,6 +41,12 @@ const rungMs = 1_000;
 
 /** What the pace depends on changes all the time: while a sweep waits, it is worked out anew so often. */
 const lookEveryMs = 1_000;
+
+/** Where the budget is short, a question about so many that are likely to be ready is always worth its request. */
+const worthAsking = 50;
+
+/** How long processing is taken to last until it is known. */
+const unknownMs = 5 * 60_000;
 
 /** Why it takes longer than `poll.interval` to hear of a video. */
 export type PollTrouble =
@@ -72,6 +78,8 @@ export function createSweep(world: SweepWorld): Sweep {
   let lookAt = -Infinity;
   let lastAt = -Infinity;
   let spent = 1;
+  /** Grows with each question that found few ready. */
+  let patience = 1;
   /** By the monotonic clock; null unless the budget makes it late. */
   let lateUntil: number | null = null;
   let listFailure: Failure | null = null;
@@ -109,8 +117,18 @@ export function createSweep(world: SweepWorld): Sweep {
   const isRung = (processing: readonly Facts[]): boolean =>
     bell.isRinging() && bell.isAbout(Math.min(...processing.map(ages.of)));
 
+  const areManyLikelyReady = async (): Promise<boolean> => {
+    const oldest = await store.due('processing', clock.now(), worthAsking);
+    const youngest = oldest.at(-1);
+    return (
+      oldest.length >= worthAsking &&
+      youngest !== undefined &&
+      ages.of(youngest) >= 1.2 * (usualMs ?? unknownMs) * patience
+    );
+  };
+
   /** How much may be asked now; null when it is not time to. */
-  const allowance = async (): Promise<PollPace | null> => {
+  const allowance = async (): Promise<(PollPace & SweepAllowance) | null> => {
     const [oldest] = await store.due('processing', clock.now(), 1);
     if (oldest === undefined) {
       lateUntil = null;
@@ -119,11 +137,13 @@ export function createSweep(world: SweepWorld): Sweep {
     const pace = await paceOf('byItself');
     const at = dueAt(oldest, pace);
     const now = clock.elapsed();
+    if (at > now && lastAt + settings().poll.intervalMs <= now && (await areManyLikelyReady()))
+      return { ...pace, isForOldest: true };
     lookAt = Math.min(at, now + lookEveryMs);
     if (at > now) world.ringAt('sweep', lookAt);
     const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;
     lateUntil = isLate ? at : null;
-    return at <= now ? pace : null;
+    return at <= now ? { ...pace, isForOldest: !pace.isFree } : null;
   };
 
   const sweepIfTime = async (signal: AbortSignal): Promise<void> => {
@@ -139,6 +159,7 @@ export function createSweep(world: SweepWorld): Sweep {
     // Before the answers are handed on: should that break, the next sweep still waits its time.
     lastAt = clock.elapsed();
     spent = result.requests - result.reasons;
+    if (due?.isForOldest === true) patience = isWorth(result) ? 1 : Math.min(16, 2 * patience);
     await allowance();
     bell.rest((await paceOf('rung')).everyMs);
     noteList(result);
@@ -192,4 +213,14 @@ interface Verdict {
 /** Words that end the wait, also when an upload that was found finished after a crash had already heard them. */
 function isFinal(status: string): boolean {
   return status === 'ready' || status === 'failed';
+}
+
+function isWorth({ seen }: SweepResult): boolean {
+  return (
+    seen
+      .values()
+      .filter(({ status }) => isFinal(status))
+      .toArray().length >=
+    worthAsking / 2
+  );
 }

@@ -87,6 +87,15 @@ describe.each(orders)('of 10,000 videos, %s', (order) => {
     expect(there.filter((id) => !seen.has(id))).toEqual([]);
   });
 
+  test('one page alone can be read, as far behind the newest as the oldest of ours should be', async () => {
+    const library = libraryOf(10_000, order);
+    const walk = createListWalk();
+    await walk.read(ids(9_999, 10_000), library, live, Infinity);
+    const { found, requests } = await walk.glance(ids(9_500, 10_000), library, live, 4);
+    expect([found.length, requests]).toEqual([100, 1]);
+    expect(found.map(({ id }) => id)).toEqual(expect.arrayContaining(['vid_9500', 'vid_9599']));
+  });
+
   test('the list may get shorter or longer by pages from round to round', async () => {
     const library = libraryOf(10_000, order);
     const walk = createListWalk();

@@ -50,18 +50,28 @@ function open(rows: readonly Facts[]) {
     wanted: async () => world.wanted,
     timing: () => ({ ...quiet, retry: { attempts: 3, firstMs: 1_000, maxMs: 1_000 } }),
   });
-  return { clock, store, asked, busy, world, run: () => publisher.run(live), waits: publisher.waits };
+  return {
+    clock,
+    store,
+    asked,
+    busy,
+    world,
+    run: () => publisher.run(live),
+    waits: publisher.waits,
+    dueInMs: () => publisher.dueAt() - clock.elapsed(),
+  };
 }
 
 describe('a feed is due', () => {
   test.each([
-    ['not while more are on their way', 0, 0, 60_000, true, false],
-    ['after the longest wait, more or not', 0, 50_000, 120_000, true, true],
-    ['not before it is quiet', 0, 5_000, 14_999, false, false],
-    ['when it was quiet', 0, 5_000, 15_000, false, true],
-    ['when the clock was set back', 100_000, 100_000, 50_000, true, true],
+    ['at the latest time while more are on their way', 0, 0, 60_000, true, 60_000],
+    ['now after the longest wait, more or not', 0, 50_000, 120_000, true, 0],
+    ['when it is quiet', 0, 5_000, 14_999, false, 1],
+    ['now when it was quiet', 0, 5_000, 15_000, false, 0],
+    ['at the latest time though it is not quiet', 0, 119_000, 119_000, false, 1_000],
+    ['now when the clock was set back', 100_000, 100_000, 50_000, true, 0],
   ])('%s', (_name, firstReadyAt, lastReadyAt, now, isExpecting, expected) => {
-    expect(dueInMs({ firstReadyAt, lastReadyAt }, now, isExpecting, quiet) <= 0).toBe(expected);
+    expect(dueInMs({ firstReadyAt, lastReadyAt }, now, isExpecting, quiet)).toBe(expected);
   });
 });
 
@@ -160,6 +170,20 @@ describe('the publisher', () => {
 });
 
 describe('a feed that waits', () => {
+  test('is looked at again without any tick: when it is due, and when it is tried again', async () => {
+    const { run, clock, world, dueInMs: nextMs } = open([readyFile(1)]);
+    await run();
+    expect(nextMs()).toBe(10_000);
+    world.answer = async () => ({ ok: false, failure: failure('transient', { retryAfterMs: 60_000 }) });
+    clock.advance(10_000);
+    await run();
+    expect(nextMs()).toBeGreaterThanOrEqual(60_000);
+    world.answer = async () => ({ ok: true, value: null });
+    clock.advance(60_000);
+    await run();
+    expect(nextMs()).toBe(Infinity);
+  });
+
   test('says when it is published at the latest', async () => {
     const { run, waits } = open([readyFile(1), someFacts({ ...uploaded, id: 'f_2' })]);
     expect(waits()).toEqual([]);

@@ -318,6 +318,33 @@ describe('how soon a ready video is noticed', () => {
     }
   });
 
+  // Each page of 100 ready videos is a hundredth of a request for each: more are not worth waiting an hour for.
+  test('soon where the budget is short, if so many are likely to be ready that a page of the list is worth it', async () => {
+    const files = Array.from({ length: 250 }, (_, n) =>
+      someFacts({ ...processing, id: `f_${n}`, videoId: `vid_${n}`, processingSince: 10_000 }),
+    );
+    const opened = open(files, (id) => says(word)(id));
+    let word = 'processing';
+    opened.world.listed = files.map(({ videoId }) => videoId ?? '').toReversed();
+    opened.world.wanted = { creates: 5_000, publishes: 1 };
+    const pass = async (minutes: number): Promise<void> => {
+      for (let n = 0; n < minutes * 4; n += 1) {
+        await opened.sweep();
+        opened.clock.advance(15_000);
+      }
+    };
+    await pass(5);
+    expect(opened.spent).toHaveLength(0);
+    await pass(5);
+    // One question that found none ready makes the next wait twice as long.
+    expect(opened.spent).toHaveLength(1);
+    word = 'ready';
+    await pass(10);
+    expect(opened.spent.length).toBeGreaterThanOrEqual(2);
+    expect(opened.spent.length).toBeLessThanOrEqual(4);
+    expect(opened.events.length).toBeGreaterThan(0);
+  });
+
   test('without any tick of the loop: it says when it is to be run again', async () => {
     const { sweep, clock, rings, world } = open([processing], says('processing'), { ...quick, intervalMs: 700 });
     await sweep();
