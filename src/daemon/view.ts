@@ -7,6 +7,8 @@ import { viewOf, workStates } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
 import type { UploadTimes } from './upload-times.ts';
+import { sumOfAccounts } from '../watch/accounts.ts';
+import type { Accounts } from '../watch/accounts.ts';
 import { placesOf } from './in-line.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
@@ -55,6 +57,8 @@ export interface StatusView {
     readonly start_at: number | null;
   } | null;
   readonly folders: readonly FolderStatus[];
+  /** Where the paths of all folders are. */
+  readonly accounts: Accounts;
   readonly working: readonly FileView[];
   /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
   readonly needs_you: readonly FileView[];
@@ -99,6 +103,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
   const left = await ledger.waitingForDisk(mostListed);
   const deletions = await ledger.deletions();
   const gate = daemon?.gate.snapshot();
+  const folders = daemon?.folders.status() ?? [];
   const pause = daemon?.conductor.pause() ?? null;
   const outlook = daemon === null ? null : await daemon.outlook();
   return {
@@ -124,7 +129,8 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
           },
     outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
     uploads: daemon && uploadsOf(daemon.times),
-    folders: daemon?.folders.status() ?? [],
+    folders,
+    accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: await viewsOf(ledger, daemon, working.slice(0, mostListed)),
     needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 
-// Sends a file several times at once with the client of a checkout, and prints what that took, without the start of the program.
-const [root = '', origin = '', path = '', times = '1', certificate = ''] = process.argv.slice(2);
-const module = pathToFileURL(`${root}/packages/client/src/index.ts`).href;
-const { createVideoClient } = (await import(module)) as typeof import('@dropcast/client');
+// Sends a file several times at once with a built client, and prints what that took, without the start of the program.
+const [module, origin = '', path = '', times = '1', certificate = ''] = process.argv.slice(2);
+const { createVideoClient } = await import(pathToFileURL(module).href);
 const ca = await readFile(certificate, 'utf8');
 await using client = createVideoClient({
   baseUrl: origin,
