@@ -31,10 +31,12 @@ export async function once(
   const { files, settling } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });
   const folders = config.folders.map(({ path }) => path);
   const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files.toReversed()];
+  const frozen = daemon.folders.status().filter(({ state }) => state === 'frozen');
+  const adoption = await daemon.ledger.countToAdopt();
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
   else if (ours.length + settling.length > 0) shell.stdout.write(fileTable(ours, shell, settling));
-  else if (end.is === 'idle') shell.stdout.write('Nothing new in the folders.\n');
+  else if (end.is === 'idle' && frozen.length === 0) shell.stdout.write('Nothing new in the folders.\n');
   if (end.is === 'stopped')
     throw new CommandError(
       'stopped before every file was finished; the next run continues from here',
@@ -43,6 +45,17 @@ export async function once(
   if (end.is === 'stuck')
     throw new CommandError(
       `${escapeControls(end.why)}\nFix this and run it again: it continues from here.`,
+      exitCodes.failed,
+    );
+  const { files: left } = adoption;
+  if (left > 0)
+    shell.stderr.write(
+      `${left} of these were in their folders before: \`dropcast adopt\` lists which the service has already. ` +
+        'Run `dropcast adopt --confirm`, and then this again.\n',
+    );
+  if (frozen.length > 0)
+    throw new CommandError(
+      frozen.map(({ path, why }) => escapeControls(`${path} was left alone: ${why}`)).join('\n'),
       exitCodes.failed,
     );
   return ours.some(needsPerson) ? exitCodes.failed : exitCodes.fine;

@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { limitedBody, MOST_BODY_BYTES } from '../http/limited-body.ts';
+import { adoptionOf, confirmAdoption } from './adoption.ts';
 import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { retry } from './retry.ts';
@@ -65,10 +66,16 @@ export function readRoutes(
   app.get('/file', async (context) => {
     return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
   });
+  app.get('/settling', (context) => {
+    const path = context.req.query('path');
+    const file = daemon.folders.settling().find((one) => `${one.folder}/${one.path}` === path);
+    return context.json({ v: 1, why: file?.why ?? null });
+  });
   app.get('/moves', async (context) => {
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
   });
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
+  app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
   return app;
 }
@@ -96,6 +103,9 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
       const { folder } = body as { readonly folder: string };
       return context.json({ v: 1, ...(await daemon.folders.resume(folder)) });
     }),
+  );
+  app.post('/adoption/confirm', async (context) =>
+    context.json(await confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event))),
   );
   app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
   return app;
