@@ -32,7 +32,7 @@ export function uploadTimes(uploads: () => Config['uploads'], clock: Clock): Upl
   };
 }
 
-/** The next opening of a window. Each of a hundred thousand files that wait asks for it, and it takes half a millisecond to find. */
+/** The next opening of a window. Each of a hundred thousand files that wait asks for it, and it takes up to a millisecond to find. */
 function oncePerMinute(clock: Clock): (window: DayWindow | null) => number | null {
   let found: { readonly window: DayWindow | null; readonly minute: number; readonly at: number | null } | null = null;
   return (window) => {
