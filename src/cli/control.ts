@@ -2,7 +2,13 @@ import type { Config } from '../config/config.ts';
 import { basename, join } from 'node:path';
 import { serviceOf } from '../config/installed-service.ts';
 import { readSocketPath } from '../config/paths.ts';
-import { callDaemon, ControlError, NotAllowedError, NotRunningError } from '../daemon/control-client.ts';
+import {
+  callDaemon,
+  ControlError,
+  NotAllowedError,
+  NotRunningError,
+  streamFromDaemon,
+} from '../daemon/control-client.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LedgerError, LedgerInUseError } from '../ledger/ledger-error.ts';
 import { isLedgerThere } from '../ledger/recovery.ts';
@@ -32,6 +38,33 @@ export async function queryDaemonOrLedger<T>(
     await using ledger = await openLedgerIfThere(config.stateDir);
     shell?.stderr.write(`The daemon is not running. ${ledger === null ? 'No history yet.' : 'Reading its ledger.'}\n`);
     return await read(ledger);
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+/**
+ * Asks the running daemon for what it makes line by line. When it is down, makes it from its ledger.
+ *
+ * @param make gets null when there is no ledger yet
+ * @throws {CommandError} when the daemon or the ledger cannot answer
+ */
+export async function streamDaemonOrLedger(
+  shell: Pick<Shell, 'stderr'>,
+  config: Config,
+  asked: { readonly path: string; readonly body: unknown; read(line: unknown): void },
+  make: (ledger: Ledger | null) => Promise<void>,
+): Promise<void> {
+  try {
+    await streamFromDaemon(config.status.socket, asked.path, asked.body, asked.read);
+    return;
+  } catch (error) {
+    if (!(error instanceof NotRunningError)) throw explain(error);
+  }
+  try {
+    await using ledger = await openLedgerIfThere(config.stateDir);
+    shell.stderr.write('The daemon is not running.\n');
+    await make(ledger);
   } catch (error) {
     throw explain(error);
   }

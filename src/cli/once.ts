@@ -32,6 +32,7 @@ export async function once(
   const folders = config.folders.map(({ path }) => path);
   const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files.toReversed()];
   const frozen = daemon.folders.status().filter(({ state }) => state === 'frozen');
+  const adoption = await daemon.ledger.countToAdopt();
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
   else if (ours.length + settling.length > 0) shell.stdout.write(fileTable(ours, shell, settling));
@@ -45,6 +46,12 @@ export async function once(
     throw new CommandError(
       `${escapeControls(end.why)}\nFix this and run it again: it continues from here.`,
       exitCodes.failed,
+    );
+  const { files: left } = adoption;
+  if (left > 0)
+    shell.stderr.write(
+      `${left} of these were in their folders before: \`dropcast adopt\` lists which the service has already. ` +
+        'Run `dropcast adopt --confirm`, and then this again.\n',
     );
   if (frozen.length > 0)
     throw new CommandError(

@@ -5,6 +5,7 @@ import { LONGEST, parseDuration } from '../config/units.ts';
 import { addSandboxCommands } from './sandbox-commands.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
+import type { AdoptOptions } from './adopt.ts';
 import type { SuspectsOptions } from './suspects.ts';
 import { addSystemdCommands } from './systemd-commands.ts';
 
@@ -82,6 +83,17 @@ function addUploadCommands({ shell, exit, command }: Registry): void {
     .action(async (options: Shared & { online?: boolean }) =>
       exit(await (await import('./check.ts')).check(shell, options)),
     );
+  json(
+    command(
+      'plan [path]',
+      'show what would happen to the files in the folders: how many, how large, duplicates, held files, requests, and when all is done; sends and writes nothing',
+    ),
+  )
+    .summary('show what would be uploaded; sends nothing')
+    .option('--no-hash', 'do not read files of the same size to find duplicates')
+    .action(async (path: string | undefined, options: Shared & { hash: boolean }) =>
+      exit(await (await import('./plan.ts')).plan(shell, path, options)),
+    );
   json(command('explain <path>', 'show which rule matches a path, what would be sent, and the state of the file'))
     .summary('show which rule matches a file, and its state')
     .action(async (path: string, options: Shared) => (await import('./explain.ts')).explain(shell, path, options));
@@ -101,6 +113,12 @@ function addReadCommands({ shell, exit, command }: Registry): void {
     .action(async (options: Shared & { state?: string[]; limit: number }) =>
       (await import('./ls.ts')).ls(shell, options),
     );
+  json(
+    command('adopt', 'list which files that were there before dropcast watched their folder the service has already'),
+  )
+    .summary('list files that the service has already')
+    .option('--confirm', 'adopt these without an upload, and upload the files that the service does not have')
+    .action(async (options: AdoptOptions) => exit(await (await import('./adopt.ts')).adopt(shell, options)));
   json(command('show <name>', 'show everything about one file, named by its id, video id, path or file name'))
     .summary('show everything about one file')
     .action(async (name: string, options: Shared) => (await import('./show.ts')).show(shell, name, options));

@@ -1,11 +1,14 @@
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import { clockTime } from '../daemon/clock-time.ts';
+import { comparisonWords } from '../daemon/comparison-words.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/file-view.ts';
+import { sumOfAccounts } from '../watch/accounts.ts';
 import type { StatusView } from '../daemon/view.ts';
 import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { hasColour, paint } from '../log/colour.ts';
+import { accountsLine } from './output/accounts-line.ts';
 import { counted, emptyRecords, formatRate, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
@@ -42,9 +45,11 @@ const nothing: StatusView = {
   outlook: null,
   uploads: null,
   folders: [],
+  accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
   suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
   deletions: { files: 0, next_at: null },
   creates_wait_until: null,
 };
@@ -79,9 +84,23 @@ function overview(view: StatusView, shell: Shell): string {
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   for (const folder of folders) lines.push(folderLine(folder, colour));
+  const accounts = accountsLine(view.accounts);
+  if (accounts !== null) lines.push(`All folders: ${accounts}`);
+  if (view.adoption.files > 0) lines.push(adoptionLine(view.adoption));
   if (view.deletions.files > 0) lines.push(deletionLine(view.deletions));
   if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);
   return `${lines.join('\n')}\n`;
+}
+
+function adoptionLine({ files, compared, comparing }: StatusView['adoption']): string {
+  const were = files === 1 ? '1 file was' : `${counted(files, 'file')} were`;
+  const next =
+    compared === files
+      ? '`dropcast adopt` says which the service has already'
+      : comparing === null
+        ? 'not compared with the service yet'
+        : comparisonWords(comparing);
+  return `${were} there before dropcast watched the folder: ${next}.`;
 }
 
 function deletionLine({ files, next_at: nextAt }: StatusView['deletions']): string {
@@ -109,10 +128,11 @@ function uploadLines(uploads: StatusView['uploads'], colour: boolean): readonly 
   ];
 }
 
-function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {
+function folderLine({ path, state, why, paths, accounts, refused }: FolderStatus, colour: boolean): string {
   const text = why === null ? state : `${state}: ${escapeControls(why)}`;
   const word = isFine({ state }) ? text : paint('yellow', text, colour);
   const left = [
+    accounts.unaccounted === 0 ? '' : paint('red', `, ${accounts.unaccounted} in no state`, colour),
     paths.ignored > 0 ? `, ${paths.ignored} ignored` : '',
     paths.refused > 0 ? `, ${paths.refused} refused` : '',
     refused === null

@@ -43,11 +43,33 @@ export async function callDaemon<T>(
   return answer as T;
 }
 
+/**
+ * One exchange whose answer comes line by line.
+ *
+ * @param onLine gets each line, parsed
+ * @throws {NotRunningError} when nobody listens @throws {ControlError}
+ */
+export async function streamFromDaemon(
+  socketPath: string,
+  path: string,
+  body: unknown,
+  onLine: (line: unknown) => void,
+): Promise<void> {
+  let rest = '';
+  const { status, body: last } = await exchange(socketPath, 'POST', path, JSON.stringify(body), (part) => {
+    const lines = (rest + part).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(parse(line));
+  });
+  if (status !== 200) throw new ControlError(messageOf(parse(last)) ?? `the daemon answered ${status}`);
+}
+
 function exchange(
   socketPath: string,
   method: string,
   path: string,
   body: string | null,
+  onPart: ((part: string) => void) | null = null,
 ): Promise<{ status: number; body: string }> {
   const timeout = path === '/reload' ? reloadTimeoutMs : timeoutMs;
   return new Promise((resolve, reject) => {
@@ -56,8 +78,14 @@ function exchange(
       (answer) => {
         let text = '';
         answer.setEncoding('utf8');
+        const isRead = onPart !== null && answer.statusCode === 200;
         answer.on('data', (part: string) => {
-          text += part;
+          try {
+            if (isRead) onPart(part);
+            else text += part;
+          } catch (error) {
+            call.destroy(error instanceof Error ? error : new Error(String(error)));
+          }
         });
         answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text }));
         answer.on('error', reject);

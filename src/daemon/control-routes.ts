@@ -1,10 +1,14 @@
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { limitedBody, MOST_BODY_BYTES } from '../http/limited-body.ts';
+import { adoptionOf, confirmAdoption } from './adoption.ts';
 import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
+import { planOf } from './plan/plan.ts';
+import { streamPlan } from './plan/stream.ts';
+import { worldOfDaemon } from './plan/worlds.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { filesOf, foundOf, statusOf } from './view.ts';
 
@@ -74,6 +78,7 @@ export function readRoutes(
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
   });
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
+  app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
   return app;
 }
@@ -96,11 +101,21 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
       return context.json({ v: 1, ok: true, as: result.as, file: facts === undefined ? null : viewOf(daemon, facts) });
     }),
   );
+  app.post('/plan', (context) =>
+    withBody(context, async (body) => {
+      const wanted = body as { readonly path: string | null; readonly isHashing: boolean };
+      const world = await worldOfDaemon(daemon);
+      return streamPlan((options) => planOf(world, { ...options, ...wanted }));
+    }),
+  );
   app.post('/resume', (context) =>
     withBody(context, async (body) => {
       const { folder } = body as { readonly folder: string };
       return context.json({ v: 1, ...(await daemon.folders.resume(folder)) });
     }),
+  );
+  app.post('/adoption/confirm', async (context) =>
+    context.json(await confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event))),
   );
   app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
   return app;

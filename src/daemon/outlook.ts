@@ -60,7 +60,13 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, { conductor, config }: Out
   return { ...backlog, bytesToSend: Math.max(0, backlog.bytesToSend - sent), feeds: feeds.size };
 }
 
-function paceOf({ conductor, gate, times, config }: OutlookWorld): Pace {
+/** How fast it goes, and what is allowed. */
+export function paceOf({
+  conductor,
+  gate,
+  times,
+  config,
+}: Pick<OutlookWorld, 'conductor' | 'gate' | 'times' | 'config'>): Pace {
   const { uploads, poll, publish } = config();
   return {
     ...conductor.pace(),

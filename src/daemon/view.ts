@@ -1,3 +1,4 @@
+import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HistoryLine, LedgerView } from '../ledger/view.ts';
 import { suspectsOf as tokensOf } from '../pipeline/file/facts.ts';
@@ -7,6 +8,8 @@ import { viewOf, workStates } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
 import type { UploadTimes } from './upload-times.ts';
+import { sumOfAccounts } from '../watch/accounts.ts';
+import type { Accounts } from '../watch/accounts.ts';
 import { placesOf } from './in-line.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
@@ -56,11 +59,15 @@ export interface StatusView {
     readonly start_at: number | null;
   } | null;
   readonly folders: readonly FolderStatus[];
+  /** Where the paths of all folders are. */
+  readonly accounts: Accounts;
   readonly working: readonly FileView[];
   /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
   readonly needs_you: readonly FileView[];
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
+  /** Files that were there before dropcast watched their folder and wait to be adopted, and how far their comparison is. */
+  readonly adoption: { readonly files: number; readonly compared: number; readonly comparing: Comparison | null };
   /** Local files that are to be deleted later; `next_at` (epoch milliseconds) is null when only a full disk makes any of them go. */
   readonly deletions: { readonly files: number; readonly next_at: number | null };
   /** No file gets a record before this time (epoch milliseconds), because too many create requests had no usable answer. */
@@ -89,7 +96,7 @@ const stepStates: ReadonlyMap<string, string> = new Map([
 ]);
 const mostRows = 1_000_000;
 
-type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'waitingForDisk' | 'deletions'>;
+type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'waitingForDisk' | 'deletions' | 'countToAdopt'>;
 
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
@@ -100,6 +107,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
   const left = await ledger.waitingForDisk(mostListed);
   const deletions = await ledger.deletions();
   const gate = daemon?.gate.snapshot();
+  const folders = daemon?.folders.status() ?? [];
   const pause = daemon?.conductor.pause() ?? null;
   const outlook = daemon === null ? null : await daemon.outlook();
   return {
@@ -125,12 +133,14 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
           },
     outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
     uploads: daemon && uploadsOf(daemon.times),
-    folders: daemon?.folders.status() ?? [],
+    folders,
+    accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: await viewsOf(ledger, daemon, working.slice(0, mostListed)),
     needs_you: [...needing, ...left, ...refusedFor(working, pause)]
       .slice(0, mostListed)
       .map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
+    adoption: { ...(await ledger.countToAdopt()), comparing: daemon?.conductor.comparison() ?? null },
     deletions: { files: deletions.files, next_at: deletions.nextAt },
     creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };

@@ -155,5 +155,6 @@ function remoteOf(video: Video): RemoteVideo {
     status: video.status,
     ...(video.message !== undefined && { message: video.message }),
     ...(Number.isFinite(createdAt) && { createdAt }),
+    ...(video.duration !== undefined && { duration: video.duration }),
   };
 }

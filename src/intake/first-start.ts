@@ -22,6 +22,11 @@ export class FirstStart {
     this.#store = store;
   }
 
+  /** Whether every file that was there before has its row, as far as is known. */
+  get isOver(): boolean {
+    return this.#record?.isOver === true;
+  }
+
   /** The folder is away: what is made in its place from now on is new. */
   async wait(): Promise<void> {
     const { path } = this.#folder;

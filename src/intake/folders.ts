@@ -1,5 +1,6 @@
 import type { Config, FolderConfig } from '../config/config.ts';
 import type { LedgerView } from '../ledger/view.ts';
+import { isGivenUp, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { Resumed, SettlingFile } from '../watch/ports.ts';
@@ -19,6 +20,8 @@ export interface Folders extends AsyncDisposable {
   status(): readonly FolderStatus[];
   /** Those whose first full scan is under way. A folder that is away is not scanned. */
   unscanned(): readonly string[];
+  /** Whether all files have their rows that were in a folder with `existing: adopt` when it was watched for the first time. */
+  isArchiveSeen(): boolean;
   /** How many are missing or cannot be read. */
   away(): number;
   /** The videos and links that settle; a sidecar counts with its video. */
@@ -29,8 +32,11 @@ export interface Folders extends AsyncDisposable {
   whyAway(folder: string, missing?: string): Promise<string | null>;
   /** Why another dropcast has a folder, or null. */
   whyForeign(folder: string): string | null;
-  /** The row of a file was given up, as vanished or superseded: whatever is at its path now is looked at as if it came now. */
-  givenUp(facts: Pick<Facts, 'folder' | 'path'>): void;
+  /**
+   * A row was written. Where it stands for a file no more, because it was given up or its file is at another path, whatever is there
+   * now is looked at as if it came now.
+   */
+  written(change: RowChange): void;
   /** Whether a sidecar still has a video or link that is there, known or about to be. */
   isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
   /** Takes in a file as it is now, without waiting until it settled. Only what the watcher would take too. */
@@ -41,6 +47,11 @@ export interface Folders extends AsyncDisposable {
   resume(path: string): Promise<Resumed>;
   /** Scans now. */
   rescan(): Promise<void>;
+}
+
+export interface RowChange {
+  readonly before: Facts | null;
+  readonly facts: Facts;
 }
 
 export interface FoldersOptions extends FolderWorld {
@@ -104,6 +115,10 @@ class FolderSet implements Folders {
       .map(({ path }) => path);
   }
 
+  isArchiveSeen(): boolean {
+    return this.#all().every((folder) => folder.isArchiveSeen);
+  }
+
   away(): number {
     return this.#all().filter(({ isAway }) => isAway).length;
   }
@@ -124,8 +139,10 @@ class FolderSet implements Folders {
     return this.#watched.get(folder)?.whyForeign ?? null;
   }
 
-  givenUp({ folder, path }: Pick<Facts, 'folder' | 'path'>): void {
-    this.#watched.get(folder)?.watcher.lookAgain(path);
+  written({ before, facts }: RowChange): void {
+    if (before !== null && !isSamePlace(before, facts)) this.#left(before);
+    if (isGivenUp(facts)) this.#left(facts);
+    else this.#watched.get(facts.folder)?.watcher.becomes(facts.path, stateOf(facts));
   }
 
   async isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean> {
@@ -156,6 +173,12 @@ class FolderSet implements Folders {
     const ends = this.#all().map((folder) => folder[Symbol.asyncDispose]());
     await Promise.all([this.#held[Symbol.asyncDispose](), ...ends]);
     await Promise.all(this.#background);
+  }
+
+  #left({ folder, path }: Pick<Facts, 'folder' | 'path'>): void {
+    const watcher = this.#watched.get(folder)?.watcher;
+    watcher?.becomes(path, null);
+    watcher?.lookAgain(path);
   }
 
   async #open(folders: readonly FolderConfig[]): Promise<void> {
@@ -199,6 +222,10 @@ class FolderSet implements Folders {
   }
 }
 
+function isSamePlace(one: Facts, other: Facts): boolean {
+  return one.folder === other.folder && one.path === other.path;
+}
+
 /** `setTimeout` over 2^31 ms fires at once. */
 const longestCheckMs = 3_600_000;
 
@@ -210,6 +237,7 @@ function unchanged(before: readonly FolderConfig[], after: readonly FolderConfig
   return new Set(isSameSet ? same.map(({ path }) => path) : []);
 }
 
-function nestedIn({ path: outer }: FolderConfig, folders: readonly FolderConfig[]): readonly string[] {
+/** Absolute paths of the other folders that lie in this one. */
+export function nestedIn({ path: outer }: FolderConfig, folders: readonly FolderConfig[]): readonly string[] {
   return folders.map(({ path }) => path).filter((path) => path.startsWith(`${outer}/`));
 }

@@ -99,6 +99,22 @@ export interface FirstStartTable {
   is_over: number;
 }
 
+/** A video of the service, for the files that may be it. */
+export interface ListedVideoTable {
+  id: string;
+  title: string;
+  duration: number | null;
+  status: string;
+}
+
+/** One row: how far the list was read. */
+export interface ListingTable {
+  id: number;
+  next_page: number;
+  total: number | null;
+  is_whole: number;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
@@ -108,6 +124,8 @@ export interface LedgerTables {
   identity: IdentityTable;
   root: RootTable;
   first_start: FirstStartTable;
+  listed_video: ListedVideoTable;
+  listing: ListingTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -214,6 +232,10 @@ const migrations: readonly string[] = [
   -- Folders that were watched before were all started with 'upload'.
   CREATE TABLE first_start (folder TEXT PRIMARY KEY, asked_ns TEXT NOT NULL, began_ns TEXT, is_over INTEGER NOT NULL) STRICT;
   INSERT INTO first_start SELECT DISTINCT folder, '0', '0', 1 FROM file;
+  -- The service's list of videos, as far as it was read, for files that were there before.
+  CREATE TABLE listed_video (id TEXT PRIMARY KEY, title TEXT NOT NULL, duration REAL, status TEXT NOT NULL) STRICT;
+  CREATE TABLE listing (id INTEGER PRIMARY KEY CHECK (id = 1), next_page INTEGER NOT NULL, total INTEGER, is_whole INTEGER NOT NULL) STRICT;
+  CREATE INDEX file_existing ON file (seq) WHERE state = 'held' AND json_extract(last_failure, '$.code') = 'existing';
   `,
 ];
 

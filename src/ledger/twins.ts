@@ -20,7 +20,8 @@ export function createTwins(db: Kysely<LedgerTables>): Pick<FileStore, 'twins' |
           .where('source_url', 'is', null)
           .where((eb) => {
             const goesFirst = eb.or([
-              eb('seq', '<', eb.selectFrom('file').select('seq').where('id', '=', id)),
+              // One without a row comes after all.
+              sql<boolean>`seq < coalesce((select seq from file where id = ${id}), 9e18)`,
               // While its record is being deleted it has none: it looks for twins again before it gets another.
               eb.and([eb('video_id', 'is not', null), eb('dying', '=', 0)]),
               eb('id', 'in', passing),

@@ -9,6 +9,7 @@ import { Loop } from './loop.ts';
 import { createParts } from './parts.ts';
 import type { ConductorSettings, ConductorWorld, Parts } from './parts.ts';
 import type { Pause } from './events.ts';
+import type { Comparison } from './rounds/adopt.ts';
 import type { FeedWait } from './rounds/publish.ts';
 import type { PollTrouble } from './rounds/sweep.ts';
 import type { Applied } from './steps/runner.ts';
@@ -34,6 +35,8 @@ export interface Conductor {
   noSlot(facts: Facts): NoSlot | null;
   /** Why it takes long to hear that a video is ready, or null. */
   pollTrouble(): PollTrouble | null;
+  /** How far the comparison of files that were there before with what the service has is; null when none is compared. */
+  comparison(): Comparison | null;
   /** Feeds that wait to be published, and why. */
   feedsWaiting(): readonly FeedWait[];
   /** Until when (epoch milliseconds) no file gets a record, because too many create requests had no usable answer; or null. */
@@ -159,6 +162,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       return state === 'queued' || state === 'awaiting upload' ? lanes.whyNot(state, queuedOf(facts)) : null;
     },
     pollTrouble: () => rounds.pollTrouble(),
+    comparison: () => rounds.comparison(),
     feedsWaiting: () => rounds.feedsWaiting(),
     createsWaitUntil: () => parts.unconfirmed.waitUntil(),
     uploads: () => parts.uploads.list(),
@@ -173,7 +177,8 @@ async function isIdle(store: ConductorWorld['store'], { lanes, rounds }: Parts):
   if (lanes.size() > 0 || !rounds.isPutAwayUpToDate()) return false;
   // One look at all of them: a file that moves from one state to another must not be missed in between.
   if ((await store.count(...unfinished)) > 0) return false;
-  return (await store.toDispose(1)).length === 0 && (await store.toAmend(1)).length === 0;
+  const left = await Promise.all([store.toDispose(1), store.toAmend(1), store.toCompare(1)]);
+  return left.every(({ length }) => length === 0);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -55,6 +55,7 @@ describe('a configuration that is right', () => {
         rescanMs: 60_000,
         onDuplicate: 'skip',
         onChange: 'upload',
+        existing: 'upload',
         afterReady: { kind: 'keep' },
         rules: [
           {

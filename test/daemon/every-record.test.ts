@@ -40,6 +40,8 @@ function open() {
       dispose: async () => ({ ok: true, value: null }),
     },
     diskOf: async () => null,
+    durationOf: async () => null,
+    isArchiveSeen: () => true,
     budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
     receipts: { append: async () => undefined },
     rows: rowsOf(store),

@@ -431,7 +431,20 @@ test.concurrent('the sandbox prints where it is and its key, works with curl, an
 test.concurrent('help and version go to stdout with exit code 0', async () => {
   const [help, version] = await Promise.all([dropcast(['--help']), dropcast(['--version'])]);
   expect(help).toMatchObject({ code: 0, stderr: '' });
-  for (const command of ['run', 'once', 'demo', 'check', 'explain', 'status', 'ls', 'show', 'retry', 'add', 'sandbox'])
+  for (const command of [
+    'run',
+    'once',
+    'demo',
+    'check',
+    'explain',
+    'status',
+    'ls',
+    'show',
+    'adopt',
+    'retry',
+    'add',
+    'sandbox',
+  ])
     expect(help.stdout).toMatch(new RegExp(`^  ${command} `, 'm'));
   expect(version).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
 });

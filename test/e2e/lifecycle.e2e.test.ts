@@ -4,6 +4,7 @@ import { once as eventOf } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -189,6 +190,41 @@ alongside('once', () => {
     expect(gone).toMatchObject({ code: 0, stdout: 'Nothing new in the folders.\n' });
   });
 
+  test('an archive to adopt: it creates nothing before a person confirms, and then only what the service does not have', async () => {
+    await using station = await startStation({
+      isStarted: false,
+      folders: (path) => `
+  - { path: ${path}/inbox, existing: adopt, settle: 300ms, rules: [{ match: "**", channel: ch_main }] }`,
+    });
+    await station.drop('camera.mov', await readFile(resolve(import.meta.dirname, '../media/camera.mov')));
+    await station.drop('elsewhere.mpg');
+    const video = {
+      id: 'vid_old',
+      title: 'Camera',
+      description: null,
+      channelId: 'ch_main',
+      tags: [],
+      sourceUrl: null,
+    };
+    station.host.videos.set('vid_old', { ...video, status: 'ready', createdAt: 0, bodies: [], size: 1 });
+    const at = ['--config', station.scratch.config];
+    const first = await dropcast(['once', ...at]);
+    expect(first.code, first.stderr).toBe(1);
+    expect(first.stderr).toContain('dropcast adopt --confirm');
+    expect(station.host.requests.every(({ method }) => method === 'GET')).toBe(true);
+    expect((await dropcast(['adopt', ...at])).stdout).toMatch(
+      /adopted[^]*camera\.mov.*vid_old[^]*uploaded[^]*elsewhere\.mpg/,
+    );
+    const confirmed = await dropcast(['adopt', '--confirm', ...at]);
+    expect(confirmed, confirmed.stderr).toMatchObject({
+      code: 0,
+      stdout: 'Adopted 1 file; 1 file will be uploaded.\n',
+    });
+    const second = await dropcast(['once', ...at]);
+    expect(second.code, second.stderr).toBe(0);
+    expect([...station.host.videos.values()].map(({ title }) => title)).toEqual(['Camera', 'elsewhere']);
+  });
+
   test('a key that is refused: it ends with 1 and the reason instead of waiting for ever', async () => {
     await using station = await start();
     await writeFile(station.scratch.config, configText(station.scratch.path, { ...station.host, key: 'revoked-key' }));
@@ -211,7 +247,7 @@ alongside('once', () => {
     expect(stdout).toMatch(/retrying.*patient\.mpg/);
   });
 
-  test('stopped before anything came in, it does not say that there was nothing', async () => {
+  test('stopped before anything came in, it says what settles, and not that there was nothing', async () => {
     await using station = await startStation({
       isStarted: false,
       folders: (path) => `
@@ -222,7 +258,7 @@ alongside('once', () => {
     await until('it waits for the file', () => once.output().includes('settling'));
     expect(await once.kill('SIGINT')).toMatchObject({
       code: 1,
-      stdout: '',
+      stdout: expect.stringMatching(/^STATE.*\nsettling .*settles\.mpg.*\n$/),
       stderr: expect.stringContaining('stopped'),
     });
   });

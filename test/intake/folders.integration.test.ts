@@ -187,6 +187,7 @@ test('a sidecar that is offered while its folder goes away has to come again', a
       logger: silentLogger,
       broke: ignore,
       tookIn: ignore,
+      stands: ignore,
     },
   );
   const sidecar = { folder: scratch.path, path: 'a.yaml', kind: 'sidecar', version: someVersion, flaw: null } as const;

@@ -3,6 +3,7 @@ import type { FileVersion } from '../../src/pipeline/file/file-version.ts';
 import type { End, Facts, FileState } from '../../src/pipeline/file/facts.ts';
 import { queuedOf } from '../../src/pipeline/file/queue.ts';
 import type { Queued } from '../../src/pipeline/file/queue.ts';
+import type { HostedVideo } from '../../src/pipeline/file/failure.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import type {
   AmendStore,
@@ -12,6 +13,8 @@ import type {
   FileStore,
   FirstStartRecord,
   FirstStartStore,
+  AdoptionStore,
+  Listing,
   IntakeStore,
   LeftoverStore,
   PublishStore,
@@ -31,6 +34,7 @@ type Stores = FileStore &
   AmendStore &
   IntakeStore &
   FirstStartStore &
+  AdoptionStore &
   LeftoverStore;
 
 /** The durable rows, in memory. It passes the same contract as the ledger (test/ledger/store-contract.ts). */
@@ -44,6 +48,8 @@ export class MemoryStore implements Stores {
 
   readonly #now: () => number;
   readonly #asked = new Map<string, UnansweredCreate>();
+  #listing: Listing | null = null;
+  readonly #listed = new Map<string, HostedVideo>();
   readonly #firstStarts = new Map<string, FirstStartRecord>();
   readonly #deletions = new Map<string, number>();
 
@@ -129,7 +135,8 @@ export class MemoryStore implements Stores {
   }
 
   twins(facts: Facts, passing: readonly string[]): Promise<readonly Facts[]> {
-    const own = this.rows.findIndex(({ id }) => id === facts.id);
+    const found = this.rows.findIndex(({ id }) => id === facts.id);
+    const own = found === -1 ? Infinity : found;
     const isTwin = (twin: Facts, index: number): boolean => {
       if (twin.id === facts.id || twin.version.size !== facts.version.size || twin.sourceUrl !== null) return false;
       if (stands(twin)) return true;
@@ -265,6 +272,37 @@ export class MemoryStore implements Stores {
     for (const token of suspectsOf(facts))
       if (!this.#asked.has(token))
         this.#asked.set(token, { token, fileId: facts.id, title: facts.plan?.title ?? facts.path, at: this.#now() });
+  }
+
+  async toCompare(limit: number): Promise<readonly Facts[]> {
+    return (await this.toAdopt()).filter(({ lastFailure }) => lastFailure?.likeness === undefined).slice(0, limit);
+  }
+
+  async toAdopt(): Promise<readonly Facts[]> {
+    return this.rows.filter(({ end, lastFailure }) => end === 'held' && lastFailure?.code === 'existing');
+  }
+
+  async countToAdopt(): Promise<{ readonly files: number; readonly compared: number }> {
+    const files = await this.toAdopt();
+    return { files: files.length, compared: files.length - (await this.toCompare(files.length)).length };
+  }
+
+  async listing(): Promise<Listing | null> {
+    return this.#listing;
+  }
+
+  async addListed(videos: readonly HostedVideo[], listing: Listing): Promise<void> {
+    for (const video of videos) this.#listed.set(video.id, video);
+    this.#listing = listing;
+  }
+
+  async listed(): Promise<readonly HostedVideo[]> {
+    return [...this.#listed.values()].filter(({ id }) => this.rows.every(({ videoId }) => videoId !== id));
+  }
+
+  async forgetListing(): Promise<void> {
+    this.#listed.clear();
+    this.#listing = null;
   }
 
   async firstStart(folder: string): Promise<FirstStartRecord | null> {

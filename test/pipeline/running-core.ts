@@ -59,6 +59,8 @@ export function startCore(
       events,
       clock,
       diskOf: async () => null,
+      durationOf: async () => null,
+      isArchiveSeen: () => true,
       logger: recordingLogger(),
       mayStartUploads: () => true,
       newToken: () => `token ${(tokens += 1)}`,

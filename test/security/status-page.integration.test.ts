@@ -10,6 +10,7 @@ import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage } from '../../src/status/page.ts';
 import { createPageAccess } from '../../src/status/page-access.ts';
 import type { HttpLimits } from '../../src/http/serve.ts';
+import { sumOfAccounts } from '../../src/watch/accounts.ts';
 
 const view: StatusView = {
   v: 1,
@@ -21,9 +22,11 @@ const view: StatusView = {
   requests: null,
   uploads: null,
   folders: [],
+  accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
   suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
   deletions: { files: 0, next_at: null },
   creates_wait_until: null,
   outlook: null,

@@ -46,8 +46,29 @@ export interface Failure {
   readonly inDoubt?: boolean;
   /** Of a duplicate: the id of the file that was uploaded with the same content. */
   readonly twin?: string;
+  /** Of a file that was there before dropcast watched its folder: what the service has that it may be. Absent: not compared yet. */
+  readonly likeness?: Likeness;
   /** Of a mismatch: the digest that the file does not have, hex. */
   readonly expected?: string;
+}
+
+/** A video that the service has already. */
+export interface HostedVideo {
+  readonly id: string;
+  readonly title: string;
+  /** Seconds; null: the service does not say. */
+  readonly duration: number | null;
+  /** The service's own word. */
+  readonly status: string;
+}
+
+/** Which videos of the service a local file may be, by title and duration. */
+export interface Likeness {
+  readonly videos: readonly HostedVideo[];
+  /** It is the one video: a ready one with its title and duration, which no other file claims. */
+  readonly isSure: boolean;
+  /** Why it is not sure, for a person; null when it is, or when there is no such video. */
+  readonly doubt: string | null;
 }
 
 /** We cut it ourselves: nobody's failure. */

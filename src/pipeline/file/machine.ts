@@ -6,7 +6,16 @@ import type { End, Facts, FileState } from './facts.ts';
 import { failureOfThrown } from './failure.ts';
 import type { Failure } from './failure.ts';
 import type { Outcome } from './outcome.ts';
-import { deletedOnService, fresh, gaveUp, reasonOf, rearmed, remoteFailed } from './reasons.ts';
+import {
+  adopted,
+  deletedOnService,
+  fresh,
+  gaveUp,
+  reasonOf,
+  rearmed,
+  remoteFailed,
+  wasThereBefore,
+} from './reasons.ts';
 
 /** All that the machine asks of its world. */
 export interface MachinePolicy {
@@ -33,6 +42,8 @@ export type FileEvent =
   | { readonly type: 'FILE_CHANGED' }
   /** The file that this one is a duplicate of is of no use on the service any more. */
   | { readonly type: 'TWIN_FELL'; readonly twin: string }
+  /** A person confirmed that the service has this file already, as this video. */
+  | { readonly type: 'ADOPTED'; readonly videoId: string }
   | { readonly type: 'RETRY' };
 
 interface Context {
@@ -75,6 +86,12 @@ const machineSetup = setup({
     clearBackoff: assign({ facts: ({ context }) => ({ ...context.facts, notBefore: null }) }),
     rearm: assign({ facts: ({ context: { facts, policy } }) => ({ ...facts, ...rearmed(facts, policy.now()) }) }),
     awaken: assign({ facts: ({ context }) => ({ ...context.facts, ...fresh }) }),
+    adopt: assign({
+      facts: ({ context: { facts, policy } }, { videoId }: { videoId: string }) => ({
+        ...facts,
+        ...adopted(videoId, policy.now()),
+      }),
+    }),
     /** One end follows another: why and when are those of the last. */
     reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
@@ -93,6 +110,7 @@ const machineSetup = setup({
     isLastAttempt: ({ context }) => context.facts.attempts + 1 >= context.policy.attempts,
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
+    wasThereBefore: ({ context }) => wasThereBefore(context.facts),
     isReadyWithoutFeeds: ({ context, event }) => isReady(event) && feedsToPublish(context.facts).length === 0,
     isReady: ({ event }) => isReady(event),
     isFailed: ({ event }) => event.type === 'REMOTE_STATUS' && event.status === 'failed',
@@ -250,6 +268,11 @@ export const fileMachine = machineSetup.createMachine({
       entry: end('held'),
       on: {
         RETRY: { guard: 'hasRule', target: 'resuming', actions: 'rearm' },
+        ADOPTED: {
+          guard: 'wasThereBefore',
+          target: 'done',
+          actions: { type: 'adopt', params: ({ event: { videoId } }) => ({ videoId }) },
+        },
         FILE_GONE: { guard: 'hasNotLeft', target: 'vanished', actions: 'reopen' },
         FILE_CHANGED: { target: 'superseded', actions: 'reopen' },
       },

@@ -2,7 +2,7 @@ import type { HashName } from '../../routing/checksum-file.ts';
 import type { Checksum, Digests } from './checksums.ts';
 import type { FileVersion } from './file-version.ts';
 import type { Amendment, End, Facts, FileState } from './facts.ts';
-import type { Failure } from './failure.ts';
+import type { Failure, HostedVideo } from './failure.ts';
 import type { Queued } from './queue.ts';
 import type { RequestRoom } from '../estimate.ts';
 
@@ -108,6 +108,8 @@ export interface RemoteVideo {
   readonly message?: string;
   /** Epoch milliseconds. */
   readonly createdAt?: number;
+  /** Seconds. */
+  readonly duration?: number;
 }
 
 /** The hosted service as the sweep and the publisher need it. */
@@ -223,6 +225,30 @@ export interface FirstStartStore {
   /** Null: dropcast never wanted to watch it. */
   firstStart(folder: string): Promise<FirstStartRecord | null>;
   saveFirstStart(folder: string, record: FirstStartRecord): Promise<void>;
+}
+
+/** How far the list of the service's videos was read. */
+export interface Listing {
+  /** The next page to read, from 1. */
+  readonly nextPage: number;
+  /** Of all videos, when the service says it. */
+  readonly total: number | null;
+  readonly isWhole: boolean;
+}
+
+/** Rows of files that were there before and wait to be compared with what the service has, and its list as far as it was read. */
+export interface AdoptionStore {
+  /** Those that were not compared yet, oldest first. */
+  toCompare(limit: number): Promise<readonly Facts[]>;
+  /** Those that were, or were not yet, oldest first. */
+  toAdopt(): Promise<readonly Facts[]>;
+  countToAdopt(): Promise<{ readonly files: number; readonly compared: number }>;
+  listing(): Promise<Listing | null>;
+  /** Adds a page, and notes how far the list is read, at once. */
+  addListed(videos: readonly HostedVideo[], listing: Listing): Promise<void>;
+  /** The videos that were listed and that no file has. */
+  listed(): Promise<readonly HostedVideo[]>;
+  forgetListing(): Promise<void>;
 }
 
 /** Where a file is now, and which version of it. */

@@ -85,6 +85,19 @@ export function wasThereBefore({ end, lastFailure }: Pick<Facts, 'end' | 'lastFa
   return (end === 'skipped' || end === 'held') && lastFailure?.code === 'existing';
 }
 
+/** The facts of a file that is a video which the service has already. Nobody compared the content, so its local file stays. */
+export function adopted(videoId: string, now: number): Partial<Facts> {
+  return {
+    ...fresh,
+    videoId,
+    createdAt: now,
+    uploadedAt: now,
+    readyAt: now,
+    remoteStatus: 'ready',
+    disposal: 'kept',
+  };
+}
+
 /** Somebody deleted the video, and that is respected (design 5.7). */
 export const deletedOnService: Reason = {
   kind: 'gone',

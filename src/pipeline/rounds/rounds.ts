@@ -2,6 +2,7 @@ import type { Events } from '../events.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Failure } from '../file/failure.ts';
 import type {
+  AdoptionStore,
   AmendStore,
   Budget,
   Clock,
@@ -17,6 +18,8 @@ import type {
 } from '../file/ports.ts';
 import type { Rows } from '../file/rows.ts';
 import type { Runner } from '../steps/runner.ts';
+import { createAdopt } from './adopt.ts';
+import type { AdoptWorld, Comparison } from './adopt.ts';
 import { createAmend } from './amend.ts';
 import { createDoubts } from './doubts.ts';
 import { createGiveBack } from './give-back.ts';
@@ -41,8 +44,8 @@ export interface RoundSettings {
   readonly deletesIn: readonly string[];
 }
 
-export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'> {
-  readonly store: FileStore & PublishStore & PutAwayStore & RetentionStore & AmendStore & LeftoverStore;
+export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'>, Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'> {
+  readonly store: FileStore & PublishStore & PutAwayStore & RetentionStore & AdoptionStore & AmendStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;
@@ -83,6 +86,8 @@ export interface Rounds {
   isPutAwayUpToDate(): boolean;
   /** Other work beside the loop, at most once at a time. */
   start(name: string, job: () => Promise<void>): void;
+  /** How far the comparison of files that were there before is; null when none is compared. */
+  comparison(): Comparison | null;
   /** Why it takes long to hear of a video, or null. */
   pollTrouble(): PollTrouble | null;
   /** Feeds that wait to be published. */
@@ -123,6 +128,7 @@ export function createRounds(world: RoundsWorld): Rounds {
   const sweep = createSweep({ ...world, runner, room, wanted });
   const putAway = createPutAway({ ...world, retry });
   const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
+  const adopt = createAdopt({ ...world, retry });
   const giveBack = createGiveBack(world);
   const doubts = createDoubts(world);
   const amend = createAmend({ ...world, retry });
@@ -158,6 +164,7 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('sweep', () => sweepAndLook(signal));
       jobs.start('amend', () => amend.run(signal));
       jobs.start('deletions', () => retention.confirm(signal));
+      jobs.start('adopt', () => adopt.run(signal));
       jobs.start('give back', () => giveBack.run(signal));
       jobs.start('doubts', () => doubts.run(signal));
       if (clock.elapsed() < publishAt) return;
@@ -165,6 +172,7 @@ export function createRounds(world: RoundsWorld): Rounds {
       jobs.start('publish', () => publishAndRing(signal));
     },
     ring: sweep.ring,
+    comparison: adopt.progress,
     pollTrouble: sweep.trouble,
     feedsWaiting: publish.waits,
     processingMs: sweep.usualMs,

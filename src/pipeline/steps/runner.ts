@@ -182,6 +182,8 @@ function noteOf(event: FileEvent, after: Facts): string | undefined {
       return `feed ${event.feed} published`;
     case 'RETRY':
       return 'retry';
+    case 'ADOPTED':
+      return `the service has it already: video ${event.videoId}`;
     case 'REMOTE_STATUS':
       return after.lastFailure?.message ?? `the service says ${event.status}`;
     case 'PUBLISH_FAILED':

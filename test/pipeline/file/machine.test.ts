@@ -47,6 +47,7 @@ const events: readonly FileEvent[] = [
   { type: 'FILE_CHANGED' },
   { type: 'TWIN_FELL', twin: 'f_0' },
   { type: 'TWIN_FELL', twin: 'f_other' },
+  { type: 'ADOPTED', videoId: 'vid_9' },
   { type: 'RETRY' },
 ];
 

@@ -1,0 +1,56 @@
+import { truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench } from './bench.ts';
+import { until } from './child.ts';
+import { startStation } from './pace/station.ts';
+import type { Station } from './pace/station.ts';
+
+const gigabyte = 1_000_000_000;
+const clipBytes = 5_000_000;
+const clips = 12;
+
+export const bench: Bench = {
+  about:
+    'Four files of 20 GB are being sent with four upload slots; then twelve clips of 5 MB are dropped beside them. How long until all clips are done, and what that costs the big ones.',
+  rounds: 3,
+  rows: {
+    ready: { what: 'seconds until twelve clips beside four big files are ready', unit: 's', most: 10 },
+    slowdown: { what: 'pace of the big files before against during the clips', unit: '×', most: 1.5 },
+  },
+  round: async (build, size) => {
+    await using station = await startStation(build, 500);
+    await drop(station, 'big', 4, size === 'small' ? 4 * gigabyte : 20 * gigabyte);
+    const isSending = (): boolean => received(station, 'big') > 0;
+    await until(isSending);
+    await sleep(1_000);
+    const before = await paceDuring(station, () => sleep(3_000));
+    const droppedAt = performance.now();
+    await drop(station, 'clip', clips, clipBytes);
+    const during = await paceDuring(station, () =>
+      until(async () => ((await station.counts())['done'] ?? 0) >= clips, 100),
+    );
+    return { values: { ready: (performance.now() - droppedAt) / 1_000, slowdown: before / during } };
+  },
+};
+
+/** Nothing is stored for them. Their sizes differ: equal ones would be compared by their content. */
+async function drop({ inbox }: Station, name: string, count: number, bytes: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    const path = join(inbox, `${name} ${n}.mp4`);
+    await writeFile(path, '');
+    await truncate(path, bytes + n);
+  }
+}
+
+function received({ service }: Station, name: string): number {
+  const ofName = [...service.videos.values()].filter(({ title }) => title.startsWith(name));
+  return ofName.reduce((sum, { receivedBytes }) => sum + receivedBytes, 0);
+}
+
+/** Bytes of the big files per second. */
+async function paceDuring(station: Station, work: () => Promise<void>): Promise<number> {
+  const [bytes, at] = [received(station, 'big'), performance.now()];
+  await work();
+  return ((received(station, 'big') - bytes) / (performance.now() - at)) * 1_000;
+}

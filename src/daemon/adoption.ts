@@ -1,0 +1,84 @@
+import type { HostedVideo } from '../pipeline/file/failure.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { FileEvent } from '../pipeline/file/machine.ts';
+import type { AdoptionStore } from '../pipeline/file/ports.ts';
+import type { Comparison } from '../pipeline/rounds/adopt.ts';
+import type { Applied } from '../pipeline/steps/runner.ts';
+
+/** What becomes of a file that was there before, once it is confirmed; `waiting`: it is still to be compared. */
+export type Verdict = 'adopt' | 'upload' | 'unclear' | 'waiting';
+
+export interface AdoptableFile {
+  readonly id: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly size: number;
+  readonly title: string | null;
+  readonly verdict: Verdict;
+  readonly why: string | null;
+  /** The videos of the service that it may be. */
+  readonly videos: readonly HostedVideo[];
+}
+
+export interface AdoptionView {
+  readonly v: 1;
+  /** How far the comparison with the service's list is; null when nothing is compared. */
+  readonly comparing: Comparison | null;
+  readonly files: readonly AdoptableFile[];
+}
+
+/** What `existing: adopt` would do with each file that was there before. */
+export async function adoptionOf(
+  store: Pick<AdoptionStore, 'toAdopt'>,
+  comparing: Comparison | null,
+): Promise<AdoptionView> {
+  return { v: 1, comparing, files: (await store.toAdopt()).map(viewOf) };
+}
+
+function viewOf(facts: Facts): AdoptableFile {
+  const { id, folder, path, version, plan, why, lastFailure } = facts;
+  const videos = lastFailure?.likeness?.videos ?? [];
+  const title = plan?.title ?? null;
+  return { id, path: `${folder}/${path}`, size: version.size, title, verdict: verdictOf(facts), why, videos };
+}
+
+function verdictOf({ lastFailure }: Facts): Verdict {
+  const likeness = lastFailure?.likeness;
+  if (likeness === undefined) return 'waiting';
+  if (likeness.isSure) return 'adopt';
+  return likeness.videos.length === 0 ? 'upload' : 'unclear';
+}
+
+/** What a confirmation did. */
+export interface Confirmed {
+  readonly v: 1;
+  readonly adopted: number;
+  /** They are uploaded now. */
+  readonly uploading: number;
+  /** They stay held: a person has to tell. */
+  readonly unclear: number;
+  /** Files that are still to be compared. Then nothing was done. */
+  readonly waiting: number;
+}
+
+/** Carries out what the report says. Repeating it, after a crash too, goes on where it ended. */
+export async function confirmAdoption(
+  store: Pick<AdoptionStore, 'toAdopt'>,
+  apply: (id: string, event: FileEvent) => Promise<Applied>,
+): Promise<Confirmed> {
+  const files = await store.toAdopt();
+  const done = { adopted: 0, uploading: 0, unclear: 0, waiting: 0 };
+  done.waiting = files.filter((facts) => verdictOf(facts) === 'waiting').length;
+  if (done.waiting > 0) return { v: 1, ...done };
+  for (const facts of files) {
+    const verdict = verdictOf(facts);
+    const videoId = facts.lastFailure?.likeness?.videos[0]?.id ?? '';
+    const event: FileEvent | null =
+      verdict === 'adopt' ? { type: 'ADOPTED', videoId } : verdict === 'upload' ? { type: 'RETRY' } : null;
+    const isApplied = event !== null && (await apply(facts.id, event)) === 'applied';
+    if (!isApplied) done.unclear += 1;
+    else if (verdict === 'adopt') done.adopted += 1;
+    else done.uploading += 1;
+  }
+  return { v: 1, ...done };
+}

@@ -1,0 +1,93 @@
+import type { Config } from '../../config/config.ts';
+import { hashAccepted } from '../../disk/accepted-file.ts';
+import { ChecksumReader } from '../../disk/checksums/read-checksums.ts';
+import { isThere } from '../../disk/local-files.ts';
+import { createRehearsal } from '../../intake/rehearsal.ts';
+import type { RehearsalLedger } from '../../intake/rehearsal.ts';
+import type { LedgerView } from '../../ledger/view.ts';
+import type { Pace } from '../../pipeline/estimate.ts';
+import type { Answer, Clock, FirstStartStore } from '../../pipeline/file/ports.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { findDuplicates } from './duplicates.ts';
+import type { TwinLedger } from './duplicates.ts';
+import { planFolder } from './folder.ts';
+import type { PlannedFolder } from './folder.ts';
+import { summarize } from './summary.ts';
+import type { PlanView } from './summary.ts';
+
+export interface PlanWorld {
+  readonly config: Config;
+  /** What is known; null: nothing yet. */
+  readonly ledger:
+    | (RehearsalLedger &
+        TwinLedger &
+        Pick<LedgerView, 'known' | 'movedBy' | 'backlog'> &
+        Pick<FirstStartStore, 'firstStart'>)
+    | null;
+  readonly clock: Clock;
+  readonly pace: Pace;
+  /** Why a folder is not scanned at present, or null. */
+  whyAway(folder: string): Promise<string | null>;
+  /** Why a directory with a mark is another dropcast's, or null. */
+  whyForeign(directory: string): Promise<string | null>;
+}
+
+/** How far it is: files looked at, and files that are read because another one has the same size. */
+export interface PlanProgress {
+  readonly looked: number;
+  readonly read: number;
+}
+
+export interface PlanOptions {
+  /** Absolute: only what is at or below it; null: everything. */
+  readonly path: string | null;
+  /** Whether files of the same size are read. */
+  readonly isHashing: boolean;
+  readonly signal: AbortSignal;
+  progress(now: PlanProgress): void;
+}
+
+/**
+ * What would happen to the files in the folders: the same scan, rules and intake as the daemon's, over rows that nobody writes. Sends
+ * nothing and writes nothing.
+ *
+ * @throws when the signal fires, and what the ledger throws
+ */
+export async function planOf(world: PlanWorld, options: PlanOptions): Promise<PlanView> {
+  const { path, signal } = options;
+  const now = { looked: 0, read: 0 };
+  const tell = (change: Partial<PlanProgress>): void => options.progress(Object.assign(now, change));
+  const hash = async (facts: Facts): Promise<Answer<string>> => {
+    if (!options.isHashing) return unread;
+    tell({ read: now.read + 1 });
+    const value = await hashAccepted(facts, signal).catch(() => null);
+    signal.throwIfAborted();
+    return value === null ? unread : { ok: true, value };
+  };
+  const checksums = new ChecksumReader();
+  const rehearsal = createRehearsal(world.ledger, {
+    clock: world.clock,
+    local: { hash, checksums: (facts) => checksums.checksumsOf(facts) },
+    exists: isThere,
+  });
+  const folders: PlannedFolder[] = [];
+  for (const folder of world.config.folders.filter((each) => isWithin(each.path, path) || isWithin(path, each.path))) {
+    const before = now.looked;
+    const looked = (files: number): void => tell({ looked: before + files });
+    const isWanted = (file: string): boolean => isWithin(`${folder.path}/${file}`, path);
+    folders.push(await planFolder(folder, { ...world, rehearsal, isWanted, looked, signal }));
+  }
+  const duplicates = await findDuplicates(rehearsal.rows(), world.ledger, options.isHashing ? hash : null);
+  return summarize(world, { path, folders, duplicates, rows: rehearsal.rows() });
+}
+
+const unread: Answer<string> = {
+  ok: false,
+  failure: { kind: 'throttled', code: 'unread', message: 'its content was not read' },
+};
+
+/** Whether a path is another one or lies in it; everything lies in null, and null in nothing. */
+function isWithin(path: string | null, directory: string | null): boolean {
+  if (directory === null) return true;
+  return path === directory || path?.startsWith(`${directory}/`) === true;
+}

@@ -1,0 +1,189 @@
+import { estimate } from '../../pipeline/estimate.ts';
+import type { Backlog, Limit } from '../../pipeline/estimate.ts';
+import { stateOf } from '../../pipeline/file/facts.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import { priorityOf } from '../../pipeline/file/queue.ts';
+import type { Priority, Rule } from '../../routing/plan.ts';
+import { limitWords } from '../limit-words.ts';
+import type { Duplicates } from './duplicates.ts';
+import type { PlannedFolder } from './folder.ts';
+import type { PlanWorld } from './plan.ts';
+
+/** Files and their bytes. */
+export interface Amount {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** What would happen. Paths are absolute, times epoch milliseconds. */
+export interface PlanView {
+  readonly v: 1;
+  /** Only what is at or below it was looked at; null: all folders. */
+  readonly path: string | null;
+  readonly folders: readonly (Amount & { readonly path: string; readonly why: string | null })[];
+  readonly rules: readonly (Amount & {
+    readonly rule: string;
+    readonly match: string;
+    readonly channel: string;
+    readonly priority: Priority;
+    readonly publish: readonly string[];
+  })[];
+  /** New files that would be sent. */
+  readonly upload: Amount;
+  /** Files that were there before, where `existing` says to leave them. */
+  readonly left: Amount;
+  /** Links that the service would fetch. */
+  readonly imports: number;
+  readonly duplicates: Amount & { readonly list: readonly { readonly path: string; readonly of: string }[] };
+  /** Files of a size that another one has; nobody read them. They count as files to upload. */
+  readonly possible_duplicates: Amount;
+  readonly held: readonly Listed[];
+  /** Files that cannot be taken in yet. */
+  readonly unfinished: readonly Listed[];
+  readonly refused: readonly Listed[];
+  readonly ignored: number;
+  /** Files that dropcast knows as they are, and those of them that are on their way already. */
+  readonly known: number;
+  readonly on_their_way: Amount;
+  readonly requests: {
+    readonly create: number;
+    readonly publish: number;
+    readonly amend: number;
+    /** To ask how far the videos are, about. */
+    readonly ask: number;
+    readonly total: number;
+  };
+  readonly limited_by: Limit;
+  readonly why: string;
+  /** Null when it cannot be said. */
+  readonly done_at: number | null;
+}
+
+interface Listed {
+  readonly path: string;
+  readonly why: string;
+}
+
+interface Planned {
+  readonly path: string | null;
+  readonly folders: readonly PlannedFolder[];
+  readonly duplicates: Duplicates;
+  /** As they would be. */
+  readonly rows: readonly Facts[];
+}
+
+export async function summarize(world: PlanWorld, { path, folders, duplicates, rows }: Planned): Promise<PlanView> {
+  const { config, ledger, pace, clock } = world;
+  const before = path === null ? ((await ledger?.backlog()) ?? nothing) : nothing;
+  const isOnTheWay = await wereOnTheWay(rows, ledger);
+  const created = rows.filter(({ id }) => !isOnTheWay.has(id));
+  const queued = created.filter((facts) => stateOf(facts) === 'queued' && !duplicates.sure.has(facts.id));
+  const sent = queued.filter(({ sourceUrl }) => sourceUrl === null);
+  const skipped = created.filter(({ id }) => duplicates.sure.has(id));
+  const amend = rows.filter(({ amendment }) => amendment !== null).length;
+  const backlog: Backlog = {
+    ...before,
+    toCreate: before.toCreate + queued.length,
+    toSend: before.toSend + sent.length,
+    bytesToSend: before.bytesToSend + bytesOf(sent),
+    feeds: feedsOf(queued, config.folders, before),
+  };
+  const { limitedBy, doneInMs, requests } = estimate(backlog, pace);
+  const create = backlog.toCreate;
+  const total = requests + amend;
+  return {
+    v: 1,
+    path,
+    folders: folders.map((folder) => ({
+      path: folder.path,
+      why: folder.why,
+      ...amountOf(queued.filter((facts) => facts.folder === folder.path)),
+    })),
+    rules: rulesOf(
+      config.folders.flatMap(({ rules }) => rules),
+      queued,
+    ),
+    upload: amountOf(sent),
+    left: amountOf(created.filter(({ end }) => end === 'skipped')),
+    imports: queued.length - sent.length,
+    duplicates: {
+      ...amountOf(skipped),
+      list: skipped.map((facts) => ({ path: pathOf(facts), of: pathOf(duplicates.sure.get(facts.id) ?? facts) })),
+    },
+    possible_duplicates: amountOf(sent.filter(({ id }) => duplicates.possible.has(id))),
+    held: rows.filter(({ end }) => end === 'held').map((facts) => ({ path: pathOf(facts), why: facts.why ?? '' })),
+    unfinished: listed(folders, 'unfinished'),
+    refused: listed(folders, 'refused'),
+    ignored: sum(folders, 'ignored'),
+    known: sum(folders, 'known'),
+    on_their_way: { files: before.toSend + before.processing + before.toPublish, bytes: before.bytesToSend },
+    requests: {
+      create,
+      publish: backlog.feeds,
+      amend,
+      ask: Math.max(0, total - create - backlog.feeds - amend),
+      total,
+    },
+    limited_by: limitedBy,
+    why: limitWords(limitedBy, { backlog, pace, pause: null, nowMs: clock.now() }),
+    done_at: doneInMs === null ? null : clock.now() + doneInMs,
+  };
+}
+
+/** Those of rows that a ledger has among the files that wait: they are counted there. */
+async function wereOnTheWay(rows: readonly Facts[], ledger: PlanWorld['ledger']): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(rows.map(async ({ id }) => ledger?.load(id) ?? null));
+  return new Set(found.flatMap((facts) => (facts?.end === null ? [facts.id] : [])));
+}
+
+const nothing = { toCreate: 0, toSend: 0, bytesToSend: 0, processing: 0, toPublish: 0 };
+
+/** Those of the new files; with files that are on their way, all that the rules name. */
+function feedsOf(
+  queued: readonly Facts[],
+  folders: PlanWorld['config']['folders'],
+  before: Omit<Backlog, 'feeds'>,
+): number {
+  const isOnTheWay = before.toCreate + before.toSend + before.processing + before.toPublish > 0;
+  const named = isOnTheWay ? folders.flatMap(({ rules }) => rules.flatMap(({ publish }) => publish)) : [];
+  return new Set([...named, ...queued.flatMap(({ plan }) => plan?.publish ?? [])]).size;
+}
+
+function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['rules'] {
+  return rules.flatMap(({ key, match, channel, priority, publish }) => {
+    const taken = queued.filter(({ plan }) => plan?.rule === key);
+    if (taken.length === 0) return [];
+    return [
+      {
+        rule: key,
+        match,
+        channel,
+        publish,
+        priority: priorityOf({ ...(priority && { priority }) }),
+        ...amountOf(taken),
+      },
+    ];
+  });
+}
+
+function amountOf(files: readonly Facts[]): Amount {
+  return { files: files.length, bytes: bytesOf(files) };
+}
+
+function bytesOf(files: readonly Facts[]): number {
+  return files.reduce((total, { version, sourceUrl }) => total + (sourceUrl === null ? version.size : 0), 0);
+}
+
+function pathOf({ folder, path }: Facts): string {
+  return `${folder}/${path}`;
+}
+
+function listed(folders: readonly PlannedFolder[], key: 'unfinished' | 'refused'): readonly Listed[] {
+  return folders.flatMap(({ path: folder, survey }) =>
+    (survey?.[key] ?? []).map(({ path, why }) => ({ path: `${folder}/${path}`, why })),
+  );
+}
+
+function sum(folders: readonly PlannedFolder[], key: 'ignored' | 'known'): number {
+  return folders.reduce((total, { survey }) => total + (survey?.[key] ?? 0), 0);
+}

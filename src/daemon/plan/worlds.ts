@@ -1,0 +1,64 @@
+import { limitAt } from '../../config/bandwidth-hours.ts';
+import type { Config } from '../../config/config.ts';
+import { atTime, emptyWindow, freesOf, usedOf } from '../../host/budget-window.ts';
+import type { BudgetWindow } from '../../host/budget-window.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Pace } from '../../pipeline/estimate.ts';
+import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
+import { systemClock } from '../daemon.ts';
+import type { Daemon } from '../daemon.ts';
+import { paceOf } from '../outlook.ts';
+import type { PlanWorld } from './plan.ts';
+
+/** What a running daemon plans with. */
+export async function worldOfDaemon(daemon: Daemon): Promise<PlanWorld> {
+  const { ledger, folders, conductor, gate, times } = daemon;
+  const config = daemon.config();
+  const us = await folderOwner(config.stateDir, ledger.id);
+  return {
+    config,
+    ledger,
+    clock: systemClock,
+    pace: paceOf({ conductor, gate, times, config: () => config }),
+    whyAway: async (folder) => {
+      const status = folders.status().find(({ path }) => path === folder);
+      return status?.state === 'frozen' ? status.why : null;
+    },
+    whyForeign: (directory) => whyForeign(directory, us),
+  };
+}
+
+/** What a command plans with while no daemon runs. @param ledger null: nothing was ever written */
+export async function worldOfLedger(config: Config, ledger: Ledger | null): Promise<PlanWorld> {
+  const us = await folderOwner(config.stateDir, ledger?.id ?? '');
+  const window = (await ledger?.budget.load()) as BudgetWindow | null | undefined;
+  return {
+    config,
+    ledger,
+    clock: systemClock,
+    pace: paceFrom(config, window ?? emptyWindow, systemClock.now()),
+    whyAway: () => Promise.resolve(null),
+    whyForeign: (directory) => whyForeign(directory, us),
+  };
+}
+
+/** Nobody has measured anything yet. */
+function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetWindow, nowMs: number): Pace {
+  const window = atTime(spent, nowMs);
+  const limit = service.requestsPerHour;
+  return {
+    bytesPerSecond: null,
+    processingMs: null,
+    bandwidth: limitAt(uploads.bandwidth, nowMs),
+    slots: uploads.concurrency,
+    room: {
+      limit,
+      left: Math.max(0, limit - usedOf(window)),
+      closedMs: Math.max(0, window.blockedUntil - nowMs),
+      frees: freesOf(window, nowMs),
+    },
+    pollMs: poll.intervalMs,
+    quietMs: publish.quietMs,
+    atMostMs: publish.atMostMs,
+  };
+}

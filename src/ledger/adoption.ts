@@ -1,0 +1,56 @@
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { AdoptionStore } from '../pipeline/file/ports.ts';
+import { allFacts, filesIn } from './row.ts';
+import type { LedgerTables } from './schema.ts';
+
+/** As in the small partial index `file_existing`: SQLite does not see its condition in a bound value. */
+const isLeftFromBefore = sql<boolean>`state = 'held' and json_extract(last_failure, '$.code') = 'existing'`;
+const isNotCompared = sql<boolean>`json_extract(last_failure, '$.likeness') is null`;
+
+/** Files that were there before, and what the service has. */
+export function createAdoption(db: Kysely<LedgerTables>): AdoptionStore {
+  const toAdopt = () => filesIn(db).where(isLeftFromBefore).orderBy('seq');
+  return {
+    toCompare: (limit) => allFacts(toAdopt().where(isNotCompared).limit(limit)),
+    toAdopt: () => allFacts(toAdopt()),
+    countToAdopt: () =>
+      db
+        .selectFrom('file')
+        .select((eb) => [
+          eb.fn.countAll<number>().as('files'),
+          eb.fn.count<number>(sql`json_extract(last_failure, '$.likeness')`).as('compared'),
+        ])
+        .where(isLeftFromBefore)
+        .executeTakeFirstOrThrow(),
+    listing: async () => {
+      const row = await db.selectFrom('listing').selectAll().executeTakeFirst();
+      return row === undefined ? null : { nextPage: row.next_page, total: row.total, isWhole: row.is_whole === 1 };
+    },
+    addListed: (videos, { nextPage, total, isWhole }) =>
+      db.transaction().execute(async (trx) => {
+        const values = { next_page: nextPage, total, is_whole: isWhole ? 1 : 0 };
+        await trx
+          .insertInto('listing')
+          .values({ id: 1, ...values })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
+          .execute();
+        if (videos.length === 0) return;
+        await trx
+          .replaceInto('listed_video')
+          .values(videos.map(({ id, title, duration, status }) => ({ id, title, duration, status })))
+          .execute();
+      }),
+    listed: () =>
+      db
+        .selectFrom('listed_video')
+        .selectAll()
+        .where(sql<boolean>`not exists (select 1 from file where file.video_id = listed_video.id)`)
+        .execute(),
+    forgetListing: () =>
+      db.transaction().execute(async (trx) => {
+        await trx.deleteFrom('listing').execute();
+        await trx.deleteFrom('listed_video').execute();
+      }),
+  };
+}

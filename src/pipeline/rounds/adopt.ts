@@ -1,0 +1,149 @@
+import type { Facts } from '../file/facts.ts';
+import type { Failure, HostedVideo, Likeness } from '../file/failure.ts';
+import type { AdoptionStore, Clock, Listing, RemoteVideo, VideoLibrary } from '../file/ports.ts';
+import type { Rows } from '../file/rows.ts';
+import { createBackoffs } from './backoffs.ts';
+import type { RetryPolicy } from '../file/backoff.ts';
+import { likenesses, titlesOf } from './likeness.ts';
+
+export interface AdoptWorld {
+  readonly store: AdoptionStore;
+  readonly rows: Pick<Rows, 'hold'>;
+  readonly library: Pick<VideoLibrary, 'list'>;
+  readonly clock: Clock;
+  readonly retry: () => RetryPolicy;
+  /** How long a local file plays, in seconds; null when it does not say. */
+  readonly durationOf: (facts: Pick<Facts, 'folder' | 'path'>) => Promise<number | null>;
+  /** Whether every folder with `existing: adopt` was seen, so that the list is read once for all of them. */
+  readonly isArchiveSeen: () => boolean;
+  /** The service could not be asked. @returns the failure as it counts */
+  readonly failed: (failure: Failure, signal: AbortSignal) => Promise<Failure>;
+}
+
+/** How far the comparison is. */
+export interface Comparison {
+  /** Videos of the service; null when it does not say how many. */
+  readonly videos: number | null;
+  /** From 0 to 1; null when it cannot be said. */
+  readonly share: number | null;
+}
+
+/** Compares the files that were there before dropcast watched their folder with what the service has (`existing: adopt`). */
+export interface Adopt {
+  run(signal: AbortSignal): Promise<void>;
+  /** Null: nothing is compared. */
+  progress(): Comparison | null;
+}
+
+const mostFiles = 1_000_000;
+const durationsAtOnce = 16;
+
+/** Decision record 0054. */
+export function createAdopt(world: AdoptWorld): Adopt {
+  const { store, rows, library, clock } = world;
+  const backoffs = createBackoffs(clock, () => ({ ...world.retry(), attempts: Infinity }));
+  let progress: Comparison | null = null;
+
+  const show = ({ nextPage, total, isWhole }: Listing, perPage: number): void => {
+    const share = isWhole ? 1 : total === null ? null : Math.min(1, ((nextPage - 1) * perPage) / Math.max(1, total));
+    progress = { videos: total, share };
+  };
+
+  /** @returns null when the service could not be asked, or it is time to stop */
+  const readList = async (signal: AbortSignal): Promise<Listing | null> => {
+    let listing: Listing = (await store.listing()) ?? { nextPage: 1, total: null, isWhole: false };
+    show(listing, usualPage);
+    while (!listing.isWhole) {
+      const page = await library.list(listing.nextPage, signal);
+      if (signal.aborted) return null;
+      if (!page.ok) {
+        const failure = await world.failed(page.failure, signal);
+        // A service that lists nothing today may tomorrow.
+        if (!backoffs.retryAfter(theList, failure)) backoffs.retryAfter(theList, { ...failure, kind: 'transient' });
+        return null;
+      }
+      const { videos, perPage, total } = page.value;
+      listing = next(listing, { count: videos.length, perPage, total });
+      await store.addListed(videos.map(hostedOf), listing);
+      show(listing, perPage);
+    }
+    backoffs.forget(theList);
+    return listing;
+  };
+
+  const compare = async (signal: AbortSignal): Promise<void> => {
+    const waiting = await store.toCompare(mostFiles);
+    const files = await mapped(waiting, async (facts) => {
+      const duration = signal.aborted ? null : await world.durationOf(facts);
+      return { id: facts.id, titles: titlesOf(facts), duration };
+    });
+    const found = likenesses(files, await store.listed());
+    for (const { id } of waiting) {
+      if (signal.aborted) return;
+      const likeness = found.get(id);
+      if (likeness !== undefined) await note(id, likeness);
+    }
+    await store.forgetListing();
+  };
+
+  const note = async (id: string, likeness: Likeness): Promise<void> => {
+    await rows.hold(id, async (row) => {
+      const { lastFailure, end } = row.facts;
+      if (end !== 'held' || lastFailure?.code !== 'existing') return;
+      const message = sentenceOf(likeness);
+      await row.write({ why: message, lastFailure: { ...lastFailure, message, likeness } }, message);
+    });
+  };
+
+  return {
+    run: async (signal) => {
+      if (backoffs.isBackingOff(theList) || !world.isArchiveSeen()) return;
+      if ((await store.toCompare(1)).length === 0) {
+        progress = null;
+        return;
+      }
+      if ((await readList(signal)) !== null) await compare(signal);
+      if ((await store.toCompare(1)).length === 0) progress = null;
+    },
+    progress: () => progress,
+  };
+}
+
+const theList = 'list';
+const usualPage = 100;
+
+/** While the list is read, videos that are deleted move others to earlier pages: these are read again. */
+function next(
+  { nextPage, total: before }: Listing,
+  page: { readonly count: number; readonly perPage: number; readonly total: number | null },
+): Listing {
+  const { count, perPage, total } = page;
+  const deleted = Math.max(0, (before ?? 0) - (total ?? before ?? 0));
+  if (deleted > 0) return { nextPage: Math.max(1, nextPage - Math.ceil(deleted / perPage)), total, isWhole: false };
+  return { nextPage: nextPage + 1, total, isWhole: count === 0 || (total !== null && nextPage * perPage >= total) };
+}
+
+function hostedOf({ id, title, duration, status }: RemoteVideo): HostedVideo {
+  return { id, title: title ?? '', duration: duration ?? null, status };
+}
+
+function sentenceOf({ videos, isSure, doubt }: Likeness): string {
+  const [first] = videos;
+  if (first === undefined) return 'the service does not have it; `dropcast adopt --confirm` uploads it';
+  if (isSure) return `the service has it already as ${first.id}; \`dropcast adopt --confirm\` adopts that video`;
+  const ids = videos
+    .slice(0, 3)
+    .map(({ id }) => id)
+    .join(', ');
+  return `the service may have it already (${ids}): ${doubt ?? ''}; \`dropcast retry\` uploads it`;
+}
+
+async function mapped<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = [];
+  const left = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of left) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: durationsAtOnce }, worker));
+  return results;
+}

@@ -1,0 +1,110 @@
+import pLimit from 'p-limit';
+import { versionOf } from '../pipeline/file/file-version.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import { monotonicClock } from './clock.ts';
+import { createJudge } from './completeness.ts';
+import { DoneMarkers } from './done-markers.ts';
+import { OpenWriters } from './open-writers.ts';
+import type { CompleteFile, FileKind, KnownFiles, RefusedPath, WatchSettings } from './ports.ts';
+import { scanFolder } from './scan.ts';
+import { TakenFiles } from './taken-files.ts';
+import { startWaiting } from './waiting-file.ts';
+
+/** What lies in a folder now, as a first scan of a watcher would find it. */
+export interface Survey {
+  /** Neither known nor left alone: what a watcher would offer once it stays unchanged. */
+  readonly files: readonly CompleteFile[];
+  /** What it would wait for before it offers them, in words. */
+  readonly unfinished: readonly { readonly path: string; readonly size: number; readonly why: string }[];
+  /** Files that are known as they are. */
+  readonly known: number;
+  readonly ignored: number;
+  readonly refused: readonly RefusedPath[];
+}
+
+export interface SurveyOptions {
+  readonly known: KnownFiles;
+  /** Why a directory with a mark is another dropcast's, or null. */
+  whyForeign(absolutePath: string): Promise<string | null>;
+  /** So many files were looked at. */
+  looked(files: number): void;
+  readonly signal: AbortSignal;
+}
+
+interface Found {
+  readonly path: string;
+  readonly kind: FileKind;
+  readonly version: FileVersion;
+}
+
+/** Files that are opened at the same time. */
+const atOnce = 16;
+
+/**
+ * Looks through a folder once, by the same scan and the same judgement as a watcher, and changes nothing.
+ *
+ * @throws when the folder cannot be listed, or the signal fires
+ */
+export async function surveyFolder(folder: WatchSettings, options: SurveyOptions): Promise<Survey> {
+  const { found, ...others } = await scan(folder, options);
+  const judge = judgeOf(folder);
+  const limit = pLimit(atOnce);
+  const files: CompleteFile[] = [];
+  const unfinished: { path: string; size: number; why: string }[] = [];
+  let looked = 0;
+  const look = async ({ path, kind, version }: Found): Promise<void> => {
+    options.signal.throwIfAborted();
+    // As if it had been watched for long enough: what does not change by itself decides.
+    const verdict = await judge(startWaiting(path, kind, version, monotonicClock.elapsed()), Infinity);
+    if (verdict.is === 'complete') files.push({ folder: folder.path, path, kind, version, flaw: verdict.flaw });
+    else unfinished.push({ path, size: version.size, why: verdict.why ?? 'it has just changed' });
+    options.looked((looked += 1));
+  };
+  await Promise.all(found.map((file) => limit(() => look(file))));
+  return { files, unfinished, ...others };
+}
+
+function judgeOf(folder: WatchSettings): ReturnType<typeof createJudge> {
+  return createJudge({
+    folder,
+    clock: monotonicClock,
+    writers: new OpenWriters(),
+    markers: new DoneMarkers({ folder, inventory: { waiting: new Map() } }),
+    limit: pLimit(atOnce),
+    isRootSound: () => Promise.resolve(true),
+  });
+}
+
+async function scan(
+  folder: WatchSettings,
+  { known, whyForeign, signal }: SurveyOptions,
+): Promise<Omit<Survey, 'files' | 'unfinished'> & { readonly found: readonly Found[] }> {
+  const taken = new TakenFiles();
+  await known.known(folder.path, ({ path, version }) => taken.set(path, version));
+  const nested = new Set(folder.nested);
+  const found: Found[] = [];
+  const refused: RefusedPath[] = [];
+  const counts = { known: 0, ignored: 0 };
+  await scanFolder(
+    folder.path,
+    {
+      entered: () => undefined,
+      directory: (path) => {
+        if (nested.has(`${folder.path}/${path}`)) return 'skip';
+        return folder.leavesOut(path) ? 'ignore' : 'enter';
+      },
+      whyForeign,
+      file: (path) => (folder.accepts(path) === null && !taken.has(path) ? 'ignore' : 'look'),
+      seen: (path, stats) => {
+        const kind = folder.accepts(path);
+        if (taken.isExactly(path, stats)) counts.known += 1;
+        else if (kind !== null) found.push({ path, kind, version: versionOf(stats) });
+      },
+      leftBehind: () => undefined,
+      refused: (path, why) => refused.push({ path, why }),
+      ignored: () => (counts.ignored += 1),
+    },
+    signal,
+  );
+  return { found, refused, ...counts };
+}

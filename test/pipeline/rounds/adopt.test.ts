@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest';
+import { confirmAdoption } from '../../../src/daemon/adoption.ts';
+import { stateOf } from '../../../src/pipeline/file/facts.ts';
+import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { Answer, ListedPage, RemoteVideo } from '../../../src/pipeline/file/ports.ts';
+import { leftFromBefore } from '../../../src/pipeline/file/reasons.ts';
+import { createAdopt } from '../../../src/pipeline/rounds/adopt.ts';
+import { after, rowsOf } from '../held-rows.ts';
+import { MemoryStore } from '../memory-store.ts';
+import { failure, ready, someFacts, somePlan } from '../some-facts.ts';
+import { TestClock } from '../test-clock.ts';
+
+const reason = leftFromBefore.adopt;
+
+const old = (id: string, title = id): Facts =>
+  someFacts({
+    id,
+    path: `${id}.mp4`,
+    plan: { ...somePlan, title },
+    end: 'held',
+    why: reason.message,
+    endedAt: 1,
+    lastFailure: reason,
+  });
+
+const hosted = (id: string, title: string, other: Partial<RemoteVideo> = {}): RemoteVideo => ({
+  id,
+  title,
+  status: 'ready',
+  duration: 60,
+  ...other,
+});
+
+const perPage = 2;
+
+function open(rows: readonly Facts[], videos: RemoteVideo[]) {
+  const clock = new TestClock();
+  const store = new MemoryStore(rows);
+  const pages: number[] = [];
+  const world = {
+    isArchiveSeen: true,
+    saysTotal: true,
+    /** Instead of the page of that number. */
+    refusal: null as Answer<ListedPage> | null,
+    /** Happens before a page is read. */
+    onPage: (_page: number): void => undefined,
+    duration: (_path: string): number | null => 60,
+  };
+  const make = () =>
+    createAdopt({
+      store,
+      rows: rowsOf(store),
+      clock,
+      retry: () => ({ attempts: 3, firstMs: 1_000, maxMs: 60_000 }),
+      library: {
+        list: async (page) => {
+          world.onPage(page);
+          pages.push(page);
+          if (world.refusal !== null) return world.refusal;
+          const listed = videos.slice((page - 1) * perPage, page * perPage);
+          return { ok: true, value: { videos: listed, perPage, total: world.saysTotal ? videos.length : null } };
+        },
+      },
+      durationOf: async ({ path }) => world.duration(path),
+      isArchiveSeen: () => world.isArchiveSeen,
+      failed: async (refused) => refused,
+    });
+  let adopt = make();
+  const { signal } = new AbortController();
+  return {
+    clock,
+    store,
+    world,
+    pages,
+    run: () => adopt.run(signal),
+    restart: () => (adopt = make()),
+    progress: () => adopt.progress(),
+    /** Id → whether it is sure, and of how many videos. */
+    found: () =>
+      Object.fromEntries(
+        store.rows.map(({ id, lastFailure }) => {
+          const likeness = lastFailure?.likeness;
+          return [
+            id,
+            likeness === undefined ? null : likeness.isSure ? likeness.videos[0]?.id : likeness.videos.length,
+          ];
+        }),
+      ),
+    confirm: () =>
+      confirmAdoption(store, async (id, event) => {
+        const before = store.row(id);
+        const now = after(before, event, { attempts: 3, retryAt: () => 0, now: () => 77 });
+        await store.save(now);
+        return JSON.stringify(now) === JSON.stringify(before) ? 'ignored' : 'applied';
+      }),
+  };
+}
+
+const fifty = Array.from({ length: 5 }, (_, n) => hosted(`vid_${n}`, `other ${n}`));
+
+describe('files that were there before', () => {
+  test('are compared with all videos of the service, each page once', async () => {
+    const { run, pages, found, store } = open(
+      [old('a'), old('b'), old('c')],
+      [...fifty, hosted('vid_a', 'A'), hosted('vid_c', 'c', { duration: 63 })],
+    );
+    await run();
+    expect(pages).toEqual([1, 2, 3, 4]);
+    expect(found()).toEqual({ a: 'vid_a', b: 0, c: 1 });
+    expect(store.rows.map(({ why }) => why)).toEqual([
+      'the service has it already as vid_a; `dropcast adopt --confirm` adopts that video',
+      'the service does not have it; `dropcast adopt --confirm` uploads it',
+      'the service may have it already (vid_c): the durations differ by 3.0 s; `dropcast retry` uploads it',
+    ]);
+    await run();
+    expect(pages).toHaveLength(4);
+    expect(await store.listing()).toBeNull();
+  });
+
+  test('are compared to the empty page where the service does not say how many there are', async () => {
+    const { run, world, pages, found } = open([old('a')], [...fifty, hosted('vid_a', 'a')]);
+    world.saysTotal = false;
+    await run();
+    expect([pages, found()]).toEqual([[1, 2, 3, 4], { a: 'vid_a' }]);
+  });
+
+  test('cost no request where there are none, or while their folders are still read', async () => {
+    const none = open([someFacts()], fifty);
+    await none.run();
+    const { run, world, pages } = open([old('a')], fifty);
+    world.isArchiveSeen = false;
+    await run();
+    expect([none.pages, pages]).toEqual([[], []]);
+  });
+
+  test('are compared further after a restart, and no page is read again', async () => {
+    const { run, world, pages, restart, clock, progress, found } = open([old('a')], [...fifty, hosted('vid_a', 'a')]);
+    world.onPage = (page) => {
+      world.refusal = page === 3 ? { ok: false, failure: failure('offline') } : null;
+    };
+    await run();
+    expect(pages).toEqual([1, 2, 3]);
+    expect(progress()).toEqual({ videos: 6, share: 4 / 6 });
+    world.onPage = () => undefined;
+    world.refusal = null;
+    await run();
+    expect(pages).toHaveLength(3);
+    clock.advance(120_000);
+    restart();
+    await run();
+    expect([pages, found(), progress()]).toEqual([[1, 2, 3, 3], { a: 'vid_a' }, null]);
+  });
+
+  test('miss no video although others are deleted while the list is read', async () => {
+    const videos = [...fifty, hosted('vid_a', 'a')];
+    const { run, world, found } = open([old('a')], videos);
+    // It moves from page 3 to page 2, which was read.
+    world.onPage = (page) => void (page === 3 && videos.length === 6 && videos.splice(0, 2));
+    await run();
+    expect(found()).toEqual({ a: 'vid_a' });
+  });
+
+  test('are not taken for the video of another file of ours', async () => {
+    const { run, found } = open([old('a'), someFacts({ ...ready, id: 'x', videoId: 'vid_a' })], [hosted('vid_a', 'a')]);
+    await run();
+    expect(found()).toMatchObject({ a: 0 });
+  });
+
+  test('are asked about again only after a wait when the service lists nothing', async () => {
+    const { run, world, pages, clock } = open([old('a')], fifty);
+    world.refusal = { ok: false, failure: failure('permanent') };
+    for (let n = 0; n < 10; n += 1) await run();
+    expect(pages).toHaveLength(1);
+    clock.advance(120_000);
+    await run();
+    expect(pages).toHaveLength(2);
+  });
+});
+
+describe('a confirmation', () => {
+  const three = () =>
+    open([old('a'), old('b'), old('c')], [hosted('vid_a', 'a'), hosted('vid_c', 'c', { duration: 63 })]);
+
+  test('does nothing before every file was compared', async () => {
+    const { confirm, store } = three();
+    expect(await confirm()).toMatchObject({ adopted: 0, uploading: 0, waiting: 3 });
+    expect(store.states()).toEqual(['held', 'held', 'held']);
+  });
+
+  test('adopts what is hosted, uploads what is not, and leaves the rest to a person', async () => {
+    const { run, confirm, store } = three();
+    await run();
+    expect(await confirm()).toEqual({ v: 1, adopted: 1, uploading: 1, unclear: 1, waiting: 0 });
+    expect(store.states()).toEqual(['done', 'queued', 'held']);
+    expect(store.row('a')).toMatchObject({
+      videoId: 'vid_a',
+      remoteStatus: 'ready',
+      why: null,
+      lastFailure: null,
+      endedAt: 77,
+    });
+  });
+
+  test('deletes or moves no local file of what it adopts: nobody compared the bytes', async () => {
+    const { run, confirm, store } = open([{ ...old('a'), afterReady: { kind: 'delete' } }], [hosted('vid_a', 'a')]);
+    await run();
+    await confirm();
+    expect(store.row('a').disposal).toBe('kept');
+    expect(await store.toDispose(9)).toEqual([]);
+  });
+
+  test('changes nothing when it is repeated', async () => {
+    const { run, confirm, store } = three();
+    await run();
+    await confirm();
+    const before = store.rows.map(stateOf);
+    expect(await confirm()).toEqual({ v: 1, adopted: 0, uploading: 0, unclear: 1, waiting: 0 });
+    expect(store.rows.map(stateOf)).toEqual(before);
+  });
+
+  test('leaves an adopted video alone when its local file goes or changes', async () => {
+    const { run, confirm, store } = three();
+    await run();
+    await confirm();
+    for (const type of ['FILE_GONE', 'FILE_CHANGED'] as const)
+      expect(after(store.row('a'), { type }, { attempts: 3, retryAt: () => 0, now: () => 99 })).toEqual(store.row('a'));
+    expect(await store.abandoned(['superseded', 'vanished', 'held', 'failed'], 9)).toEqual([]);
+  });
+});
