@@ -13,6 +13,7 @@ import type { Accounts } from '../watch/accounts.ts';
 import { placesOf } from './in-line.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
+import type { Pause } from '../pipeline/events.ts';
 
 export interface SettlingView {
   readonly path: string;
@@ -135,7 +136,9 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     folders,
     accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: await viewsOf(ledger, daemon, working.slice(0, mostListed)),
-    needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
+    needs_you: [...needing, ...left, ...refusedFor(working, pause)]
+      .slice(0, mostListed)
+      .map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
     adoption: { ...(await ledger.countToAdopt()), comparing: daemon?.conductor.comparison() ?? null },
     deletions: { files: deletions.files, next_at: deletions.nextAt },
@@ -145,6 +148,18 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
 
 function uploadsOf(times: UploadTimes): StatusView['uploads'] {
   return { bytes_per_second: times.limit(), until: times.limitUntil(), start_at: times.startAt() };
+}
+
+/** An upload host that takes nothing for so long may never do: it is tried again all the same. */
+const longRefusalMs = 3_600_000;
+
+/** Files that their upload host has not taken for a long time. */
+export function refusedFor(working: readonly Facts[], pause: Pick<Pause, 'holds' | 'since'> | null): readonly Facts[] {
+  if (pause?.holds !== 'uploads' || Date.now() - pause.since < longRefusalMs) return [];
+  return working.filter(
+    ({ notBefore, uploadUrl, uploadedAt, lastFailure }) =>
+      notBefore !== null && uploadUrl !== null && uploadedAt === null && lastFailure?.kind === 'offline',
+  );
 }
 
 export async function filesOf(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { deletionWords } from '../../src/daemon/deletion-words.ts';
 import { viewOf } from '../../src/daemon/file-view.ts';
-import { filesOf } from '../../src/daemon/view.ts';
+import { filesOf, refusedFor } from '../../src/daemon/view.ts';
 import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
 import type { NoSlot } from '../../src/pipeline/steps/slots.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -216,4 +216,19 @@ test('whatever asks the service says that it is rate limited', () => {
   for (const stage of [{}, uploaded, ready])
     expect(viewOf(limited, someFacts({ ...stage, id: 'f_9' })).why).toBe('rate limited (429); resumes in 30 s');
   expect(viewOf(limited, someFacts({ ...created, id: 'f_9' })).why).toBe('waiting for an upload slot');
+});
+
+// It was tried once a minute for ever, and nobody was told that somebody has to look.
+test('a file that its upload host has not taken for an hour needs a person', () => {
+  const refused = someFacts({ ...created, id: 'f_1', notBefore: 5, lastFailure: failure('offline') });
+  const others = [
+    someFacts({ ...created, id: 'f_2' }),
+    someFacts({ ...created, id: 'f_3', notBefore: 5, lastFailure: failure('transient') }),
+    someFacts({ ...uploaded, id: 'f_4', notBefore: 5, lastFailure: failure('offline') }),
+    someFacts({ id: 'f_5', notBefore: 5, lastFailure: failure('offline') }),
+  ];
+  const named = (holds: 'uploads' | 'everything', minutes: number): readonly string[] =>
+    refusedFor([refused, ...others], { holds, since: Date.now() - minutes * 60_000 }).map(({ id }) => id);
+  expect([named('uploads', 61), named('uploads', 59), named('everything', 61)]).toEqual([['f_1'], [], []]);
+  expect(refusedFor([refused], null)).toEqual([]);
 });
