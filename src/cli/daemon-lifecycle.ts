@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { startDaemon } from '../daemon/daemon.ts';
+import { startDaemon, systemClock } from '../daemon/daemon.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { AlreadyRunningError } from '../daemon/instance-lock.ts';
 import { LedgerError } from '../ledger/ledger-error.ts';
@@ -38,10 +38,14 @@ export function openLog(
   return { logger, secrets, close };
 }
 
-/** Starts the daemon. @throws {CommandError} when another dropcast uses the state directory, or the ledger cannot be used */
-export async function startDaemonOrExplain(config: Config, logger: Logger): Promise<Daemon> {
+/** Starts the daemon; see `startDaemon`. @throws {CommandError} when another dropcast uses the state directory, or the ledger cannot be used */
+export async function startDaemonOrExplain(
+  config: Config,
+  logger: Logger,
+  built?: (daemon: Daemon) => Promise<void>,
+): Promise<Daemon> {
   try {
-    return await startDaemon(config, logger);
+    return await startDaemon(config, logger, systemClock, built);
   } catch (error) {
     if (error instanceof AlreadyRunningError || error instanceof LedgerError)
       throw new CommandError(error.message, exitCodes.failed, { cause: error });

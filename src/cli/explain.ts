@@ -12,6 +12,8 @@ import { queryDaemonOrLedger } from './control.ts';
 import { whyOf } from './file-table.ts';
 import { formatBytes } from './output/format.ts';
 import { printJson } from './output/json.ts';
+import { proofsOf } from './proofs.ts';
+import type { Proofs } from './proofs.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
 import { askFor } from './show.ts';
@@ -27,6 +29,10 @@ interface PathReport {
   /** Why dropcast ignores the file; null when it does not. */
   readonly left_alone: string | null;
   readonly sidecar: string;
+  /** What it waits for before it is taken in; null when it does not. */
+  readonly waits_for: string | null;
+  /** Null for what is no video here. */
+  readonly proofs: Proofs | null;
   readonly explanation: Explanation;
   readonly stands: ShowView | null;
 }
@@ -51,6 +57,8 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
   const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
   const reading = await router.sidecarOf(path);
   const found = await askFor(shell, config, absolute);
+  const isVideo = stats?.isFile() === true && router.accepts(path) === 'media';
+  const stands = found[0] ?? null;
   return {
     v: 1,
     path,
@@ -68,7 +76,9 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
         : `sets ${Object.keys(reading.sidecar).join(', ')}`
       : `broken: ${reading.why}`,
     explanation: explainRoute(router.folder.rules, { path, modifiedMs }, reading.ok ? reading.sidecar : null),
-    stands: found[0] ?? null,
+    waits_for: await waitOf(config, absolute),
+    proofs: isVideo ? await proofsOf(router, { path, version: versionOf(stats) }, stands?.file.sha256 ?? null) : null,
+    stands,
   };
 }
 
@@ -81,6 +91,15 @@ async function routerOf(config: Config, absolute: string): Promise<FolderRouter>
     `${escapeControls(absolute)} is not in a watched folder; the watched folders are: ${folders}`,
     exitCodes.failed,
   );
+}
+
+/** Only a running daemon knows. */
+async function waitOf(config: Config, absolute: string): Promise<string | null> {
+  const path = `/settling?path=${encodeURIComponent(absolute)}`;
+  const { why } = await queryDaemonOrLedger<{ readonly why: string | null }>(null, config, path, async () => ({
+    why: null,
+  }));
+  return why;
 }
 
 async function movedBy(config: Config, folder: string): Promise<readonly string[]> {
@@ -110,12 +129,19 @@ function describe({
   on_disk: onDisk,
   left_alone: leftAlone,
   sidecar,
+  waits_for: waitsFor,
+  proofs,
   explanation,
   stands,
 }: PathReport): string {
   const lines = [`${escapeControls(path)} in ${escapeControls(folder)}: ${onDisk}`];
   if (leftAlone !== null) lines.push(`Ignored: ${leftAlone}.`);
-  lines.push(`Sidecar: ${escapeControls(sidecar)}`, '', 'Rules (the first match wins)');
+  lines.push(
+    `Sidecar: ${escapeControls(sidecar)}`,
+    ...proofLines(proofs, waitsFor),
+    '',
+    'Rules (the first match wins)',
+  );
   for (const { rule, line, match, matched, reason, captures } of explanation.rules) {
     const values = Object.entries(captures).map(([name, value]) => `${name}=${value}`);
     const verdict = matched ? `matches${values.length > 0 ? ` (${values.join(', ')})` : ''}` : `no: ${reason ?? ''}`;
@@ -125,9 +151,22 @@ function describe({
     '',
     ...sentLines(explanation, leftAlone === null ? 'It' : 'If it were not ignored, it'),
     '',
-    stateLine(stands),
+    waitsFor === null || stands !== null ? stateLine(stands) : `State: settling: ${escapeControls(waitsFor)}`,
   );
   return `${lines.join('\n')}\n`;
+}
+
+function proofLines(proofs: Proofs | null, waitsFor: string | null): readonly string[] {
+  if (proofs === null) return [];
+  return [
+    '',
+    'Is it complete?',
+    ...(waitsFor === null ? [] : [`  waits for    ${escapeControls(waitsFor)}`]),
+    `  writer       ${escapeControls(proofs.writer)}`,
+    `  container    ${proofs.container}`,
+    `  done marker  ${escapeControls(proofs.marker)}`,
+    `  checksum     ${escapeControls(proofs.checksum)}`,
+  ];
 }
 
 function sentLines({ route, fromSidecar }: Explanation, it: string): readonly string[] {

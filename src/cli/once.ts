@@ -32,10 +32,11 @@ export async function once(
   const folders = config.folders.map(({ path }) => path);
   const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files.toReversed()];
   const adoption = await daemon.ledger.countToAdopt();
+  const frozen = daemon.folders.status().filter(({ state }) => state === 'frozen');
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
   else if (ours.length + settling.length > 0) shell.stdout.write(fileTable(ours, shell, settling));
-  else if (end.is === 'idle') shell.stdout.write('Nothing new in the folders.\n');
+  else if (end.is === 'idle' && frozen.length === 0) shell.stdout.write('Nothing new in the folders.\n');
   if (end.is === 'stopped')
     throw new CommandError(
       'stopped before every file was finished; the next run continues from here',
@@ -51,6 +52,11 @@ export async function once(
     shell.stderr.write(
       `${left} of these were in their folders before: \`dropcast adopt\` lists which the service has already. ` +
         'Run `dropcast adopt --confirm`, and then this again.\n',
+    );
+  if (frozen.length > 0)
+    throw new CommandError(
+      frozen.map(({ path, why }) => escapeControls(`${path} was left alone: ${why}`)).join('\n'),
+      exitCodes.failed,
     );
   return ours.some(needsPerson) ? exitCodes.failed : exitCodes.fine;
 }

@@ -22,18 +22,19 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
   const lifecycle = stack.use(openLifecycleNotifier(shell, logger));
-  const daemon = await startDaemonOrExplain(config, logger);
+  const daemon = await startDaemonOrExplain(config, logger, async (daemon) => {
+    const reload = createReload(daemon, { shell, logger, secrets });
+    const page = await openStatusPage(daemon, logger, stack);
+    const ports = { reload, pageLink: () => page?.link() ?? null };
+    stack.use(await serveOrExplain(daemon, config.status.socket, ports));
+    const onReload = (): void => {
+      if (shell.stopping.aborted) return;
+      reload().catch((error: unknown) => logger.error('Reload failed', { err: error }));
+    };
+    shell.onReload(onReload);
+    if (isReloadDue) onReload();
+  });
   stack.use(daemon);
-  const reload = createReload(daemon, { shell, logger, secrets });
-  const page = await openStatusPage(daemon, logger, stack);
-  const ports = { reload, pageLink: () => page?.link() ?? null };
-  stack.use(await serveOrExplain(daemon, config.status.socket, ports));
-  const onReload = (): void => {
-    if (shell.stopping.aborted) return;
-    reload().catch((error: unknown) => logger.error('Reload failed', { err: error }));
-  };
-  shell.onReload(onReload);
-  if (isReloadDue) onReload();
   logger.info('Ready', { config: config.file, folders: config.folders.map(({ path }) => path), pid: process.pid });
   lifecycle?.watch({
     unscanned: () => daemon.folders.unscanned(),

@@ -3,11 +3,13 @@ import { clockTime } from '../daemon/clock-time.ts';
 import { comparisonWords } from '../daemon/comparison-words.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/file-view.ts';
+import { sumOfAccounts } from '../watch/accounts.ts';
 import type { StatusView } from '../daemon/view.ts';
 import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { hasColour, paint } from '../log/colour.ts';
-import { counted, emptyRecords, formatRelative } from './output/format.ts';
+import { accountsLine } from './output/accounts-line.ts';
+import { counted, emptyRecords, formatRate, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
@@ -41,7 +43,9 @@ const nothing: StatusView = {
   waiting: null,
   requests: null,
   outlook: null,
+  uploads: null,
   folders: [],
+  accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
   suspects: 0,
@@ -76,10 +80,13 @@ function overview(view: StatusView, shell: Shell): string {
       lines.push(`Others use about ${others} requests an hour of this key: dropcast leaves them to them.`);
   }
   if (view.outlook !== null && view.outlook.limited_by !== 'nothing') lines.push(outlookLine(view.outlook));
+  lines.push(...uploadLines(view.uploads, colour));
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   for (const folder of folders) lines.push(folderLine(folder, colour));
   if (view.adoption.files > 0) lines.push(adoptionLine(view.adoption));
+  const accounts = accountsLine(view.accounts);
+  if (accounts !== null) lines.push(`All folders: ${accounts}`);
   if (view.deletions.files > 0) lines.push(deletionLine(view.deletions));
   if (view.suspects > 0) lines.push(`${emptyRecords(view.suspects)}.`);
   return `${lines.join('\n')}\n`;
@@ -107,10 +114,25 @@ function outlookLine({ limited_by: limit, why, done_at: doneAt }: NonNullable<St
   return `Limited by ${limit}: ${escapeControls(why)}.${done}`;
 }
 
-function folderLine({ path, state, why, paths, refused }: FolderStatus, colour: boolean): string {
+function uploadLines(uploads: StatusView['uploads'], colour: boolean): readonly string[] {
+  if (uploads === null) return [];
+  const { bytes_per_second: limit, until, start_at: startAt } = uploads;
+  const now = Date.now();
+  const end = until === null ? '' : ` until ${clockTime(until, now)}`;
+  const allowed = limit === null ? `unlimited${end}` : `${formatRate(limit)}${end}`;
+  return [
+    ...(startAt === null
+      ? []
+      : [paint('yellow', `Uploads start at ${clockTime(startAt, now)} (uploads.window)`, colour)]),
+    ...(limit === null && until === null ? [] : [`Limit of all uploads together: ${allowed}`]),
+  ];
+}
+
+function folderLine({ path, state, why, paths, accounts, refused }: FolderStatus, colour: boolean): string {
   const text = why === null ? state : `${state}: ${escapeControls(why)}`;
   const word = isFine({ state }) ? text : paint('yellow', text, colour);
   const left = [
+    accounts.unaccounted === 0 ? '' : paint('red', `, ${accounts.unaccounted} in no state`, colour),
     paths.ignored > 0 ? `, ${paths.ignored} ignored` : '',
     paths.refused > 0 ? `, ${paths.refused} refused` : '',
     refused === null

@@ -1,5 +1,7 @@
 import type { Daemon } from '../daemon/daemon.ts';
 import { createsWait, viewOf } from '../daemon/file-view.ts';
+import { uploadsStart } from '../daemon/upload-times.ts';
+import type { UploadTimes } from '../daemon/upload-times.ts';
 import type { Summary } from '../daemon/summary.ts';
 import { RunTally } from './run-tally.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
@@ -48,7 +50,7 @@ export async function watchUntilIdle(
         progress.update(progressOf(daemon, tally));
         return { is: 'idle' };
       }
-      const wait = waitOf(daemon.conductor, await daemon.summary(), offlineMs);
+      const wait = waitOf({ ...daemon.conductor, startAt: daemon.times.startAt }, await daemon.summary(), offlineMs);
       report(wait);
       if (wait?.isStuck === true) return { is: 'stuck', why: wait.why };
       await sleep(everyMs, shell.stopping);
@@ -74,8 +76,13 @@ async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Pro
  * @param offlineMs how long to wait for an unreachable service, milliseconds
  */
 export function waitOf(
-  conductor: Pick<Conductor, 'pause' | 'createsWaitUntil'>,
-  { uploading, processing, awaitingPublish }: Pick<Summary, 'uploading' | 'processing' | 'awaitingPublish'>,
+  conductor: Pick<Conductor, 'pause' | 'createsWaitUntil'> & Pick<UploadTimes, 'startAt'>,
+  {
+    uploading,
+    queued,
+    processing,
+    awaitingPublish,
+  }: Pick<Summary, 'uploading' | 'queued' | 'processing' | 'awaitingPublish'>,
   offlineMs: number,
 ): { readonly why: string; readonly isStuck: boolean } | null {
   const isAllElseDone = uploading + processing + awaitingPublish === 0;
@@ -84,6 +91,9 @@ export function waitOf(
     const isTooLong = Date.now() - pause.since > offlineMs && (pause.holds === 'everything' || isAllElseDone);
     return { why: pause.why, isStuck: pause.kind === 'suspended' || isTooLong };
   }
+  const startAt = conductor.startAt();
+  if (startAt !== null && queued > 0)
+    return { why: uploadsStart(startAt, Date.now()), isStuck: isAllElseDone && startAt - Date.now() > offlineMs };
   const until = conductor.createsWaitUntil();
   if (until === null) return null;
   return { why: createsWait(until), isStuck: isAllElseDone && until - Date.now() > offlineMs };

@@ -33,7 +33,8 @@ export function assemble(tree: CheckedTree, context: Context): Config {
     failureLog,
     uploads: {
       concurrency: tree.uploads.concurrency,
-      bytesPerSecond: Number.isFinite(tree.uploads.bandwidth) ? tree.uploads.bandwidth : null,
+      bandwidth: tree.uploads.bandwidth,
+      window: tree.uploads.window,
       stallTimeoutMs: tree.uploads.stall_timeout,
     },
     retry: { attempts: tree.retry.attempts, firstMs: tree.retry.first, maxMs: tree.retry.max },

@@ -66,7 +66,8 @@ function explain(issue: Issue, parent: KeyPath): Explained[] {
   if (issue.code === 'invalid_union') return explainUnion(issue.errors, path);
   if (issue.message === 'missing' || (issue.code === 'invalid_type' && issue.expected === 'nonoptional'))
     return [missing(path)];
-  return [error(path, issue.message)];
+  const isName = issue.code === 'custom' && issue.params?.['isName'] === true;
+  return [{ ...error(path, issue.message), ...(isName && { at: 'key' }) }];
 }
 
 /** Explains the form that was begun, a word or a mapping: a mapping with a wrong key need not become a word. */

@@ -1,3 +1,5 @@
+import type { BandwidthHours } from './bandwidth-hours.ts';
+import type { DayWindow } from './day-window.ts';
 import type { Rule } from '../routing/plan.ts';
 
 /**
@@ -15,8 +17,10 @@ export interface Config {
   readonly uploads: {
     /** Uploads at the same time, 1–32. */
     readonly concurrency: number;
-    /** Limit for all uploads together, in bytes per second; `null` is unlimited. */
-    readonly bytesPerSecond: number | null;
+    /** Limit for all uploads together. */
+    readonly bandwidth: BandwidthHours;
+    /** When uploads may start; `null` is always. */
+    readonly window: DayWindow | null;
     /** An upload whose bytes do not move for this long is cut. */
     readonly stallTimeoutMs: number;
   };

@@ -1,14 +1,9 @@
 import { z } from 'zod';
 import { LISTEN_FORM, parseBaseUrl, parseListen, parseOrigin } from './addresses.ts';
-import {
-  BANDWIDTH_FORM,
-  DURATION_FORM,
-  LONGEST,
-  parseBandwidth,
-  parseDuration,
-  parsePercent,
-  PERCENT_FORM,
-} from './units.ts';
+import { parseBandwidthHours } from './bandwidth-hours.ts';
+import type { BandwidthHours } from './bandwidth-hours.ts';
+import { parseUploadWindow, WINDOW_FORM } from './day-window.ts';
+import { DURATION_FORM, LONGEST, parseDuration, parsePercent, PERCENT_FORM } from './units.ts';
 
 /** What a folder includes by default. */
 export const DEFAULT_INCLUDE = '**/*.{mp4,mov,m4v,mkv,webm,avi,mpg,mpeg,ts,m2ts,mxf,mp3,m4a,wav,flac}';
@@ -208,11 +203,33 @@ const service = z.strictObject({
     .describe('Other origins that may see the key, like an upload host that requires it.'),
 });
 
+const limit = { type: 'string' as const, examples: ['unlimited', '20MB/s', '8Mbit/s'] };
+
+const bandwidthHours = z
+  .unknown()
+  .meta({ anyOf: [limit, { type: 'object', required: ['otherwise'], additionalProperties: limit }] })
+  .transform((value, context): BandwidthHours => {
+    const hours = parseBandwidthHours(value);
+    if (hours.ok) return hours.value;
+    for (const { message, key, isName } of hours.issues) {
+      const path = key === undefined ? [] : [key];
+      context.issues.push({ code: 'custom', message, input: value, path, params: { isName } });
+    }
+    return z.NEVER;
+  });
+
 const uploads = z.strictObject({
   concurrency: count(4, 'Simultaneous uploads, 1 to 32.', { min: 1, max: 32 }),
-  bandwidth: parsed(BANDWIDTH_FORM, parseBandwidth, { examples: ['unlimited', '20MB/s', '8Mbit/s'] })
+  bandwidth: bandwidthHours
     .prefault('unlimited')
-    .describe('Limit for all uploads together: 20MB/s is bytes, 8Mbit/s is bits.'),
+    .describe(
+      'Limit for all uploads together: 20MB/s is bytes, 8Mbit/s is bits. By the local time of day: { "08:00-18:00": 20MB/s, otherwise: unlimited }.',
+    ),
+  window: parsed(`always, or ${WINDOW_FORM}`, parseUploadWindow, { examples: ['always', '20:00-06:00'] })
+    .prefault('always')
+    .describe(
+      'When uploads may start, by the local time of day: always, or "20:00-06:00". One that has started goes on afterwards.',
+    ),
   stall_timeout: duration('60s', 'An upload that sends no bytes for this long is cut and retried.', {
     min: '100ms',
   }),

@@ -66,6 +66,11 @@ export function readRoutes(
   app.get('/file', async (context) => {
     return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
   });
+  app.get('/settling', (context) => {
+    const path = context.req.query('path');
+    const file = daemon.folders.settling().find((one) => `${one.folder}/${one.path}` === path);
+    return context.json({ v: 1, why: file?.why ?? null });
+  });
   app.get('/moves', async (context) => {
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
   });

@@ -19,7 +19,6 @@ import type { Logger } from '../log/logger.ts';
 import { createConductor } from '../pipeline/conductor.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { ConductorSettings } from '../pipeline/parts.ts';
-import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Clock, Receipts } from '../pipeline/file/ports.ts';
 import { createRows } from '../pipeline/file/rows.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
@@ -40,6 +39,7 @@ import type { ServiceConnection } from './service-connection.ts';
 import { requireOwnState } from './state-owner.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
+import type { UploadTimes } from './upload-times.ts';
 
 /** The running daemon: everything that works on files. Socket, page and signals are around it. */
 export interface Daemon extends AsyncDisposable {
@@ -50,6 +50,7 @@ export interface Daemon extends AsyncDisposable {
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly events: Pick<EventStream, 'listen'>;
+  readonly times: UploadTimes;
   config(): Config;
   /** Applies a configuration that was checked. Files on their way keep their rule. */
   reload(config: Config): Promise<void>;
@@ -71,10 +72,16 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
  * The composition root: builds every part from a checked configuration and starts it. Resolves when all work, while the folders
  * are still scanned for the first time.
  *
+ * @param built called when all parts are there and before any of them works on files: it may already be asked what it is doing
  * @throws {AlreadyRunningError} another dropcast uses the state directory
  * @throws {LedgerError} the state directory or the ledger cannot be used
  */
-export async function startDaemon(config: Config, logger: Logger, clock: Clock = systemClock): Promise<Daemon> {
+export async function startDaemon(
+  config: Config,
+  logger: Logger,
+  clock: Clock = systemClock,
+  built: (daemon: Daemon) => Promise<void> = async () => undefined,
+): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
   const events = createEventStream(logger);
   events.listen(logEvents(logger));
@@ -93,13 +100,18 @@ export async function startDaemon(config: Config, logger: Logger, clock: Clock =
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
     if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
-    if (event.type === 'file' && isGivenUp(event.facts)) parts.folders.givenUp(event.facts);
+    if (event.type === 'file') parts.folders.written(event);
   });
   stack.use(parts.folders);
   const backups = stack.use(startBackups(ledger, logger));
-  await parts.folders.start();
-  parts.conductor.start();
-  return new RunningDaemon(config, { ...parts, ledger, service, events, backups, clock, logger }, stack.move());
+  const daemon = new RunningDaemon(config, { ...parts, ledger, service, events, backups, clock, logger }, stack.move());
+  await using unlessBegun = new AsyncDisposableStack();
+  unlessBegun.use(daemon);
+  await built(daemon);
+  (await ledger.verify()).forEach(repaired);
+  await daemon.begin();
+  unlessBegun.move();
+  return daemon;
 }
 
 interface State {
@@ -117,7 +129,7 @@ async function openState(
   await requireOwnState({ stateDir, file });
   stack.use(await lockInstance(stateDir));
   return {
-    ledger: stack.use(await openLedger(stateDir, on.repaired)),
+    ledger: stack.use(await openLedger(stateDir, on.repaired, true)),
     receipts: stack.use(await openReceipts(stateDir)),
     failures: stack.use(await openFailureLog(failureLog, on.failureLogBroke)),
   };
@@ -167,6 +179,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       diskOf,
       durationOf: ({ folder, path }) => mediaDuration(folder, path),
       isArchiveSeen: () => folders.isArchiveSeen(),
+      mayStartUploads: () => service.times.mayStart(),
       newToken: () => randomBytes(16).toString('hex'),
     },
     settingsOf(config),
@@ -212,12 +225,14 @@ class RunningDaemon implements Daemon {
   readonly folders: Folders;
   readonly gate: Gate;
   readonly events: EventStream;
+  readonly times: UploadTimes;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
   #config: Config;
+  readonly #begun = Promise.withResolvers<void>();
   #stopped: Promise<void> | null = null;
 
   constructor(config: Config, world: RunningWorld, resources: AsyncDisposableStack) {
@@ -231,15 +246,24 @@ class RunningDaemon implements Daemon {
     this.folders = world.folders;
     this.gate = world.service.gate;
     this.events = world.events;
-    this.summary = createSummary({ ...world, gate: this.gate });
-    this.outlook = createOutlook({ ...world, gate: this.gate, config: () => this.#config });
+    this.times = world.service.times;
+    this.summary = createSummary({ ...world, gate: this.gate, times: this.times });
+    this.outlook = createOutlook({ ...world, gate: this.gate, times: this.times, config: () => this.#config });
   }
 
   config(): Config {
     return this.#config;
   }
 
+  /** Everything works from here on. */
+  async begin(): Promise<void> {
+    await this.folders.start();
+    this.conductor.start();
+    this.#begun.resolve();
+  }
+
   async reload(config: Config): Promise<void> {
+    await this.#begun.promise;
     this.#config = config;
     this.#world.service.change(config);
     this.conductor.change(settingsOf(config));

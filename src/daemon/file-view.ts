@@ -2,6 +2,7 @@ import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
 import { deletionWords } from './deletion-words.ts';
+import { uploadsStart } from './upload-times.ts';
 import { blockWords, pollWords, publishWords } from './waiting-words.ts';
 import { whyInLine } from './in-line.ts';
 import type { Places } from './in-line.ts';
@@ -111,11 +112,13 @@ function whileRead({ afterReady }: Facts): string {
 }
 
 function waitsFor(daemon: Daemon, facts: Facts, places: Places): string | null {
-  const { conductor, gate } = daemon;
+  const { conductor, gate, times } = daemon;
   const state = stateOf(facts);
   if (!workStates.includes(state)) return null;
   const pause = conductor.pause();
   if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
+  const startAt = isBeforeUpload(state) ? times.startAt() : null;
+  if (startAt !== null) return uploadsStart(startAt, Date.now());
   if (state === 'awaiting upload') return whyInLine(daemon, facts, places) ?? 'waiting for an upload slot';
   if (state === 'retrying') return null;
   const { waiting, blockedMs } = gate.snapshot();

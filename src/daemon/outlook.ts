@@ -7,10 +7,12 @@ import type { Clock } from '../pipeline/file/ports.ts';
 import { estimate } from '../pipeline/estimate.ts';
 import type { Backlog, Limit, Pace } from '../pipeline/estimate.ts';
 import { limitWords } from './limit-words.ts';
+import { uploadsStart } from './upload-times.ts';
+import type { UploadTimes } from './upload-times.ts';
 
 /** What all that waits waits for, and when it is done. */
 export interface Outlook {
-  readonly limitedBy: Limit;
+  readonly limitedBy: Limit | 'upload window';
   /** The same in a sentence. */
   readonly why: string;
   /** Epoch milliseconds; null when it cannot be said. */
@@ -22,6 +24,7 @@ export interface OutlookWorld {
   readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'uploads'>;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly clock: Clock;
+  readonly times: Pick<UploadTimes, 'limit' | 'startAt'>;
   config(): Config;
 }
 
@@ -30,13 +33,16 @@ const everyMs = 2_000;
 
 /** @returns asks for the outlook; rejects when the ledger cannot be read */
 export function createOutlook(world: OutlookWorld): () => Promise<Outlook> {
-  const { ledger, conductor, clock } = world;
+  const { ledger, conductor, clock, times } = world;
   let read: { readonly at: number; readonly backlog: Omit<Backlog, 'feeds'> } | null = null;
   return async () => {
     if (read === null || clock.elapsed() - read.at >= everyMs)
       read = { at: clock.elapsed(), backlog: await ledger.backlog() };
     const pause = conductor.pause();
     const holdsAll = pause !== null && (pause.holds === 'everything' || read.backlog.toSend > 0);
+    const startAt = pause === null && read.backlog.toSend > 0 ? times.startAt() : null;
+    if (startAt !== null && conductor.uploads().length === 0)
+      return { limitedBy: 'upload window', why: uploadsStart(startAt, clock.now()), doneAt: null };
     const backlog = withoutSent(read.backlog, world);
     const pace = paceOf(world);
     const { limitedBy, doneInMs } = estimate(backlog, pace, holdsAll);
@@ -54,11 +60,11 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, { conductor, config }: Out
   return { ...backlog, bytesToSend: Math.max(0, backlog.bytesToSend - sent), feeds: feeds.size };
 }
 
-function paceOf({ conductor, gate, config }: OutlookWorld): Pace {
+function paceOf({ conductor, gate, times, config }: OutlookWorld): Pace {
   const { uploads, poll, publish } = config();
   return {
     ...conductor.pace(),
-    bandwidth: uploads.bytesPerSecond,
+    bandwidth: times.limit(),
     slots: uploads.concurrency,
     room: roomOf(gate.snapshot()),
     pollMs: poll.intervalMs,

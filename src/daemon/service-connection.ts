@@ -12,12 +12,15 @@ import type { BudgetRow } from '../ledger/budget.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
 import { howToRenewKey } from './renew-key.ts';
+import { keepLimit, uploadTimes } from './upload-times.ts';
+import type { UploadTimes } from './upload-times.ts';
 
 /** The way to the hosted service: client, request budget and bandwidth, as the configuration says. */
 export interface ServiceConnection extends AsyncDisposable {
   readonly host: VideoHost & VideoLibrary;
   readonly gate: Gate;
   readonly budget: Budget;
+  readonly times: UploadTimes;
   /** Uses another configuration from the next request on. What is under way ends with the old key and address. */
   change(config: Config): void;
 }
@@ -37,7 +40,9 @@ export function connectToService(
     limit: config.service.requestsPerHour,
     clock,
   });
-  const bandwidth = createBandwidth(config.uploads.bytesPerSecond);
+  const bandwidth = createBandwidth(null);
+  const times = uploadTimes(() => config.uploads, clock);
+  const limit = keepLimit(bandwidth, times, clock);
   const open = (): VideoClient =>
     createVideoClient({
       baseUrl: config.service.baseUrl,
@@ -51,6 +56,7 @@ export function connectToService(
   const former: VideoClient[] = [];
   return {
     gate,
+    times,
     budget: budgetOf(gate),
     host: createVideoHost({
       client: () => client,
@@ -63,13 +69,14 @@ export function connectToService(
       const isOther = isOtherService(config, next);
       config = next;
       gate.setLimit(next.service.requestsPerHour);
-      bandwidth.set(next.uploads.bytesPerSecond);
+      limit.update();
       // The old one stays: its uploads may take hours. It ends with the daemon.
       if (!isOther) return;
       former.push(client);
       client = open();
     },
     [Symbol.asyncDispose]: async () => {
+      limit[Symbol.dispose]();
       await Promise.all([client, ...former].map((each) => each[Symbol.asyncDispose]()));
       await gate[Symbol.asyncDispose]();
     },

@@ -2,6 +2,8 @@ import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Gate } from '../host/gate.ts';
 import { createsWait } from './file-view.ts';
+import { uploadsStart } from './upload-times.ts';
+import type { UploadTimes } from './upload-times.ts';
 import type { EventStream } from './events.ts';
 import type { Folders } from '../intake/folders.ts';
 
@@ -36,8 +38,9 @@ export function createSummary(parts: {
   readonly conductor: Pick<Conductor, 'uploads' | 'pause' | 'createsWaitUntil'>;
   readonly folders: Pick<Folders, 'settling' | 'away'>;
   readonly gate: Pick<Gate, 'snapshot'>;
+  readonly times: Pick<UploadTimes, 'startAt'>;
 }): () => Promise<Summary> {
-  const { ledger, events, conductor, folders, gate } = parts;
+  const { ledger, events, conductor, folders, gate, times } = parts;
   let written = 0;
   events.listen(({ type }) => {
     if (type === 'file') written += 1;
@@ -51,10 +54,10 @@ export function createSummary(parts: {
     const of = (state: string): number => counts[state] ?? 0;
     const uploading = conductor.uploads().length;
     const { used, limit } = gate.snapshot();
-    const until = conductor.createsWaitUntil();
+    const queued = of('queued') + Math.max(0, of('awaiting upload') - uploading);
     return {
       uploading,
-      queued: of('queued') + Math.max(0, of('awaiting upload') - uploading),
+      queued,
       processing: of('processing'),
       awaitingPublish: of('awaiting publish'),
       retrying: of('retrying'),
@@ -62,8 +65,18 @@ export function createSummary(parts: {
       needsYou: of('failed') + of('held') + of('not put away'),
       done: of('done'),
       away: folders.away(),
-      waiting: conductor.pause()?.why ?? (until === null ? null : createsWait(until)),
+      waiting: conductor.pause()?.why ?? (queued === 0 ? null : whyNoneStarts(conductor, times)),
       requests: { used, limit },
     };
   };
+}
+
+function whyNoneStarts(
+  conductor: Pick<Conductor, 'createsWaitUntil'>,
+  times: Pick<UploadTimes, 'startAt'>,
+): string | null {
+  const startAt = times.startAt();
+  if (startAt !== null) return uploadsStart(startAt, Date.now());
+  const until = conductor.createsWaitUntil();
+  return until === null ? null : createsWait(until);
 }

@@ -7,6 +7,9 @@ import type { SuspectLedger } from './suspects.ts';
 import { viewOf, workStates } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
+import type { UploadTimes } from './upload-times.ts';
+import { sumOfAccounts } from '../watch/accounts.ts';
+import type { Accounts } from '../watch/accounts.ts';
 import { placesOf } from './in-line.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
@@ -45,7 +48,18 @@ export interface StatusView {
     /** Epoch milliseconds; null when it cannot be said. */
     readonly done_at: number | null;
   } | null;
+  /** What the time of day says about uploads now: null without a daemon. Times are epoch milliseconds. */
+  readonly uploads: {
+    /** Limit of all uploads together; null is unlimited. */
+    readonly bytes_per_second: number | null;
+    /** When another limit begins; null when none does. */
+    readonly until: number | null;
+    /** When uploads may start again; null when they may now. */
+    readonly start_at: number | null;
+  } | null;
   readonly folders: readonly FolderStatus[];
+  /** Where the paths of all folders are. */
+  readonly accounts: Accounts;
   readonly working: readonly FileView[];
   /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
   readonly needs_you: readonly FileView[];
@@ -92,6 +106,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
   const left = await ledger.waitingForDisk(mostListed);
   const deletions = await ledger.deletions();
   const gate = daemon?.gate.snapshot();
+  const folders = daemon?.folders.status() ?? [];
   const pause = daemon?.conductor.pause() ?? null;
   const outlook = daemon === null ? null : await daemon.outlook();
   return {
@@ -116,7 +131,9 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
             others: gate.others,
           },
     outlook: outlook && { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
-    folders: daemon?.folders.status() ?? [],
+    uploads: daemon && uploadsOf(daemon.times),
+    folders,
+    accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: await viewsOf(ledger, daemon, working.slice(0, mostListed)),
     needs_you: [...needing, ...left].slice(0, mostListed).map((facts) => viewOf(daemon, facts)),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
@@ -124,6 +141,10 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     deletions: { files: deletions.files, next_at: deletions.nextAt },
     creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };
+}
+
+function uploadsOf(times: UploadTimes): StatusView['uploads'] {
+  return { bytes_per_second: times.limit(), until: times.limitUntil(), start_at: times.startAt() };
 }
 
 export async function filesOf(

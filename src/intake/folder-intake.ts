@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isThere } from '../disk/local-files.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Events } from '../pipeline/events.ts';
+import { isGivenUp } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { isSameVersion } from '../pipeline/file/file-version.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
@@ -22,6 +23,8 @@ export interface FolderIntakeWorld {
   readonly logger: Logger;
   /** A file could not be taken in: a bug, or the machine is at its limits. */
   readonly broke: (error: unknown) => void;
+  /** The row that stands for a file of the folder, found and left as it is. */
+  readonly stands: (facts: Facts) => void;
   /** A file came in or moved on. */
   readonly tookIn: () => void;
 }
@@ -79,6 +82,7 @@ export class FolderIntake implements AsyncDisposable {
     if (arrival === null) throw new AwayError(file.path);
     const accepted = await this.#note(arrival, this.#world.intake.accept(arrival));
     if (accepted === 'unread') this.#comparisons.add(file);
+    if (accepted !== 'new') await this.#tellState(file);
     return accepted;
   }
 
@@ -107,6 +111,12 @@ export class FolderIntake implements AsyncDisposable {
   async namedLike(sidecarPath: string): Promise<readonly string[]> {
     const paths = await this.#world.ledger.pathsNamed(this.#router.folder.path, this.#router.stemOf(sidecarPath));
     return paths.filter((path) => this.#router.isSidecarOf(path, sidecarPath));
+  }
+
+  /** A row that was not written says nothing by itself. */
+  async #tellState({ folder, path }: CompleteFile): Promise<void> {
+    const facts = await this.#world.ledger.atPath(folder, path);
+    if (facts !== null && !isGivenUp(facts)) this.#world.stands(facts);
   }
 
   /** @returns whether it was decided */

@@ -1,5 +1,6 @@
 import type { Config, FolderConfig } from '../config/config.ts';
 import type { LedgerView } from '../ledger/view.ts';
+import { isGivenUp, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { IntakeStore } from '../pipeline/file/ports.ts';
 import type { Resumed, SettlingFile } from '../watch/ports.ts';
@@ -31,8 +32,11 @@ export interface Folders extends AsyncDisposable {
   whyAway(folder: string, missing?: string): Promise<string | null>;
   /** Why another dropcast has a folder, or null. */
   whyForeign(folder: string): string | null;
-  /** The row of a file was given up, as vanished or superseded: whatever is at its path now is looked at as if it came now. */
-  givenUp(facts: Pick<Facts, 'folder' | 'path'>): void;
+  /**
+   * A row was written. Where it stands for a file no more, because it was given up or its file is at another path, whatever is there
+   * now is looked at as if it came now.
+   */
+  written(change: RowChange): void;
   /** Whether a sidecar still has a video or link that is there, known or about to be. */
   isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean>;
   /** Takes in a file as it is now, without waiting until it settled. Only what the watcher would take too. */
@@ -43,6 +47,11 @@ export interface Folders extends AsyncDisposable {
   resume(path: string): Promise<Resumed>;
   /** Scans now. */
   rescan(): Promise<void>;
+}
+
+export interface RowChange {
+  readonly before: Facts | null;
+  readonly facts: Facts;
 }
 
 export interface FoldersOptions extends FolderWorld {
@@ -130,8 +139,10 @@ class FolderSet implements Folders {
     return this.#watched.get(folder)?.whyForeign ?? null;
   }
 
-  givenUp({ folder, path }: Pick<Facts, 'folder' | 'path'>): void {
-    this.#watched.get(folder)?.watcher.lookAgain(path);
+  written({ before, facts }: RowChange): void {
+    if (before !== null && !isSamePlace(before, facts)) this.#left(before);
+    if (isGivenUp(facts)) this.#left(facts);
+    else this.#watched.get(facts.folder)?.watcher.becomes(facts.path, stateOf(facts));
   }
 
   async isSidecarUsed(folder: string, sidecarPath: string): Promise<boolean> {
@@ -162,6 +173,12 @@ class FolderSet implements Folders {
     const ends = this.#all().map((folder) => folder[Symbol.asyncDispose]());
     await Promise.all([this.#held[Symbol.asyncDispose](), ...ends]);
     await Promise.all(this.#background);
+  }
+
+  #left({ folder, path }: Pick<Facts, 'folder' | 'path'>): void {
+    const watcher = this.#watched.get(folder)?.watcher;
+    watcher?.becomes(path, null);
+    watcher?.lookAgain(path);
   }
 
   async #open(folders: readonly FolderConfig[]): Promise<void> {
@@ -203,6 +220,10 @@ class FolderSet implements Folders {
   #all(): readonly WatchedFolder[] {
     return [...this.#watched.values()];
   }
+}
+
+function isSamePlace(one: Facts, other: Facts): boolean {
+  return one.folder === other.folder && one.path === other.path;
 }
 
 /** `setTimeout` over 2^31 ms fires at once. */

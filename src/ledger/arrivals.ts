@@ -29,10 +29,10 @@ export function createArrivals(db: Kysely<LedgerTables>, commits: GroupCommit): 
           .where('state', '!=', 'superseded'),
       ),
     pathsNamed: async (folder, stem) => {
-      // '/' follows '.': all that begins with the stem and a dot.
-      const isNamed = sql<boolean>`(path = ${stem} or (path >= ${`${stem}.`} and path < ${`${stem}/`}))`;
-      const rows = db.selectFrom('file').select('path').distinct().where('folder', '=', folder).where(isNamed);
-      return (await rows.execute()).map(({ path }) => path);
+      const paths = db.selectFrom('file').select('path').where('folder', '=', folder);
+      // '/' follows '.': all that begins with the stem and a dot. Two searches, as with OR SQLite reads every path of the folder.
+      const named = paths.where('path', '>=', `${stem}.`).where('path', '<', `${stem}/`);
+      return (await paths.where('path', '=', stem).union(named).execute()).map(({ path }) => path);
     },
     unrouted: () => allFacts(filesIn(db).where('state', '=', 'held').where(waitsForWhatIsBeside).orderBy('seq')),
   };

@@ -15,15 +15,17 @@ export function checksumOfValues(values: readonly unknown[]): number {
 }
 
 /** The `seq` of the rows of `file` whose checksum is another one. Rows without a checksum are left out. */
-export function mismatches(database: DatabaseSync): readonly number[] {
+export function mismatches(database: DatabaseSync, first = 0, last = Number.MAX_SAFE_INTEGER): readonly number[] {
   const names = summedColumns(database).map((name) => `"${name}"`);
   // As arrays: 100,000 rows take a third of a second, as objects three times as long.
-  const rows = database.prepare(`SELECT seq, checksum, ${names.join(', ')} FROM file WHERE checksum IS NOT NULL`);
+  const rows = database.prepare(
+    `SELECT seq, checksum, ${names.join(', ')} FROM file WHERE seq BETWEEN ? AND ? AND checksum IS NOT NULL`,
+  );
   rows.setReturnArrays(true);
   // A flipped bit can make a number that JavaScript has not.
   rows.setReadBigInts(true);
   const found: number[] = [];
-  for (const [seq, checksum, ...values] of rows.iterate() as unknown as Iterable<readonly unknown[]>)
+  for (const [seq, checksum, ...values] of rows.iterate(first, last) as unknown as Iterable<readonly unknown[]>)
     if (checksumOfValues(values.map(plain)) !== Number(checksum)) found.push(Number(seq));
   return found;
 }

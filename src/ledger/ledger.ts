@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type {
   AdoptionStore,
@@ -26,7 +27,7 @@ import { createFiles } from './files.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
-import { openDatabase, requireSound } from './open-database.ts';
+import { openDatabase, requireSound, verify, wasClosed } from './open-database.ts';
 import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
@@ -66,6 +67,13 @@ export interface Ledger
   /** What was found damaged when it was opened, and what was done: a sentence each. Nothing of it keeps anybody from working. */
   readonly repairs: readonly string[];
   /**
+   * Looks for damage, if opening it left that for later. Nothing may be done with it before.
+   *
+   * @returns what was found and put right: a sentence each
+   * @throws {LedgerError} when it is damaged
+   */
+  verify(): Promise<readonly string[]>;
+  /**
    * Writes a copy to `backups/`, unless nothing was written since the last one.
    * @throws {LedgerUnavailableError} when the disk refuses
    */
@@ -87,21 +95,31 @@ export async function openExistingLedger(stateDir: string): Promise<Ledger | nul
  *
  * @param stateDir created with mode 0700 when it is missing
  * @param onRepair told what is found damaged from then on, and what was done: a sentence each
+ * @param isHasty leaves the search for damage to `verify`, when the last process that had it closed it
  * @returns the ledger, whose calls throw `LedgerUnavailableError` while the machine refuses to read or write
  * @throws {LedgerError} when it was lost, is damaged, belongs to another program or version, or cannot be read and written
  * @throws {LedgerInUseError} when another process keeps it for 5 s
  */
-export async function openLedger(stateDir: string, onRepair?: (what: string) => void): Promise<Ledger> {
+export async function openLedger(
+  stateDir: string,
+  onRepair?: (what: string) => void,
+  isHasty = false,
+): Promise<Ledger> {
   await makeStateDirectory(stateDir);
   // Only for what it throws: a lost ledger must not be replaced by an empty one.
   await isLedgerThere(stateDir);
   const path = ledgerPath(stateDir);
-  const database = await openDatabase(path);
+  const isTrusted = isHasty && (await wasClosed(path));
+  const database = await openDatabase(path, { isTrusted });
   const connection = connectTo(database);
   const { db } = connection;
   try {
-    const repairs = await repairRows(connection, stateDir);
-    if (repairs.length > 0) await requireSound(database, path);
+    const repairAll = async (): Promise<readonly string[]> => {
+      const repairs = await repairRows(connection, stateDir);
+      if (repairs.length > 0) await requireSound(database, path);
+      return repairs;
+    };
+    const repairs = isTrusted ? [] : await repairAll();
     const strange = await catchUp(connection, stateDir);
     await settleRequests(db);
     const id = await identityOf(db, await readLedgerId(stateDir));
@@ -109,9 +127,23 @@ export async function openLedger(stateDir: string, onRepair?: (what: string) => 
     const repair = async (): Promise<void> => {
       for (const what of await repairRows(connection, stateDir)) onRepair?.(what);
     };
-    return compose(connection, { stateDir, repairs: [...repairs, ...strange], id, repair });
+    let isVerified = !isTrusted;
+    const verifyOnce = async (): Promise<readonly string[]> => {
+      if (isVerified) return [];
+      isVerified = true;
+      try {
+        await verify(database, path);
+        await nextTurn();
+        return await repairAll();
+      } catch (error) {
+        throw await explainOpening(error, path);
+      }
+    };
+    return compose(connection, { stateDir, repairs: [...repairs, ...strange], id, repair, verify: verifyOnce });
   } catch (error) {
     await db.destroy();
+    // What it met may be damage that it has not looked for.
+    if (isTrusted) return openLedger(stateDir, onRepair);
     throw await explainOpening(error, path);
   }
 }
@@ -121,13 +153,14 @@ async function identityOf(db: Kysely<LedgerTables>, known: string | null): Promi
   return (await db.selectFrom('identity').select('ledger').executeTakeFirstOrThrow()).ledger;
 }
 
-interface Opened extends Pick<Ledger, 'id' | 'repairs'> {
+interface Opened extends Pick<Ledger, 'id' | 'repairs' | 'verify'> {
   readonly stateDir: string;
   /** Puts right what was damaged since. */
   repair(): Promise<void>;
 }
 
-function compose({ database, db, sql }: Connection, { stateDir, id, repairs, repair }: Opened): Ledger {
+function compose({ database, db, sql }: Connection, opened: Opened): Ledger {
+  const { stateDir, id, repairs, repair, verify } = opened;
   const commits = createGroupCommit(sql);
   const ports = mending(
     {
@@ -148,6 +181,7 @@ function compose({ database, db, sql }: Connection, { stateDir, id, repairs, rep
     ...ports,
     id,
     repairs,
+    verify,
     claim: claims.claim,
     budget: createBudgetRow(db, commits),
     roots: createRoots(db),

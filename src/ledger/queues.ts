@@ -11,6 +11,7 @@ interface QueuedRow {
   readonly folder: string;
   readonly queue: string;
   readonly upload_url: string | null;
+  readonly is_sent: number;
 }
 
 const name = sql.raw<string>(queueName);
@@ -31,7 +32,7 @@ export function createQueues(db: Kysely<LedgerTables>): QueueStore {
           select (select min(${name}) from file where ${ofState} and ${name} > queue.name) from queue
           where queue.name is not null
         )
-        select id, folder, queue.name as queue, upload_url from queue join file on seq in (
+        select id, folder, queue.name as queue, upload_url, sha256 is not null as is_sent from queue join file on seq in (
           select seq from file where ${ofState} and ${name} = queue.name
             and id not in (select value from json_each(${JSON.stringify(without)})) order by seq limit ${each})
         where queue.name is not null order by seq`.execute(db);
@@ -39,7 +40,7 @@ export function createQueues(db: Kysely<LedgerTables>): QueueStore {
     },
     lastStarts: async (limit) => {
       const rows = await sql<QueuedRow>`
-        select id, folder, ${name} as queue, upload_url from (
+        select id, folder, ${name} as queue, upload_url, sha256 is not null as is_sent from (
           select seq as at, file_id from history
           where seq > (select max(seq) from history) - ${mostLines} and state = 'awaiting upload'
           order by seq desc limit ${limit})
@@ -66,6 +67,13 @@ export async function placesIn(
 }
 
 /** The name of a queue begins with its priority and its size. */
-function queued({ id, folder, queue, upload_url: uploadUrl }: QueuedRow): Queued {
-  return { id, folder, uploadUrl, priority: priorities[Number(queue[0])] ?? 'normal', isBig: queue[1] === '1' };
+function queued({ id, folder, queue, upload_url: uploadUrl, is_sent: isSent }: QueuedRow): Queued {
+  return {
+    id,
+    folder,
+    uploadUrl,
+    isSent: isSent === 1,
+    priority: priorities[Number(queue[0])] ?? 'normal',
+    isBig: queue[1] === '1',
+  };
 }

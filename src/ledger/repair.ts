@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
 import type { Selectable } from 'kysely';
@@ -21,7 +22,7 @@ import { addHistory } from './write-row.ts';
  * @returns a sentence for each
  */
 export async function repairRows({ database, db, sql }: Connection, stateDir: string): Promise<readonly string[]> {
-  const damaged = mismatches(database);
+  const damaged = await damagedRows(database);
   if (damaged.length === 0) return [];
   const { receipts } = await receiptsSince(stateDir, 0);
   const copies = await backupsOf(stateDir);
@@ -36,6 +37,20 @@ export async function repairRows({ database, db, sql }: Connection, stateDir: st
     return sentences;
   });
 }
+
+/** In parts, so that who asks what the daemon does need not wait for all. */
+async function damagedRows(database: DatabaseSync): Promise<readonly number[]> {
+  const found: number[] = [];
+  const newest = Number(database.prepare('SELECT max(seq) AS seq FROM file').get()?.['seq'] ?? 0);
+  for (let first = 0; first <= newest; first += rowsAtOnce) {
+    found.push(...mismatches(database, first, first + rowsAtOnce - 1));
+    await nextTurn();
+  }
+  return found;
+}
+
+/** Some 20 milliseconds. */
+const rowsAtOnce = 5_000;
 
 /** Gives rows their checksums that have none: after a migration. */
 export function sumRows(database: DatabaseSync): void {

@@ -34,6 +34,8 @@ type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'fil
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   readonly store: RoundsWorld['store'] & QueueStore;
   readonly budget: Budget;
+  /** Whether uploads may start at this time of day. */
+  mayStartUploads(): boolean;
   /** A token for a create request that was never used before. */
   newToken(): string;
 }

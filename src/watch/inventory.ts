@@ -14,6 +14,26 @@ export class Inventory {
     return this.taken.has(path) || this.waiting.has(path);
   }
 
+  /** The row that stands for the file is in this state now; null: none stands for it any more. */
+  becomes(path: string, state: string | null): void {
+    this.taken.setState(path, state);
+    const file = this.waiting.get(path);
+    if (file !== undefined) file.state = state;
+  }
+
+  /** The sink has the file as it was offered. */
+  took({ path, kind, version, state }: WaitingFile): void {
+    this.taken.set(path, version);
+    const now = kind === 'sidecar' || kind === 'proof' ? sidecarState : state;
+    if (now !== null) this.taken.setState(path, now);
+  }
+
+  /** Files that the sink took, and that nothing stands for. */
+  unaccounted(): string[] {
+    if (this.taken.countStates().get(null) === 0) return [];
+    return [...this.taken.withoutState()].filter((path) => !this.waiting.has(path));
+  }
+
   beginScan(): void {
     this.taken.beginScan();
     this.#unfound = new Set(this.waiting.keys());
@@ -44,3 +64,6 @@ export class Inventory {
     return { seen, settling: waiting.size, offered, ignored, refused: refused.size };
   }
 }
+
+/** No row stands for a sidecar, nor for what proves that a file is complete. */
+export const sidecarState = 'sidecar';

@@ -88,6 +88,7 @@ export class MissingFiles implements AsyncDisposable {
   async #tell(path: string): Promise<void> {
     const { inventory, settler, gone } = this.#options;
     const version = inventory.taken.get(path);
+    const state = inventory.taken.state(path);
     settler.forget(path);
     if (version === undefined) return;
     try {
@@ -98,6 +99,7 @@ export class MissingFiles implements AsyncDisposable {
     } catch (error) {
       this.#rejections.rejected(path, SLOW_RECHECK_MS, error);
       inventory.taken.set(path, version);
+      inventory.taken.setState(path, state);
       // Not at once: the sink may be busy with the file for hours.
       settler.hint(path, SLOW_RECHECK_MS);
     }

@@ -1,3 +1,4 @@
+import type { Accounts } from './accounts.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { RootIdentity } from './root-identity.ts';
 
@@ -78,6 +79,8 @@ export interface WatchSink {
   gone(folder: string, path: string): Promise<void>;
   /** Each scan: a hidden directory of dropcast's own, in which a file is put away, or was when dropcast ended. Never rejects. */
   leftBehind(folder: string, directory: string): Promise<void>;
+  /** A scan ended. Must not throw. */
+  scanned(folder: string): void;
   /** On every change of the state; the first call comes before `begin()` resolves. */
   root(folder: string, state: RootState): void;
 }
@@ -121,7 +124,7 @@ export type Resumed =
 export interface KnownFile {
   readonly path: string;
   readonly version: FileVersion;
-  /** Of its row; see `FolderWatcher.becomes`. */
+  /** Of its row; see `becomes`. */
   readonly state: string;
 }
 
@@ -158,9 +161,19 @@ export interface FolderWatcher extends AsyncDisposable {
   whyAway(missing?: string): Promise<string | null>;
   /** The caller does not have the file at this path any more: whatever is there is offered, even if it was offered before. */
   lookAgain(path: string): void;
+  /** The row that stands for the file at a path is in this state now; null: none stands for it any more. */
+  becomes(path: string, state: string | null): void;
+  /** @param comparing paths that the caller compares before it decides about them */
+  accounts(comparing: Iterable<string>): Accounts;
+  /** Files that the sink took, and that nothing stands for: there must be none. */
+  unaccounted(): readonly string[];
+  /** How many files the scan under way, or the last one, has come to. */
+  scanned(): number;
   /** A person says that the directory at the path is the folder, and that the files missing in it are gone. Scans it. */
   resume(): Promise<Resumed>;
   settling(): readonly SettlingFile[];
+  /** The paths of those that settle. */
+  settlingPaths(): Iterable<string>;
   counts(): WatchCounts;
   /** An example of the refused paths. */
   firstRefused(): RefusedPath | null;

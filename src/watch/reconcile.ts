@@ -36,6 +36,7 @@ export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #nested: ReadonlySet<string>;
   #ignored = 0;
+  #visited = 0;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -45,6 +46,11 @@ export class Reconciler {
   /** Paths that the last scan found and that are not ours. */
   get ignored(): number {
     return this.#ignored;
+  }
+
+  /** Files that the scan under way, or the last one, has come to. */
+  get visited(): number {
+    return this.#visited;
   }
 
   /** One scan. Never rejects: a folder that cannot be scanned freezes. */
@@ -71,6 +77,7 @@ export class Reconciler {
     const leftBehind: string[] = [];
     let ignored = 0;
     let directories = 1;
+    this.#visited = 0;
     await scanFolder(
       folder.path,
       {
@@ -83,6 +90,7 @@ export class Reconciler {
         },
         whyForeign: async (path) => (await claim?.foreign(path)) ?? null,
         file: (path) => {
+          this.#visited += 1;
           inventory.found(path);
           if (inventory.taken.has(path) && !inventory.waiting.has(path)) return depth === 'deep' ? 'look' : 'skip';
           return folder.accepts(path) === null ? 'ignore' : 'look';

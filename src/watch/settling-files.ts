@@ -81,7 +81,7 @@ export class SettlingFiles {
 
   /** The sink has the file. */
   took(file: WaitingFile): void {
-    this.#inventory.taken.set(file.path, file.version);
+    this.#inventory.took(file);
     if (this.#inventory.waiting.get(file.path) === file) this.drop(file.path);
     if (file.disturbed) this.hint(file.path);
   }

@@ -106,6 +106,11 @@ export class TakenFiles {
     return this.#states.counts();
   }
 
+  /** Those without a state. */
+  *withoutState(): Generator<string> {
+    for (const [path, slot] of this.#slots) if (this.#states.get(slot) === null) yield path;
+  }
+
   /** What is found from here on is told from what is not. */
   beginScan(): void {
     this.#scan += 1;

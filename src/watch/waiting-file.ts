@@ -22,6 +22,8 @@ export interface WaitingFile {
   lacksMarker: boolean;
   /** How often the sink rejected this version. */
   rejections: number;
+  /** Of the row that stands for it already, while it is being taken in; `null` when there is none. */
+  state: string | null;
   /** What it waits for beyond staying unchanged; `null` while that is all. */
   why: string | null;
 }
@@ -39,6 +41,7 @@ export function startWaiting(path: string, kind: FileKind, version: FileVersion,
     vetoedSinceMs: null,
     lacksMarker: false,
     rejections: 0,
+    state: null,
     why: null,
   };
 }

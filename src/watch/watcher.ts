@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { Logger } from '../log/logger.ts';
+import { accountsOf } from './accounts.ts';
+import type { Accounts } from './accounts.ts';
 import { monotonicClock, watchForStalls } from './clock.ts';
 import type { MonotonicClock } from './clock.ts';
 import { openEvents } from './events.ts';
@@ -156,9 +158,17 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
   const schedule: ScanSchedule = new ScanSchedule({
     ...base,
     interval: () => scanInterval(folder, { isImpaired: root.isFrozen || hints.gap !== null, isPolled: hints.isPolled }),
-    scan: () => reconciler.scan(schedule),
+    scan: async () => {
+      await reconciler.scan(schedule);
+      if (!stop.signal.aborted) sink.scanned(folder.path);
+    },
   });
   return { ...options, ...base, stop, root, claim, settler, refused, breaker, missing, hints, reconciler, schedule };
+}
+
+/** Whether another watcher, or nobody, looks after what is at the path. */
+function isOthers({ path: folder, nested, leavesOut }: WatchSettings, path: string): boolean {
+  return nested.some((inner) => `${folder}/${path}`.startsWith(`${inner}/`)) || leavesOut(dirname(path));
 }
 
 function report(state: RootState, { folder, sink, logger }: WatchFolderOptions): void {
@@ -239,11 +249,28 @@ class Watcher implements FolderWatcher {
   }
 
   lookAgain(path: string): void {
-    const { inventory, settler } = this.#parts;
+    const { folder, inventory, settler } = this.#parts;
     // It is about to be offered anyway.
     if (inventory.waiting.has(path)) return;
     settler.forget(path);
-    settler.hint(path);
+    if (!isOthers(folder, path)) settler.hint(path);
+  }
+
+  becomes(path: string, state: string | null): void {
+    this.#parts.inventory.becomes(path, state);
+  }
+
+  accounts(comparing: Iterable<string>): Accounts {
+    const { inventory, refused, reconciler } = this.#parts;
+    return accountsOf(inventory, { refused: refused.paths, ignored: reconciler.ignored, comparing });
+  }
+
+  unaccounted(): readonly string[] {
+    return this.#parts.inventory.unaccounted();
+  }
+
+  scanned(): number {
+    return this.#parts.reconciler.visited;
   }
 
   async resume(): Promise<Resumed> {
@@ -255,6 +282,10 @@ class Watcher implements FolderWatcher {
 
   settling(): readonly SettlingFile[] {
     return this.#parts.settler.settling();
+  }
+
+  settlingPaths(): Iterable<string> {
+    return this.#parts.inventory.waiting.keys();
   }
 
   firstRefused(): RefusedPath | null {

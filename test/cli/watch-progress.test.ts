@@ -12,7 +12,7 @@ test('a pause is reported when it begins, when its reason changes, and when it c
   expect(lines).toEqual([expect.stringContaining('ECONNREFUSED'), escaped, escaped]);
 });
 
-const quiet = { uploading: 0, processing: 0, awaitingPublish: 0 };
+const quiet = { uploading: 0, queued: 1, processing: 0, awaitingPublish: 0 };
 const paused =
   (kind: 'offline' | 'suspended', sinceMs: number, holds: Pause['holds'] = 'everything') =>
   () => {
@@ -51,6 +51,17 @@ test.for([
     is: false,
   },
 ] as const)('waiting for $name: stuck: $is', ({ pause, createsWaitUntil, busy, is }) => {
-  const wait = waitOf({ pause, createsWaitUntil }, busy, 120_000);
+  const wait = waitOf({ pause, createsWaitUntil, startAt: never }, busy, 120_000);
   expect(wait === null ? null : wait.isStuck).toBe(is);
+});
+
+test.for([
+  { startAt: inMinutes(600), busy: quiet, is: true },
+  { startAt: inMinutes(1), busy: quiet, is: false },
+  { startAt: inMinutes(600), busy: { ...quiet, uploading: 1 }, is: false },
+  { startAt: inMinutes(600), busy: { ...quiet, queued: 0 }, is: null },
+])('waiting for the time of day at which uploads start: stuck: $is', ({ startAt, busy, is }) => {
+  const wait = waitOf({ pause: never, createsWaitUntil: never, startAt }, busy, 120_000);
+  expect(wait === null ? null : wait.isStuck).toBe(is);
+  if (wait !== null) expect(wait.why).toMatch(/^uploads start at .*\d\d:\d\d$/);
 });

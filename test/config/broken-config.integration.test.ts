@@ -128,6 +128,28 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     '9:23 uploads.bandwidth ~ MB/s ~ Mbit/s',
   ],
   ['a bandwidth with a small letter', { 9: 'uploads: { bandwidth: 20mb/S }' }, '9:23 uploads.bandwidth ~ MB/s'],
+  [
+    'two limits for one hour',
+    { 9: 'uploads: { bandwidth: { "08:00-18:00": 20MB/s, "17:00-20:00": 1MB/s, otherwise: unlimited } }' },
+    '9:48 uploads.bandwidth["17:00-20:00"] ~ overlaps "08:00-18:00"',
+  ],
+  [
+    'a limit for no time of day',
+    { 9: 'uploads: { bandwidth: { daytime: 20MB/s, otherwise: unlimited } }' },
+    '9:25 uploads.bandwidth.daytime ~ "08:00-18:00"',
+  ],
+  [
+    'a wrong limit for a time of day',
+    { 9: 'uploads: { bandwidth: { "08:00-18:00": 20Mb/s, otherwise: unlimited } }' },
+    '9:40 uploads.bandwidth["08:00-18:00"] ~ MB/s ~ Mbit/s',
+  ],
+  [
+    'a limit for some times of day only',
+    { 9: 'uploads: { bandwidth: { "08:00-18:00": 20MB/s } }' },
+    '9:23 uploads.bandwidth ~ otherwise',
+  ],
+  ['a window for uploads that is none', { 9: 'uploads: { window: nights }' }, '9:20 uploads.window ~ "20:00-06:00"'],
+  ['a window for uploads of no length', { 9: 'uploads: { window: "20:00-20:00" }' }, '9:20 uploads.window ~ same time'],
   ['too many uploads at a time', { 9: 'uploads: { concurrency: 33 }' }, '9:25 uploads.concurrency ~ 1 to 32'],
   ['half an upload', { 9: 'uploads: { concurrency: 1.5 }' }, '9:25 uploads.concurrency ~ 1 to 32'],
   [

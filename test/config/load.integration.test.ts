@@ -33,7 +33,7 @@ describe('a configuration that is right', () => {
       file: join(here.path, 'dropcast.yaml'),
       service: { baseUrl: 'https://video.example.com/v1', requestsPerHour: 1000, sendKeyTo: [] },
       stateDir: join(here.path, 'home/.local/state/dropcast'),
-      uploads: { concurrency: 4, bytesPerSecond: null, stallTimeoutMs: 60_000 },
+      uploads: { concurrency: 4, bandwidth: { windows: [], otherwise: null }, window: null, stallTimeoutMs: 60_000 },
       retry: { attempts: 12, firstMs: 1000, maxMs: 900_000 },
       poll: { intervalMs: 15_000, giveUpAfterMs: 86_400_000 },
       publish: { quietMs: 10_000, atMostMs: 120_000 },
@@ -81,7 +81,11 @@ describe('a configuration that is right', () => {
   requests_per_hour: 200
   send_key_to: ["https://Upload.example.com:443/"]
 state_dir: ~/state
-uploads: { concurrency: 32, bandwidth: 8Mbit/s, stall_timeout: 2m }
+uploads:
+  concurrency: 32
+  bandwidth: { "08:00-18:00": 8Mbit/s, otherwise: unlimited }
+  window: "20:00-06:00"
+  stall_timeout: 2m
 publish: { quiet: 0s, at_most: 0s }
 status: { listen: off, socket: run/x.sock }
 log: { level: debug, format: json }
@@ -97,7 +101,12 @@ folders:
     expect(config).toMatchObject({
       service: { baseUrl: 'http://[::1]:8080/v1', requestsPerHour: 200, sendKeyTo: ['https://upload.example.com'] },
       stateDir: join(here.path, 'home/state'),
-      uploads: { concurrency: 32, bytesPerSecond: 1_000_000, stallTimeoutMs: 120_000 },
+      uploads: {
+        concurrency: 32,
+        bandwidth: { windows: [{ from: 480, to: 1080, bytesPerSecond: 1_000_000 }], otherwise: null },
+        window: { from: 1200, to: 360 },
+        stallTimeoutMs: 120_000,
+      },
       publish: { quietMs: 0, atMostMs: 0 },
       status: { listen: null, socket: join(here.path, 'run/x.sock') },
       log: { level: 'debug', format: 'json' },
@@ -108,7 +117,7 @@ folders:
           exclude: ['_work/**'],
           settleMs: 100,
           afterReady: { kind: 'move', to: 'done/{date}' },
-          rules: [{ line: 18, title: '{show}', description: '', tags: ['{dirs}'], publish: ['f'] }],
+          rules: [{ line: 22, title: '{show}', description: '', tags: ['{dirs}'], publish: ['f'] }],
         },
       ],
     });

@@ -48,6 +48,7 @@ function open() {
     events: { emit: () => undefined },
     clock,
     logger: silentLogger,
+    mayStartUploads: () => true,
     newToken: () => `token ${(tokens += 1)}`,
   };
   let tokens = 0;

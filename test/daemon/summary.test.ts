@@ -27,9 +27,11 @@ function open(counts: Record<string, number>) {
     },
   };
   const events = createEventStream(silentLogger);
+  const times = { startAt: (): number | null => null };
   const conductor = { uploads: () => [upload], pause: () => null, createsWaitUntil: (): number | null => null };
   const folders = { settling: () => [], away: () => 2 };
-  return { summary: createSummary({ ledger, events, conductor, folders, gate }), events, ledger, conductor };
+  const summary = createSummary({ ledger, events, conductor, folders, gate, times });
+  return { summary, events, ledger, conductor, times };
 }
 
 test('a file that is uploaded is in the ledger as one that waits for it, and counted once', async () => {
@@ -56,6 +58,17 @@ test('it waits for too many create requests without an answer', async () => {
   const { summary, conductor } = open({ queued: 2 });
   conductor.createsWaitUntil = () => Date.now() + 60_000;
   expect((await summary()).waiting).toMatch(/no usable answer/);
+});
+
+test('it waits for the hours of uploads only if a file waits', async () => {
+  for (const [counts, waiting] of [
+    [{ queued: 2 }, 'uploads start at 20:00'],
+    [{ done: 2 }, null],
+  ] as const) {
+    const { summary, times } = open(counts);
+    times.startAt = () => new Date().setHours(20, 0, 0, 0);
+    expect((await summary()).waiting).toBe(waiting);
+  }
 });
 
 test('the rows are counted again only when one was written', async () => {

@@ -34,6 +34,7 @@ const daemon = {
   rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },
   gate: { snapshot: () => ({ waiting: 0, blockedMs: 0 }) },
   folders: { settling: () => [] },
+  times: { startAt: () => null },
   config: () => ({ uploads: { concurrency: 4 }, folders: [{ path: '/inbox', uploads: 2 }] }),
 } as unknown as Daemon;
 
@@ -87,6 +88,16 @@ test('a queued file says that too many create requests had no answer, and when i
     /create requests .* no usable answer; resumes at [-\d]+ [\d:]+ UTC$/,
   );
   expect(viewOf(capped, someFacts({ ...created, id: 'f_9' })).why).toBe('waiting for an upload slot');
+});
+
+test.for([
+  ['queued', {}],
+  ['awaiting upload', created],
+] as const)('a file that is %s says when uploads start', ([, facts]) => {
+  const startAt = new Date();
+  startAt.setHours(20, 0, 0, 0);
+  const later = { ...daemon, times: { startAt: () => startAt.getTime() } } as unknown as Daemon;
+  expect(viewOf(later, someFacts({ ...facts, id: 'f_9' })).why).toBe('uploads start at 20:00');
 });
 
 test.for([

@@ -113,6 +113,24 @@ alongside('signals', () => {
     expect((await station.daemon().kill('SIGTERM')).code).toBe(0);
   });
 
+  test('files wait for the hours of uploads, say so, and go on after a reload', async () => {
+    const hour = new Date().getHours();
+    const [from, to] = [2, 3].map((more) => `${String((hour + more) % 24).padStart(2, '0')}:00`);
+    const closed = `uploads: { window: "${from}-${to}", bandwidth: 20MB/s }`;
+    await using station = await startStation({ settings: closed });
+    await station.drop('night.mpg');
+    const waiting = await station.reaches('night.mpg', 'queued');
+    expect(waiting.why).toMatch(new RegExp(`^uploads start at (\\d{4}-\\d\\d-\\d\\d )?${from}$`));
+    const told = await dropcast(['status', '--config', station.scratch.config]);
+    expect(told.stdout).toContain(`${from} (uploads.window)`);
+    expect(told.stdout).toContain('Limit of all uploads together: 20 MB/s');
+    expect(station.host.videos.size).toBe(0);
+    const text = await readFile(station.scratch.config, 'utf8');
+    await writeFile(station.scratch.config, text.replace(closed, ''));
+    station.daemon().child.kill('SIGHUP');
+    await station.reaches('night.mpg', 'done');
+  });
+
   test('a question that is not answered ends at the first SIGINT', async () => {
     await using scratch = await makeScratch((path) => configText(path, { baseUrl: 'http://127.0.0.1:1/v1', key: 'k' }));
     await mkdir(scratch.file('state'));

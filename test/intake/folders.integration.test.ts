@@ -187,6 +187,7 @@ test('a sidecar that is offered while its folder goes away has to come again', a
       logger: silentLogger,
       broke: ignore,
       tookIn: ignore,
+      stands: ignore,
     },
   );
   const sidecar = { folder: scratch.path, path: 'a.yaml', kind: 'sidecar', version: someVersion, flaw: null } as const;
@@ -305,4 +306,9 @@ test('a video that lacks its done marker says so, is not waited for, and is take
   const proofs = [{ path: 'clip.mp4.done', sha256: expect.any(String) }];
   const rows = [{ path: 'clip.mp4', plan: { proofs } }];
   await eventually('it is taken in', async () => expect(await inbox.rows()).toMatchObject(rows));
+  const [queued] = await inbox.rows();
+  await rm(inbox.at('clip.mp4.done'));
+  await inbox.rescan();
+  await eventually('it is missed', () => expect(inbox.folders.isSettling()).toBe(false));
+  expect(await inbox.rows()).toEqual([queued]);
 });

@@ -9,7 +9,6 @@ import { createLeftBehind } from '../../src/intake/left-behind.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { Events } from '../../src/pipeline/events.ts';
-import { isGivenUp } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { decide } from '../../src/pipeline/file/machine.ts';
 import { setback } from '../../src/pipeline/file/outcome.ts';
@@ -84,7 +83,7 @@ export class Inbox implements AsyncDisposable {
     // As the daemon does.
     const events: Events = {
       emit: (event) => {
-        if (event.type === 'file' && isGivenUp(event.facts)) this.#folders?.givenUp(event.facts);
+        if (event.type === 'file') this.#folders?.written(event);
       },
     };
     const rows = createRows({ store: ledger, events });

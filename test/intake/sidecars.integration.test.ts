@@ -66,6 +66,7 @@ async function open(rows: readonly Partial<Facts>[]) {
     roots: noRoots,
     leftBehind: async () => undefined,
     tookIn: () => undefined,
+    stands: () => undefined,
   };
   return { scratch, world, routed, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
 }

@@ -1,7 +1,9 @@
-import { open, readFile, rm } from 'node:fs/promises';
+import { open, readFile, rm, writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { createFiles } from '../../src/ledger/files.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
+import { LedgerError } from '../../src/ledger/ledger-error.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
 import { openReceipts } from '../../src/ledger/receipts.ts';
 import { connectTo } from '../../src/ledger/connection.ts';
@@ -180,3 +182,51 @@ test('damaged figures of the budget keep nobody from starting', async () => {
   expect(await ledger.budget.load()).toBeNull();
   await rm(scratch.file('receipts.jsonl'), { force: true });
 });
+
+describe('after a clean stop, a ledger that is opened in haste', () => {
+  test('still finds a damaged row, when it is verified', async () => {
+    await using scratch = await ledgerWith({ copy: false, receipt: false });
+    await damage(scratch.path, manyBits.replace('f_1', 'f_2'));
+    await using ledger = await openLedger(scratch.path, undefined, true);
+    expect(ledger.repairs).toEqual([]);
+    expect(await ledger.verify()).toEqual([expect.stringMatching(/neither a copy .* nor a receipt/)]);
+    expect(await ledger.verify()).toEqual([]);
+    expect(await ledger.load('f_2')).toMatchObject({ end: 'held' });
+  });
+
+  test('finds a damaged row that it meets on the way at once', async () => {
+    await using scratch = await ledgerWith({ copy: false, receipt: false });
+    await damage(scratch.path, manyBits);
+    await using ledger = await openLedger(scratch.path, undefined, true);
+    expect(ledger.repairs).toHaveLength(1);
+  });
+
+  test('still finds a damaged page, when it is verified', async () => {
+    await using scratch = await ledgerWith({ copy: false, receipt: false });
+    await damagePage(scratch.file('ledger.db'));
+    await expect(openLedger(scratch.path)).rejects.toThrow(LedgerError);
+    await using ledger = await openLedger(scratch.path, undefined, true);
+    await expect(ledger.verify()).rejects.toThrow(/damaged/);
+  });
+
+  test('is verified at once after a stop that was none', async () => {
+    await using scratch = await ledgerWith({ copy: false, receipt: false });
+    await damage(scratch.path, manyBits);
+    await writeFile(scratch.file('ledger.db-wal'), '');
+    await using ledger = await openLedger(scratch.path, undefined, true);
+    expect(ledger.repairs).toHaveLength(1);
+    expect(await ledger.verify()).toEqual([]);
+  });
+});
+
+/** Overwrites the root page of an index. */
+async function damagePage(path: string): Promise<void> {
+  const database = new DatabaseSync(path);
+  const root = Number(
+    database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'file_path'").get()?.['rootpage'],
+  );
+  const size = Number(database.prepare('PRAGMA page_size').get()?.['page_size']);
+  database.close();
+  await using file = await open(path, 'r+');
+  await file.write(Buffer.alloc(64, 0xff), 0, 64, (root - 1) * size);
+}

@@ -101,6 +101,14 @@ test.each(questions)('an index answers for %s', async (_name, ask, index) => {
   );
 });
 
+test('for each of thousands of sidecars, the videos of it are found without reading the others of its folder', async () => {
+  await using opened = await openQueries();
+  await opened.ports.pathsNamed('/inbox', 'a/clip');
+  const searches = opened.queries.flatMap((query) => planOf(opened.database, query).match(/SEARCH [^;]*/g) ?? []);
+  expect(searches).not.toEqual([]);
+  for (const search of searches) expect(search).toMatch(/\(folder=\? AND path/);
+});
+
 test('a statement is prepared once, however often it runs', async () => {
   await using opened = await openQueries();
   const { ports, database } = opened;

@@ -204,11 +204,21 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
       await withRows(rows, async (store) => {
         expect((await store.heads('queued', 1, [])).map(({ id }) => id)).toEqual(['a', 'd', 'f', 'g', 'h', 'i']);
         expect(await store.heads('queued', 9, ['a', 'd', 'f', 'g', 'h', 'i'])).toEqual([
-          { id: 'b', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null },
-          { id: 'c', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null },
-          { id: 'e', folder: '/inbox', priority: 'normal', isBig: true, uploadUrl: null },
+          { id: 'b', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null, isSent: false },
+          { id: 'c', folder: '/inbox', priority: 'normal', isBig: false, uploadUrl: null, isSent: false },
+          { id: 'e', folder: '/inbox', priority: 'normal', isBig: true, uploadUrl: null, isSent: false },
         ]);
         expect(await store.heads('awaiting upload', 9, [])).toMatchObject([{ id: 'j', uploadUrl: created.uploadUrl }]);
+      });
+    });
+
+    test('tell which files may have arrived', async () => {
+      await withRows([named('a', created), named('b', { ...created, sha256: 'aa' })], async (store) => {
+        const heads = await store.heads('awaiting upload', 9, []);
+        expect(heads.map(({ id, isSent }) => [id, isSent])).toEqual([
+          ['a', false],
+          ['b', true],
+        ]);
       });
     });
 

@@ -50,7 +50,7 @@ describe('a ledger of another process', () => {
     {
       await using other = new OtherProcess(holder(scratch.path));
       await other.hasWritten(1);
-      await expect(openDatabase(join(scratch.path, 'ledger.db'), 0)).rejects.toThrow(LedgerInUseError);
+      await expect(openDatabase(join(scratch.path, 'ledger.db'), { timeoutMs: 0 })).rejects.toThrow(LedgerInUseError);
     }
     await using ledger = await openLedger(scratch.path);
     expect(await ledger.counts()).toEqual({});

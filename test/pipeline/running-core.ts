@@ -62,6 +62,7 @@ export function startCore(
       durationOf: async () => null,
       isArchiveSeen: () => true,
       logger: recordingLogger(),
+      mayStartUploads: () => true,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },

@@ -10,6 +10,7 @@ import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage } from '../../src/status/page.ts';
 import { createPageAccess } from '../../src/status/page-access.ts';
 import type { HttpLimits } from '../../src/http/serve.ts';
+import { sumOfAccounts } from '../../src/watch/accounts.ts';
 
 const view: StatusView = {
   v: 1,
@@ -19,7 +20,9 @@ const view: StatusView = {
   settling: 0,
   waiting: null,
   requests: null,
+  uploads: null,
   folders: [],
+  accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
   suspects: 0,

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { sumOfAccounts } from '../../src/watch/accounts.ts';
 import { viewOf } from '../../src/daemon/file-view.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
 import { serveStatusPage, type PageSource } from '../../src/status/page.ts';
@@ -15,12 +16,15 @@ const view: StatusView = {
   waiting: null,
   requests: { used: 3, limit: 1000, blocked_until: null, total: 3, others: 300 },
   outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
+  uploads: null,
+  accounts: sumOfAccounts([]),
   folders: [
     {
       path: '/inbox',
       state: 'frozen',
       why: 'unmounted',
       paths: { seen: 0, settling: 0, offered: 0, ignored: 0, refused: 0 },
+      accounts: sumOfAccounts([]),
       refused: null,
     },
   ],

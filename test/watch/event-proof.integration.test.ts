@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -120,6 +122,36 @@ describe('a folder on FUSE, where events of other writers do not arrive', needs(
       expect(inbox.paths.filter((path) => path === 'deep/b.mp4')).toHaveLength(1);
       expect(inbox.gone).not.toContain('deep/b.mp4');
     } finally {
+      spawnSync('umount', ['-l', root]);
+    }
+  });
+
+  test('whose server dies is frozen until it is mounted again', async () => {
+    await using base = await scratchDirectory();
+    const [behind, root] = [base.file('behind'), base.file('inbox')];
+    for (const path of [behind, root]) await mkdir(path);
+    await writeFile(join(behind, 'a.mp4'), 'content');
+    const mount = async (): Promise<ChildProcess> => {
+      const server = spawn('bindfs', ['-f', behind, root], { stdio: 'ignore' });
+      await eventually('it is mounted', async () => expect(await readdir(root)).toContain('a.mp4'));
+      return server;
+    };
+    let server = await mount();
+    try {
+      await using inbox = await WatchedDirectory.create({ folder: { path: root }, clock: fastClock(20) });
+      await inbox.watcher.start();
+      await eventually('its file is taken', () => expect(inbox.paths).toEqual(['a.mp4']));
+      const isGone = once(server, 'exit');
+      server.kill('SIGKILL');
+      await isGone;
+      await inbox.watcher.rescan();
+      expect(inbox.states.at(-1)).toMatchObject({ state: 'frozen', why: expect.stringContaining('ENOTCONN') });
+      spawnSync('umount', ['-l', root]);
+      server = await mount();
+      await eventually('it goes on', () => expect(inbox.states.at(-1)?.state).toBe('watching'));
+      expect([inbox.paths, inbox.gone]).toEqual([['a.mp4'], []]);
+    } finally {
+      server.kill('SIGKILL');
       spawnSync('umount', ['-l', root]);
     }
   });

@@ -106,6 +106,7 @@ export class WatchedDirectory implements AsyncDisposable {
       },
       root: (_: string, state: RootState) => void this.states.push(state),
       leftBehind: async () => undefined,
+      scanned: () => undefined,
     };
     const known = {
       known: async (_: string, tell: (file: KnownFile) => void) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { isSameVersion, versionOf } from '../../pipeline/file/file-version.ts';
+import { isUntouched, versionOf } from '../../pipeline/file/file-version.ts';
 import type { FileVersion } from '../../pipeline/file/file-version.ts';
 import { checksumFileKind, checksumsFor, isChecksumOf } from '../../routing/checksum-file.ts';
 import { parseMediaHashList } from '../../routing/media-hash-list.ts';
@@ -112,7 +112,7 @@ async function readText(
       const stats = await file.stat({ bigint: true });
       if (!stats.isFile() || stats.size > MOST_BYTES) return 'unreadable';
       const version = versionOf(stats);
-      if (unless !== undefined && isSameVersion(version, unless)) return 'as before';
+      if (unless !== undefined && isUntouched(unless, version)) return 'as before';
       const bytes = await file.readFile();
       return { text: decoded(bytes), sha256: createHash('sha256').update(bytes).digest('hex'), version };
     });

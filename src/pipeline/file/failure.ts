@@ -80,9 +80,12 @@ export const twinCode = 'twin_under_way';
 /** Code of 'the whole file was sent, the service does not show it, and what lies there is not what was sent'. */
 export const unconfirmedCode = 'unconfirmed';
 
+/** Code of 'uploads may not start at this time of day'. */
+export const outsideWindowCode = 'upload_window';
+
 /** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
 export function isMereWait({ code }: Failure): boolean {
-  return code === stopped.code || code === twinCode;
+  return code === stopped.code || code === twinCode || code === outsideWindowCode;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Plan, Priority } from '../../routing/plan.ts';
+import { mayHaveArrived } from './facts.ts';
 import type { Facts } from './facts.ts';
 
 /** Most urgent first. */
@@ -14,10 +15,20 @@ export interface Queued {
   readonly priority: Priority;
   readonly isBig: boolean;
   readonly uploadUrl: string | null;
+  /** A complete body may have left: the service is asked first. */
+  readonly isSent: boolean;
 }
 
-export function queuedOf({ id, folder, plan, version, uploadUrl }: Facts): Queued {
-  return { id, folder, priority: priorityOf(plan), isBig: version.size > bigBytes, uploadUrl };
+export function queuedOf(facts: Facts): Queued {
+  const { id, folder, plan, version, uploadUrl } = facts;
+  return {
+    id,
+    folder,
+    priority: priorityOf(plan),
+    isBig: version.size > bigBytes,
+    uploadUrl,
+    isSent: mayHaveArrived(facts),
+  };
 }
 
 export function priorityOf(plan: Pick<Plan, 'priority'> | null): Priority {

@@ -31,6 +31,8 @@ export interface LanesWorld {
   readonly runner: Pick<Runner, 'run'>;
   /** Whether further records may be created at present. */
   readonly mayCreate: () => Promise<boolean>;
+  /** Whether uploads may start at this time of day. */
+  readonly mayStartUploads: () => boolean;
   /** Whether a file could be sent now, and whether it may begin: its upload host may be away. */
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
   /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
@@ -63,12 +65,15 @@ class TwoLanes implements Lanes {
   async pump(): Promise<void> {
     if (this.#isClosed) return;
     await this.#begin();
-    const { uploadHosts, mayCreate } = this.#world;
+    const { uploadHosts, mayCreate, mayStartUploads } = this.#world;
+    const isOpen = mayStartUploads();
     // The step that created a record may have a last line to write.
     const awaiting = (await this.#awaitingUpload()).filter(({ id }) => !this.#create.has(id));
-    this.#fill(this.#upload, awaiting, (file) => uploadHosts.isOpen(file) && this.#whyNotSent(file) === null);
+    const mayRun = (file: Queued): boolean => (isOpen || file.isSent) && uploadHosts.isOpen(file);
+    this.#fill(this.#upload, awaiting, (file) => mayRun(file) && this.#whyNotSent(file) === null);
     this.#ahead = this.#countedAhead(awaiting);
-    if (this.#create.free() === 0 || !(await mayCreate())) return;
+    // A record without bytes is litter, and its address expires.
+    if (!isOpen || this.#create.free() === 0 || !(await mayCreate())) return;
     const queued = await this.#world.store.heads('queued', this.#create.free(), this.#create.ids());
     this.#fill(this.#create, queued, (file) => this.#whyNotCreated(file) === null);
   }

@@ -1,7 +1,7 @@
 import { alsoNeeded } from '../file/checksums.ts';
 import { mayHaveArrived, unbound } from '../file/facts.ts';
 import type { Facts } from '../file/facts.ts';
-import { isAway, unconfirmedCode } from '../file/failure.ts';
+import { isAway, outsideWindowCode, unconfirmedCode } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { setback } from '../file/outcome.ts';
 import type { Reason } from '../file/reasons.ts';
@@ -15,6 +15,8 @@ export interface UploadWorld {
   readonly local: LocalFiles;
   readonly receipts: Receipts;
   readonly clock: Clock;
+  /** Whether uploads may start at this time of day. */
+  mayStartUploads(): boolean;
   /** So many bytes have left; 0 when the upload begins. */
   onProgress(facts: Facts, sentBytes: number): void;
 }
@@ -46,6 +48,8 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
 }
 
 async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
+  // Waited for a slot, or was sent before and has to be sent again.
+  if (!world.mayStartUploads()) return setback(outsideWindow);
   const missing = await check(row.facts, world);
   if (missing !== null) return setback(missing);
   await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
@@ -143,6 +147,14 @@ const backAgain: Failure = {
   kind: 'transient',
   code: 'back_again',
   message: 'the file was missing for a moment and is back',
+};
+
+const outsideWindow: Failure = {
+  kind: 'throttled',
+  code: outsideWindowCode,
+  message: 'uploads may not start at this time of day (uploads.window)',
+  // Each look at a file that was sent before is a request.
+  retryAfterMs: 600_000,
 };
 
 const stillInGrace = (leftMs: number): Failure => ({

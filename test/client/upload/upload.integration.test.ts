@@ -430,8 +430,8 @@ describe('a stall', () => {
     await using folder = await scratchDirectory();
     const path = await folder.write('clip.mp4', content(mib));
     // Longer than the stall timeout, in which nothing happens.
-    const beforeLastPart = () => new Promise<void>((resolve) => setTimeout(resolve, 400));
-    await upload({ url: host.origin, path, stallTimeoutMs: 100, beforeLastPart });
+    const beforeLastPart = () => new Promise<void>((resolve) => setTimeout(resolve, 800));
+    await upload({ url: host.origin, path, stallTimeoutMs: 500, beforeLastPart });
   });
 });
 

@@ -13,6 +13,7 @@ function open(
     folderUploads = new Map<string, number>(),
     mayCreate = true,
     mayUpload = (_id: string): boolean => true,
+    isOpen = (): boolean => true,
   } = {},
 ) {
   const store = new MemoryStore(rows);
@@ -23,6 +24,7 @@ function open(
     {
       store,
       mayCreate: async () => mayCreate,
+      mayStartUploads: () => isOpen(),
       uploadHosts: { isOpen: ({ id }) => mayUpload(id), admit: () => true },
       onEnd: (id) => ended.push(id),
       runner: {
@@ -182,5 +184,31 @@ describe('the lanes', () => {
     await lanes.pump();
     await new Promise((resolve) => setImmediate(resolve));
     expect(running()).toHaveLength(3);
+  });
+});
+
+describe('outside of the hours for uploads', () => {
+  test('the lanes start no upload and create no record, and go on by themselves later', async () => {
+    let isOpen = false;
+    const { lanes, running } = open([...waiting(1), ...queued(1)], { isOpen: () => isOpen });
+    await lanes.pump();
+    expect(running()).toEqual([]);
+    isOpen = true;
+    await lanes.pump();
+    expect(running()).toEqual(['u_0', 'q_0']);
+  });
+
+  test('what runs goes on, and what may have arrived is asked about', async () => {
+    let isOpen = true;
+    const sent = someFacts({ ...created, id: 'sent', sha256: 'aa' });
+    const { lanes, running, end } = open([...waiting(1), sent, ...queued(1)], { uploads: 1, isOpen: () => isOpen });
+    await lanes.pump();
+    isOpen = false;
+    await lanes.pump();
+    expect(running()).toEqual(['u_0']);
+    await end('u_0');
+    expect(running()).toEqual(['sent']);
+    await end('sent');
+    expect(running()).toEqual([]);
   });
 });

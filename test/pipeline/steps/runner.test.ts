@@ -54,7 +54,8 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     store,
     steps: {
       creating: (row, signal) => createRecord(row, signal, service),
-      uploading: (row, signal) => uploadFile(row, signal, { ...service, onProgress: () => undefined }),
+      uploading: (row, signal) =>
+        uploadFile(row, signal, { ...service, mayStartUploads: () => true, onProgress: () => undefined }),
     },
     policy: { attempts: 3, retryAt: (attempts) => clock.now() + attempts, now: () => clock.now() },
     events,

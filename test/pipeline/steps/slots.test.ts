@@ -8,6 +8,7 @@ const one = (other: Partial<Queued> = {}): Queued => ({
   priority: 'normal',
   isBig: false,
   uploadUrl: null,
+  isSent: false,
   ...other,
 });
 const big = one({ isBig: true });

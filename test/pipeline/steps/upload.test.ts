@@ -14,7 +14,7 @@ const begun = { ...created, uploadStartedAt: 1 };
 const dead = { ...begun, addressDeadAt: 1_000_000 };
 
 /** An upload of this row, to a service that says this of the video and takes the bytes. */
-function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value: 'pending' }) {
+function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value: 'pending' }, mayStart = true) {
   const store = new MemoryStore([someFacts(other)]);
   const clock = new TestClock();
   const calls: string[] = [];
@@ -54,6 +54,7 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
         calls.push(`receipt: ${step}`);
       },
     },
+    mayStartUploads: () => mayStart,
     onProgress: () => undefined,
   };
   const run = () => outcomeOf(store, (row) => uploadFile(row, new AbortController().signal, world));
@@ -290,5 +291,24 @@ describe('an upload address that is dead', () => {
     clock.advance(addressGraceMs);
     expect((await run()).failure).toMatchObject({ kind: 'permanent', code: 'upload_address_dead' });
     expect([store.row().dying, calls]).toEqual([false, ['status']]);
+  });
+});
+
+describe('outside of the hours for uploads', () => {
+  test('a file whose turn came too late is not sent, and nothing is noted of it', async () => {
+    const { run, store, calls } = open(created, undefined, false);
+    expect((await run()).failure).toMatchObject({ kind: 'throttled', code: 'upload_window' });
+    expect([calls, store.row().uploadStartedAt]).toEqual([[], null]);
+  });
+
+  test('a file that was sent before is asked about, and not sent again', async () => {
+    const { run, calls } = open({ ...begun, sha256: 'aa' }, undefined, false);
+    expect((await run()).failure).toMatchObject({ code: 'upload_window', retryAfterMs: 600_000 });
+    expect(calls).toEqual(['status']);
+  });
+
+  test('a file that has arrived goes on', async () => {
+    const { run } = open({ ...begun, sha256: 'aa' }, { ok: true, value: 'processing' }, false);
+    expect((await run()).type).toBe('arrived');
   });
 });

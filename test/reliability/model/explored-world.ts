@@ -223,7 +223,8 @@ class Turn {
       clock,
       steps: {
         creating: (row, signal) => createRecord(row, signal, steps),
-        uploading: (row, signal) => uploadFile(row, signal, { ...steps, onProgress: () => undefined }),
+        uploading: (row, signal) =>
+          uploadFile(row, signal, { ...steps, mayStartUploads: () => true, onProgress: () => undefined }),
       },
       policy: {
         attempts: retry.attempts,

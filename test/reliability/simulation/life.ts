@@ -309,7 +309,7 @@ class Life {
       },
       stateDir: '/state',
       failureLog: '/state/failures.jsonl',
-      uploads: { concurrency: 2, bytesPerSecond: null, stallTimeoutMs: 20_000 },
+      uploads: { concurrency: 2, bandwidth: { windows: [], otherwise: null }, window: null, stallTimeoutMs: 20_000 },
       retry: { attempts: 12, firstMs: 1_000, maxMs: 30_000 },
       poll: { intervalMs: 5_000, giveUpAfterMs: 86_400_000 },
       publish: { quietMs: 2_000, atMostMs: 10_000 },

@@ -15,8 +15,8 @@ export interface HashThreadsOptions {
   readonly idleMs?: number;
 }
 
-/** Parts of one hash that are in memory at once: one leaves, one is hashed, and others are read. */
-const partsPerLane = 4;
+/** Parts of one hash that are in memory at once: one leaves, one is hashed, one is read. */
+const partsPerLane = 3;
 
 /** Four of them hash 10 Gbit/s even without instructions for SHA-256 in the processor (0.4 GB/s each). */
 const mostThreads = 4;

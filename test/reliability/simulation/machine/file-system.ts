@@ -237,7 +237,7 @@ function kindOf({ kind }: Inode) {
   };
 }
 
-function statsOf(inode: Inode, options?: { bigint?: boolean }) {
+export function statsOf(inode: Inode, options?: { bigint?: boolean }) {
   const { ino, dev, links, data, mtime, ctime, birth } = inode;
   const mode = inode.kind === 'directory' ? 0o40_700 : 0o100_644;
   if (options?.bigint !== true)
@@ -250,7 +250,8 @@ function statsOf(inode: Inode, options?: { bigint?: boolean }) {
       mode,
       uid: 0,
       gid: 0,
-      mtimeMs: Number(mtime / 1_000_000n),
+      mtimeMs: Number(mtime) / 1e6,
+      ctimeMs: Number(ctime) / 1e6,
     };
   return {
     ...kindOf(inode),

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { DiskChange } from './disk.ts';
-import { theDisk } from './file-system.ts';
+import { statsOf, theDisk } from './file-system.ts';
+import type { Inode } from './inode.ts';
 import { machine } from './machine.ts';
 
 /** How many of a hundred events never come: Node drops an overflow of inotify without a word. */
@@ -11,9 +12,11 @@ export function loseEvents(percent: number): void {
   lossPercent = percent;
 }
 
-/** chokidar, as far as dropcast uses it: without depth, each directory is given to it. */
+type Ignored = (path: string, stats?: unknown) => boolean;
+
+/** chokidar, as far as dropcast uses it: without depth, each directory is given to it, and it keeps no files. */
 class Watcher extends EventEmitter {
-  readonly #ignored: (path: string) => boolean;
+  readonly #ignored: Ignored;
   readonly #directories = new Set<string>();
   readonly #host = machine();
   readonly #process = this.#host.process;
@@ -27,7 +30,7 @@ class Watcher extends EventEmitter {
     this.#emitSoon(change);
   };
 
-  constructor(ignored: (path: string) => boolean) {
+  constructor(ignored: Ignored) {
     super();
     this.#ignored = ignored;
     theDisk().listeners.add(this.#hear);
@@ -49,17 +52,28 @@ class Watcher extends EventEmitter {
     const directory = theDisk().peek(path);
     if (directory?.kind !== 'directory') return;
     this.#emitSoon({ event: 'addDir', path });
-    for (const [name, entry] of directory.entries)
-      this.#emitSoon({ event: entry.kind === 'directory' ? 'addDir' : 'add', path: `${path}/${name}` });
+    for (const [name, entry] of directory.entries) this.#showSoon(`${path}/${name}`, entry);
   }
 
   #emitSoon({ event, path }: DiskChange): void {
-    if (this.#ignored(path)) return;
+    if (event === 'addDir' || event === 'unlinkDir') this.#soon(() => this.#ignored(path) || this.emit(event, path));
+    const kind = event === 'change' ? 'change' : 'rename';
+    this.#soon(() => this.emit('raw', kind, basename(path), { watchedPath: dirname(path) }));
+  }
+
+  /** What it lists it shows to whoever says what to ignore. */
+  #showSoon(path: string, entry: Inode): void {
+    this.#soon(() => {
+      if (!this.#ignored(path, statsOf(entry)) && entry.kind === 'directory') this.emit('addDir', path);
+    });
+  }
+
+  #soon(act: () => void): void {
     const ms = this.#host.random.between(0.1, 60);
-    this.#host.time.after(ms, () => this.#isClosed || this.emit(event, path), this.#process);
+    this.#host.time.after(ms, () => this.#isClosed || act(), this.#process);
   }
 }
 
-export function watch(_paths: readonly string[], options: { readonly ignored: (path: string) => boolean }): Watcher {
+export function watch(_paths: readonly string[], options: { readonly ignored: Ignored }): Watcher {
   return new Watcher(options.ignored);
 }

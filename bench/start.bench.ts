@@ -1,0 +1,31 @@
+import type { Bench } from './bench.ts';
+import { until } from './child.ts';
+import { caughtUp, watchedFolder } from './watched-folder.ts';
+
+export const bench: Bench = {
+  about:
+    'The start of a daemon that knows 100,000 files in 1,000 folders, after a clean stop: when its control socket answers, when all files were seen, and what it used until nothing was left to do.',
+  rounds: 3,
+  rows: {
+    socket: { what: 'the control socket answers', unit: 's', most: 1 },
+    scanned: { what: 'all files were seen', unit: 's', most: 3 },
+    cpu: { what: 'CPU time until nothing is left to do', unit: 's' },
+    peak: { what: 'most memory', unit: 'MB', most: 150 },
+  },
+  round: async (build, size) => {
+    await using folder = await watchedFolder(build, size === 'full' ? 100_000 : 2_000);
+    const startedAt = performance.now();
+    await using running = folder.run();
+    const seconds = (): number => (performance.now() - startedAt) / 1_000;
+    await until(async () => (await folder.status()) !== null, 5);
+    const socket = seconds();
+    await until(async () => {
+      const folders = (await folder.status())?.folders ?? [];
+      return folders.length > 0 && folders.every(({ state }) => state === 'watching');
+    }, 5);
+    const scanned = seconds();
+    await caughtUp(folder, running);
+    const cpu = await running.cpuSeconds();
+    return { values: { socket, scanned, cpu, peak: (await running.memory()).peakMb } };
+  },
+};

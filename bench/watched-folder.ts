@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Build } from './bench.ts';
+import { output, start, until } from './child.ts';
+import type { Running } from './child.ts';
+
+/** A daemon's configuration and state in a temporary directory, with an inbox. */
+export interface WatchedFolder extends AsyncDisposable {
+  readonly inbox: string;
+  /** Starts `dropcast run`. */
+  run(): Running;
+  /** What `dropcast status --json` shows; null while the control socket does not answer. */
+  status(): Promise<FolderReport | null>;
+}
+
+/** The part of a status that the benchmarks read. */
+export interface FolderReport {
+  readonly settling: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly requests: { readonly total: number } | null;
+  readonly folders: readonly { readonly state: string; readonly paths: { readonly seen: number } }[];
+}
+
+/** @param known files that are there and done already, in a hundredth as many folders */
+export async function watchedFolder(build: Build, known: number): Promise<WatchedFolder> {
+  const directory = await mkdtemp(join(tmpdir(), 'dropcast-known-'));
+  const folders = Math.max(1, Math.round(known / 100));
+  const make = join(import.meta.dirname, 'known-ledger.ts');
+  await output(build.node, [make, build.root, directory, String(known), String(folders)]);
+  const config = join(directory, 'dropcast.yaml');
+  await writeFile(config, configOf(directory), { mode: 0o600 });
+  const socket = join(directory, 'control.sock');
+  return {
+    inbox: join(directory, 'inbox'),
+    run: () => start(build.node, [build.program, 'run', '--config', config]),
+    status: () => ask(socket).catch(() => null),
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+/** Nobody is at the address of the service: what waits for it stays in the ledger. */
+function configOf(directory: string): string {
+  return `service: { base_url: "http://127.0.0.1:9/v1", api_key: key }
+state_dir: ${directory}/state
+status: { socket: ${directory}/control.sock }
+folders:
+  - path: ${directory}/inbox
+    settle: 1s
+    rules: [{ match: "**", channel: ch_main }]
+`;
+}
+
+/** All files were seen, and the daemon has nothing to do: less than a fiftieth of a core for two seconds. */
+export async function caughtUp(folder: WatchedFolder, running: Running): Promise<void> {
+  await until(async () => (await folder.status())?.folders.every(({ state }) => state === 'watching') === true);
+  await until(async () => {
+    const before = await running.cpuSeconds();
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    return (await running.cpuSeconds()) - before < 0.04;
+  });
+}
+
+function ask(socketPath: string): Promise<FolderReport> {
+  const { promise, resolve, reject } = Promise.withResolvers<FolderReport>();
+  request({ socketPath, path: '/status' }, (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('end', () => resolve(JSON.parse(Buffer.concat(chunks).toString()) as FolderReport));
+    response.on('error', reject);
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+}

@@ -1,0 +1,71 @@
+/**
+ * A part of each day by the local time of this machine, in minutes since midnight: `from` belongs to it, `to` does not. It goes over
+ * midnight when `to` is not after `from`.
+ */
+export interface DayWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+export const WINDOW_FORM = 'two times of day in quotes, like "08:00-18:00" or "20:00-06:00"';
+
+const WINDOW = /^(\d{1,2}):(\d{2}) ?- ?(\d{1,2}):(\d{2})$/;
+const DAY = 24 * 60;
+const MINUTE_MS = 60_000;
+
+type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
+
+/** Reads when uploads may start: a window, or `always`, which is null. */
+export function parseUploadWindow(text: string): Parsed<DayWindow | null> {
+  return text === 'always' ? { ok: true, value: null } : parseWindow(text);
+}
+
+/** Reads `08:00-18:00`; the end may be `24:00`. */
+export function parseWindow(text: string): Parsed<DayWindow> {
+  const [fromHour = NaN, fromMinute = NaN, toHour = NaN, toMinute = NaN] =
+    WINDOW.exec(text)?.slice(1).map(Number) ?? [];
+  const from = fromHour * 60 + fromMinute;
+  const to = toHour * 60 + toMinute;
+  const isTime = from < DAY && to <= DAY && fromMinute < 60 && toMinute < 60;
+  if (!isTime) return { ok: false, message: `not a part of the day; write ${WINDOW_FORM}` };
+  if (from === to)
+    return { ok: false, message: 'begins and ends at the same time; write "00:00-24:00" for the whole day' };
+  return { ok: true, value: { from, to } };
+}
+
+export function doOverlap(one: DayWindow, other: DayWindow): boolean {
+  return spansOf(one).some(([from, to]) => spansOf(other).some((span) => from < span[1] && span[0] < to));
+}
+
+/**
+ * Whether a moment is in it, by the clock on the wall: an hour that daylight saving skips is in no window on that day, and one that it
+ * repeats is in its window both times.
+ *
+ * @param atMs epoch milliseconds
+ */
+export function isInWindow(window: DayWindow, atMs: number): boolean {
+  const at = new Date(atMs);
+  const minute = at.getHours() * 60 + at.getMinutes();
+  return spansOf(window).some(([from, to]) => from <= minute && minute < to);
+}
+
+/**
+ * The first minute after this one at which `is` holds. Minute by minute, because only the local clock knows what daylight saving does.
+ *
+ * @returns epoch milliseconds; null when it holds at none of the next two days and an hour
+ */
+export function nextMinute(atMs: number, is: (minuteMs: number) => boolean): number | null {
+  const first = Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
+  for (let minute = 1; minute <= 2 * DAY + 60; minute += 1) {
+    if (is(first + minute * MINUTE_MS)) return first + minute * MINUTE_MS;
+  }
+  return null;
+}
+
+function spansOf({ from, to }: DayWindow): readonly (readonly [number, number])[] {
+  if (from < to) return [[from, to]];
+  return [
+    [from, DAY],
+    [0, to],
+  ];
+}

@@ -1,0 +1,164 @@
+import { createBandwidth } from '@dropcast/client';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { parseBandwidthHours } from '../../src/config/bandwidth-hours.ts';
+import type { Config } from '../../src/config/config.ts';
+import { parseUploadWindow } from '../../src/config/day-window.ts';
+import { keepLimit, uploadTimes } from '../../src/daemon/upload-times.ts';
+
+const zone = process.env['TZ'];
+beforeEach(() => {
+  process.env['TZ'] = 'Europe/Berlin';
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  if (zone === undefined) delete process.env['TZ'];
+  else process.env['TZ'] = zone;
+});
+
+const clock = { now: () => Date.now(), elapsed: () => performance.now() };
+const minute = 60_000;
+
+function uploads(bandwidth: unknown, window = 'always'): Config['uploads'] {
+  const hours = parseBandwidthHours(bandwidth);
+  const open = parseUploadWindow(window);
+  if (!hours.ok || !open.ok) return expect.fail('cannot be read');
+  return { concurrency: 4, bandwidth: hours.value, window: open.value, stallTimeoutMs: 60_000 };
+}
+
+/** A limit that is kept, and how many bytes one upload gets with it. */
+function kept(configured: Config['uploads']) {
+  let config = configured;
+  const bandwidth = createBandwidth(null);
+  const times = uploadTimes(() => config, clock);
+  const limit = keepLimit(bandwidth, times, clock);
+  const got = { bytes: 0 };
+  const stop = new AbortController();
+  const taking = async (): Promise<void> => {
+    while (bandwidth.isLimited) {
+      await bandwidth.take(1_000, stop.signal);
+      got.bytes += 1_000;
+    }
+  };
+  return {
+    bandwidth,
+    times,
+    got,
+    /** An upload is under way from here on. */
+    take: () => void taking().catch(() => {}),
+    reload: (next: Config['uploads']) => {
+      config = next;
+      limit.update();
+    },
+    [Symbol.dispose]: () => {
+      stop.abort();
+      limit[Symbol.dispose]();
+    },
+  };
+}
+
+describe('the limit by the time of day', () => {
+  const day = uploads({ '08:00-18:00': '1MB/s', otherwise: 'unlimited' });
+
+  test('begins and ends at the minute', async () => {
+    vi.setSystemTime(new Date(2026, 5, 10, 7, 58, 30));
+    using limit = kept(day);
+    await vi.advanceTimersByTimeAsync(1.5 * minute - 1);
+    expect(limit.bandwidth.isLimited).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(limit.bandwidth.isLimited).toBe(true);
+    await vi.advanceTimersByTimeAsync(600 * minute - 1);
+    expect(limit.bandwidth.isLimited).toBe(true);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(limit.bandwidth.isLimited).toBe(false);
+  });
+
+  test('takes effect on an upload that runs', async () => {
+    vi.setSystemTime(new Date(2026, 5, 10, 17, 59));
+    using limit = kept(uploads({ '08:00-18:00': '1MB/s', otherwise: '10kB/s' }));
+    limit.take();
+    await vi.advanceTimersByTimeAsync(minute);
+    const fast = limit.got.bytes;
+    expect(fast / 60).toBeGreaterThan(990_000);
+    await vi.advanceTimersByTimeAsync(minute);
+    expect((limit.got.bytes - fast) / 60).toBeLessThan(11_000);
+  });
+
+  test('is another one after a reload, at once, and also for an upload that waits', async () => {
+    vi.setSystemTime(new Date(2026, 5, 10, 12, 0, 10));
+    using limit = kept(uploads('1kB/s'));
+    limit.take();
+    await vi.advanceTimersByTimeAsync(1_000);
+    const slow = limit.got.bytes;
+    limit.reload(uploads({ '08:00-18:00': '1MB/s', otherwise: 'unlimited' }));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(limit.got.bytes - slow).toBeGreaterThan(900_000);
+    limit.reload(uploads('unlimited'));
+    expect(limit.bandwidth.isLimited).toBe(false);
+  });
+
+  test.each([
+    ['forward', '2026-06-10T05:00:00Z', '2026-06-10T10:00:00Z', true],
+    ['back', '2026-06-10T10:00:00Z', '2026-06-10T02:00:00Z', false],
+    ['by years', '2026-06-10T05:00:00Z', '2036-06-10T10:00:00Z', true],
+  ])('is right a minute after the clock was set %s', async (_, from, to, isLimited) => {
+    vi.setSystemTime(from);
+    using limit = kept(day);
+    vi.setSystemTime(to);
+    await vi.advanceTimersByTimeAsync(minute);
+    expect(limit.bandwidth.isLimited).toBe(isLimited);
+  });
+
+  // 29 March 2026: 02:00 becomes 03:00. 25 October 2026: 03:00 becomes 02:00.
+  test.each([
+    ['2026-03-29T00:00:00Z', '01:30-03:30', ['01:30', '03:29'], 60],
+    ['2026-10-25T00:00:00Z', '02:30-03:30', ['02:30', '02:59', '02:30', '02:59', '03:29'], 90],
+  ])('follows the clock on the wall on %s', async (from, window, edges, minutes) => {
+    vi.setSystemTime(from);
+    using limit = kept(uploads({ [window]: '1MB/s', otherwise: 'unlimited' }));
+    const limited: string[] = [];
+    for (let n = 0; n < 180; n += 1) {
+      if (limit.bandwidth.isLimited) limited.push(new Date().toTimeString().slice(0, 5));
+      await vi.advanceTimersByTimeAsync(minute);
+    }
+    expect(limited).toHaveLength(minutes);
+    const found = limited.filter(
+      (time, index) => index === 0 || index === limited.length - 1 || edges.slice(1, -1).includes(time),
+    );
+    expect(found).toEqual(edges);
+  });
+
+  test('leaves no timer', () => {
+    const limit = kept(day);
+    expect(vi.getTimerCount()).toBe(1);
+    limit[Symbol.dispose]();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is told, with the time at which it ends', () => {
+    vi.setSystemTime(new Date(2026, 5, 10, 12));
+    using limit = kept(day);
+    expect(limit.times.limit()).toBe(1_000_000);
+    expect(limit.times.limitUntil()).toBe(new Date(2026, 5, 10, 18).getTime());
+  });
+});
+
+describe('the time at which uploads start', () => {
+  test('is none while they may, and the next opening otherwise', () => {
+    let config = uploads('unlimited', '20:00-06:00');
+    const times = uploadTimes(() => config, clock);
+    vi.setSystemTime(new Date(2026, 5, 10, 5, 59, 59));
+    expect([times.mayStart(), times.startAt()]).toEqual([true, null]);
+    vi.setSystemTime(new Date(2026, 5, 10, 6));
+    expect([times.mayStart(), times.startAt()]).toEqual([false, new Date(2026, 5, 10, 20).getTime()]);
+    // Set back, set forward, and after a reload.
+    vi.setSystemTime(new Date(2026, 5, 9, 12));
+    expect(times.startAt()).toBe(new Date(2026, 5, 9, 20).getTime());
+    vi.setSystemTime(new Date(2027, 0, 1, 12));
+    expect(times.startAt()).toBe(new Date(2027, 0, 1, 20).getTime());
+    config = uploads('unlimited', '13:00-14:00');
+    expect(times.startAt()).toBe(new Date(2027, 0, 1, 13).getTime());
+    config = uploads('unlimited');
+    expect([times.mayStart(), times.startAt()]).toEqual([true, null]);
+  });
+});
