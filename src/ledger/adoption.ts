@@ -5,7 +5,7 @@ import { allFacts, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
 /** As in the small partial index `file_existing`: SQLite does not see its condition in a bound value. */
-const isLeftFromBefore = sql<boolean>`state = 'held' and json_extract(last_failure, '$.code') = 'existing'`;
+const isLeftFromBefore = sql<boolean>`"end" = 'held' and json_extract(last_failure, '$.code') = 'existing'`;
 const isNotCompared = sql<boolean>`json_extract(last_failure, '$.likeness') is null`;
 
 /** Files that were there before, and what the service has. */

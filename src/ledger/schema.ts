@@ -235,7 +235,7 @@ const migrations: readonly string[] = [
   -- The service's list of videos, as far as it was read, for files that were there before.
   CREATE TABLE listed_video (id TEXT PRIMARY KEY, title TEXT NOT NULL, duration REAL, status TEXT NOT NULL) STRICT;
   CREATE TABLE listing (id INTEGER PRIMARY KEY CHECK (id = 1), next_page INTEGER NOT NULL, total INTEGER, is_whole INTEGER NOT NULL) STRICT;
-  CREATE INDEX file_existing ON file (seq) WHERE state = 'held' AND json_extract(last_failure, '$.code') = 'existing';
+  CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND json_extract(last_failure, '$.code') = 'existing';
   `,
 ];
 

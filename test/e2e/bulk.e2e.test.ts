@@ -10,7 +10,7 @@ import type { Scratch } from './dropcast-process.ts';
 import { startVideoHost } from './video-host.ts';
 import type { VideoHost } from './video-host.ts';
 
-const files = 200;
+const files = 120;
 
 interface Dropped {
   readonly path: string;
@@ -86,7 +86,7 @@ test.concurrent.for([
     options: { wraps: false, order: 'newest-first' } as const,
   },
 ])(
-  '200 files dropped at once are all ready, each created once, at most 1.3 requests each: $name',
+  '120 files dropped at once are all ready, each created once, at most 1.3 requests each: $name',
   async ({ options }) => {
     await using host = await startVideoHost({ ...options, processingMs: () => 200 + Math.random() * 1_500 });
     await using scratch = await makeScratch(configFor(host));

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import type { CompiledQuery } from 'kysely';
 import { expect, test, vi } from 'vitest';
+import { createAdoption } from '../../src/ledger/adoption.ts';
 import { createArrivals } from '../../src/ledger/arrivals.ts';
 import { createFiles } from '../../src/ledger/files.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
@@ -38,6 +39,7 @@ async function openQueries() {
     ...createQueues(db),
     ...createArrivals(db, commits),
     ...createRounds(db),
+    ...createAdoption(db),
     ...createRetentionRows(db),
     ...createLeftovers(db),
     ...createView(db),
@@ -67,6 +69,8 @@ const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][]
   ['the videos of a sidecar', ({ pathsNamed }) => pathsNamed('/inbox', 'a/clip'), 'file_path'],
   ['local files that wait for the disk', ({ waitingForDisk }) => waitingForDisk(8), 'file_waiting'],
   ['local files whose time is over', ({ expired }) => expired(5, ['/inbox'], 8), 'file_later'],
+  ['files to compare with the service', ({ toCompare }) => toCompare(1), 'file_existing'],
+  ['how many wait to be adopted', ({ countToAdopt }) => countToAdopt(), 'file_existing'],
   ['disks that may be full', ({ fullMarks }) => fullMarks(['/inbox']), 'file_crowding'],
   [
     'local files to delete from a full disk',
@@ -92,7 +96,9 @@ test.each(questions)('an index answers for %s', async (_name, ask, index) => {
   expect(plans[0]).toContain(index);
   expect(plans[0]).not.toContain('SCAN other');
   // The whole of a partial index is little.
-  expect(plans[0]).not.toMatch(/SCAN file(?! USING INDEX file_(?:disposal|waiting|amendment|retrying|empty_record))/);
+  expect(plans[0]).not.toMatch(
+    /SCAN file(?! USING INDEX file_(?:disposal|waiting|amendment|retrying|existing|empty_record))/,
+  );
 });
 
 test('for each of thousands of sidecars, the videos of it are found without reading the others of its folder', async () => {

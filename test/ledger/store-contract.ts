@@ -3,9 +3,11 @@ import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import type {
+  AdoptionStore,
   AmendStore,
   Claims,
   FileStore,
+  FirstStartStore,
   IntakeStore,
   LeftoverStore,
   PublishStore,
@@ -21,6 +23,8 @@ export type Stores = FileStore &
   PublishStore &
   PutAwayStore &
   RetentionStore &
+  AdoptionStore &
+  FirstStartStore &
   AmendStore &
   IntakeStore &
   LeftoverStore;
@@ -456,6 +460,44 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 9))).toEqual(['c', 'b']);
         expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 1))).toEqual(['c']);
         expect(await store.toDispose(9)).toEqual([]);
+      });
+    });
+
+    test('with files that were there before', async () => {
+      const reason = failure('permanent', { code: 'existing' });
+      const likeness = { videos: [], isSure: false, doubt: null };
+      const rows = [
+        named('a', { end: 'held', lastFailure: reason }),
+        named('b', { end: 'held', lastFailure: { ...reason, likeness } }),
+        named('c', { end: 'skipped', lastFailure: reason }),
+        named('d', { end: 'held', lastFailure: failure('permanent', { code: 'no_rule' }) }),
+        named('e', ready),
+      ];
+      const video = (id: string, title = id) => ({ id, title, duration: 6.5, status: 'ready' });
+      await withRows(rows, async (store) => {
+        expect(idsOf(await store.toCompare(9))).toEqual(['a']);
+        expect(idsOf(await store.toAdopt())).toEqual(['a', 'b']);
+        expect(await store.countToAdopt()).toEqual({ files: 2, compared: 1 });
+        expect(await store.listing()).toBeNull();
+        await store.addListed([video('vid_8'), video('vid_1')], { nextPage: 2, total: 3, isWhole: false });
+        await store.addListed([video('vid_8', 'again'), video('vid_9')], { nextPage: 3, total: 3, isWhole: true });
+        expect(await store.listing()).toEqual({ nextPage: 3, total: 3, isWhole: true });
+        // One has a file already.
+        expect(await store.listed()).toEqual([video('vid_8', 'again'), video('vid_9')]);
+        await store.forgetListing();
+        expect([await store.listing(), await store.listed()]).toEqual([null, []]);
+      });
+    });
+
+    test('with folders that are watched for the first time', async () => {
+      await withRows([], async (store) => {
+        expect(await store.firstStart('/inbox')).toBeNull();
+        for (const beganNs of [null, 2n ** 62n]) {
+          const record = { askedNs: 1n, beganNs, isOver: beganNs !== null };
+          await store.saveFirstStart('/inbox', record);
+          expect(await store.firstStart('/inbox')).toEqual(record);
+        }
+        expect(await store.firstStart('/other')).toBeNull();
       });
     });
 

@@ -235,6 +235,27 @@ describe('from drop to done', () => {
     expect(service.asked).toEqual(['amend']);
   });
 
+  test.each([413, 400])(
+    'one file of a hundred that the upload host refuses (%s) fails with the reason, and holds up no other',
+    async (status) => {
+      const { conductor, service, store, failures, until } = open(files(100));
+      const { send } = service.host;
+      let refused = 0;
+      service.host.send = async (facts, hooks) => {
+        if (facts.id !== 'f_50') return send(facts, hooks);
+        refused += 1;
+        return {
+          ok: false,
+          failure: failure('permanent', { code: `http_${status}`, status, message: `HTTP ${status}` }),
+        };
+      };
+      await until(() => conductor.isIdle());
+      expect(store.states().filter((state) => state === 'done')).toHaveLength(99);
+      expect(store.row('f_50')).toMatchObject({ end: 'failed', why: `HTTP ${status}` });
+      expect([refused, failures]).toEqual([1, ['f_50 permanent: failed']]);
+    },
+  );
+
   test('a local file that is deleted later goes by itself, weeks after it was done', async () => {
     const later = { afterMs: 14 * 86_400_000, whenFull: null };
     const file = someFacts({ afterReady: { kind: 'delete', later }, plan: { ...somePlan, publish: [] } });
