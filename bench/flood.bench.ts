@@ -24,7 +24,10 @@ export const bench: Bench = {
     return {
       values: {
         ...some,
-        ...{ manyRate: many.rate, manyCpu: many.cpu, manyPeak: many.peak, manyMissed: many.missed },
+        manyRate: many.rate,
+        manyCpu: many.cpu,
+        manyPeak: many.peak,
+        manyMissed: many.missed,
       },
     };
   },

@@ -44,7 +44,14 @@ function add(database: DatabaseSync, n: number, path: string): void {
   const id = `f_${n.toString(16).padStart(12, '0')}`;
   insert(database, 'file', {
     ...Object.fromEntries(Object.entries(version).map(([name, value]) => [name, String(value)])),
-    ...{ id, path, folder: inbox, size: Number(size), rev: 9, state: 'done', end: 'done', remote_status: 'ready' },
+    id,
+    path,
+    folder: inbox,
+    size: Number(size),
+    rev: 9,
+    state: 'done',
+    end: 'done',
+    remote_status: 'ready',
     ...{
       on_duplicate: 'skip',
       after_ready: '{"kind":"keep"}',
@@ -62,7 +69,11 @@ function add(database: DatabaseSync, n: number, path: string): void {
       ready_at: 1,
       ended_at: 1,
     },
-    ...{ video_id: `vid_${n}`, sha256: n.toString(16).padStart(64, '0'), plan: PLAN },
+    ...{
+      video_id: `vid_${n}`,
+      sha256: n.toString(16).padStart(64, '0'),
+      plan: PLAN,
+    },
   });
   for (const state of STATES) insert(database, 'history', { file_id: id, at: Date.now(), state });
 }
