@@ -74,6 +74,13 @@ export interface Likeness {
   readonly doubt: string | null;
 }
 
+/** A local file may not go before the service is asked about its video. */
+export const unconfirmed: Failure = {
+  kind: 'throttled',
+  code: 'unconfirmed',
+  message: 'the service is asked about its video again before its local file is deleted',
+};
+
 /** We cut it ourselves: nobody's failure. */
 export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };
 
