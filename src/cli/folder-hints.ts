@@ -40,7 +40,7 @@ export async function folderHints(
   const looks = folders.map((folder) => unlessHung(lookAt(folder, machine).catch(() => null)));
   const found = (await Promise.all(looks)).flatMap((each) => each ?? []);
   const directories = found.reduce((sum, each) => sum + each.directories, 0);
-  const [first] = found.filter((each) => each.directories > 0);
+  const first = found.find((each) => each.directories > 0);
   const { watches } = machine;
   const limit =
     first === undefined || watches === null || directories <= watches
