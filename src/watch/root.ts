@@ -54,6 +54,8 @@ export class Root {
   #recent = { atMs: -Infinity, isSound: false };
   /** A look that got no answer for long; null while there is none. Each takes a thread until it is answered. */
   #hung: Promise<unknown> | null = null;
+  /** A look for those who ask at the same moment: 256 files settle at once. */
+  #looking: Promise<boolean> | null = null;
 
   constructor(options: RootOptions) {
     const { path, claim } = options;
@@ -111,10 +113,10 @@ export class Root {
     const { clock } = this.#options;
     if (clock.elapsed() - this.#recent.atMs < ANSWER_VALID_MS) return this.#recent.isSound;
     if (this.isFrozen) return false;
-    const verdict = await this.#look();
-    if (!verdict.isSound) this.#lose(verdict.why);
-    this.#recent = { atMs: clock.elapsed(), isSound: verdict.isSound };
-    return verdict.isSound;
+    this.#looking ??= this.#isSoundNow().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
   }
 
   /** Why a file that is not found does not count as gone, or null. Asks the disk. */
@@ -207,6 +209,13 @@ export class Root {
       await this.#memory.save(this.#check.identity);
     }
     return claimed ?? verdict;
+  }
+
+  async #isSoundNow(): Promise<boolean> {
+    const verdict = await this.#look();
+    if (!verdict.isSound) this.#lose(verdict.why);
+    this.#recent = { atMs: this.#options.clock.elapsed(), isSound: verdict.isSound };
+    return verdict.isSound;
   }
 
   async #whyNotInPlace(): Promise<string | null> {
