@@ -12,6 +12,7 @@ import {
 import { parseMediaHashList } from '../../routing/media-hash-list.ts';
 import { ChecksumNames, HISTORY } from './directory-names.ts';
 import { KeptLists } from './kept-lists.ts';
+import type { ListLine } from './kept-lists.ts';
 import { readText } from './read-text.ts';
 
 type Place = Pick<Facts, 'folder' | 'path'>;
@@ -43,7 +44,7 @@ export class ChecksumReader {
   /** In a list about the files of its directory. */
   async #listedIn(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
     const lines = (await this.#sums.linesOf(folder, path)).get(base.normalize()) ?? [];
-    return exactLines(lines, base).map(({ name: _, ...line }) => ({ ...line, goesWithIt: false }));
+    return exactLines(lines, base).map(ofAList);
   }
 
   async #above({ folder, path }: Place): Promise<readonly Checksum[]> {
@@ -52,7 +53,7 @@ export class ChecksumReader {
       const own = path.slice(root === '' ? 0 : root.length + 1).normalize();
       for (const list of await this.#listsIn(folder, root)) {
         const lines = (await this.#mediaHashLists.linesOf(folder, list)).get(own) ?? [];
-        found.push(...lines.map(({ name: _, ...line }) => ({ ...line, goesWithIt: false })));
+        found.push(...lines.map(ofAList));
       }
     }
     return found;
@@ -90,4 +91,9 @@ async function ownChecksums(folder: string, path: string, base: string): Promise
 function directoriesAbove(path: string): readonly string[] {
   const { dir } = posix.parse(path);
   return dir === '' ? [''] : [dir, ...directoriesAbove(dir)];
+}
+
+/** A list is about many files, and stays where it is. */
+function ofAList({ algorithm, digest, from }: ListLine): Checksum {
+  return { algorithm, digest, from, goesWithIt: false };
 }
