@@ -14,6 +14,8 @@ export interface PutAwayWorld {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly retry: () => RetryPolicy;
+  /** There is more to do at this time of the monotonic clock. */
+  readonly ringAt?: (name: string, at: number) => void;
 }
 
 /** Does with the local files of finished videos what `after_ready` says. */
@@ -33,7 +35,7 @@ const atOnce = 8;
 
 export function createPutAway(world: PutAwayWorld): PutAway {
   const { store, rows, local, logger } = world;
-  const waiting = new WaitingFiles(world.clock, world.retry);
+  const waiting = new WaitingFiles(world.clock, world.retry, (at) => world.ringAt?.('put away', at));
   let isStart = true;
 
   const rememberWaiting = async (): Promise<void> => {
