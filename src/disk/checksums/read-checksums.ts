@@ -12,6 +12,7 @@ import {
 import { parseMediaHashList } from '../../routing/media-hash-list.ts';
 import { ChecksumNames, HISTORY } from './directory-names.ts';
 import { KeptLists } from './kept-lists.ts';
+import type { ListLine } from './kept-lists.ts';
 import { readText } from './read-text.ts';
 
 type Place = Pick<Facts, 'folder' | 'path'>;
@@ -43,7 +44,7 @@ export class ChecksumReader {
   /** In a list about the files of its directory. */
   async #listedIn(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
     const lines = (await this.#sums.linesOf(folder, path)).get(base.normalize()) ?? [];
-    return exactLines(lines, base).map(({ name: _, ...line }) => ({ ...line, goesWithIt: false }));
+    return exactLines(lines, base).map(listed);
   }
 
   async #above({ folder, path }: Place): Promise<readonly Checksum[]> {
@@ -52,7 +53,7 @@ export class ChecksumReader {
       const own = path.slice(root === '' ? 0 : root.length + 1).normalize();
       for (const list of await this.#listsIn(folder, root)) {
         const lines = (await this.#mediaHashLists.linesOf(folder, list)).get(own) ?? [];
-        found.push(...lines.map(({ name: _, ...line }) => ({ ...line, goesWithIt: false })));
+        found.push(...lines.map(listed));
       }
     }
     return found;
@@ -72,6 +73,11 @@ export class ChecksumReader {
 
 /** Per directory. A history has one for each time somebody looked at the files. */
 const MOST_LISTS = 64;
+
+/** Lists are about many files, and stay when one goes. */
+function listed({ algorithm, digest, from }: ListLine): Checksum {
+  return { algorithm, digest, from, goesWithIt: false };
+}
 
 /** In a file about this one alone. */
 async function ownChecksums(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
