@@ -53,7 +53,7 @@ function wordsOf({ adopted, uploading, unclear }: Confirmed): string {
 const sections: Readonly<Record<Verdict, string>> = {
   adopt: 'Hosted already: they would be adopted, and not uploaded',
   upload: 'Not hosted: they would be uploaded',
-  unclear: 'Unclear: they would stay held, until you retry or ignore them',
+  unclear: 'Unclear: they would stay held; `dropcast retry PATH` uploads one',
   waiting: 'Not compared yet',
 };
 
