@@ -33,7 +33,7 @@ export function everyState(): readonly Facts[] {
     {
       end: 'held',
       endedAt: 7,
-      lastFailure: { ...leftFromBefore.adopt, likeness: { videos: [], isSure: false, doubt: null } },
+      lastFailure: { ...leftFromBefore.adopt, likeness: { videos: [], count: 0, isSure: false, doubt: null } },
     },
     { end: 'skipped', endedAt: 7, lastFailure: leftFromBefore.ignore },
     { ...adopted('vid_1', 7), end: 'done', endedAt: 7 },
