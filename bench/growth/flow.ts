@@ -74,7 +74,8 @@ async function startStation(build: Build, files: number, options: StationOptions
   const parts = stack.move();
   return {
     until: async (isSo, first) => {
-      while (first !== undefined && (await publishedBy(service)) < first.published) await sleep(200);
+      const published = first?.published ?? 0;
+      while ((await publishedBy(service)) < published) await sleep(200);
       while (!isSo(await countsOf(join(path, 'dropcast.sock')))) await sleep(500);
       return {
         cpuMsPerFile: ((await daemon.cpuSeconds()) * 1_000) / files,

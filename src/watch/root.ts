@@ -29,6 +29,13 @@ export interface RootOptions {
   readonly scanSoon: () => void;
 }
 
+/** Numbers of files: given up shortly before, missing now, and still there. */
+export interface Missing {
+  readonly before: number;
+  readonly lost: number;
+  readonly there: number;
+}
+
 /**
  * Whether the folder can be trusted. While it is away, or most of its files are missing at once, it is frozen, and nothing missing in
  * it proves anything. Only a scan that could list the folder thaws it.
@@ -120,10 +127,10 @@ export class Root {
   }
 
   /** Most files are missing at once: nobody believes that. */
-  async suspect(lost: number, known: number): Promise<void> {
-    this.#missingBecause = this.#whyMissing(`${lost} of ${known}`);
+  async suspect({ before, lost, there }: Missing): Promise<void> {
+    this.#missingBecause = this.#whyMissing(`${before + lost} of ${before + lost + there}`);
     this.#recent = { atMs: -Infinity, isSound: false };
-    await this.#memory.save(this.#check.identity, { is: 'missing', known });
+    await this.#memory.save(this.#check.identity, { is: 'missing', before });
     this.report();
   }
 

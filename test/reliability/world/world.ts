@@ -120,6 +120,16 @@ export class World implements AsyncDisposable {
     await until(`${name} is ${states.join(' or ')}`, look, { withinMs: this.patienceMs });
   }
 
+  /** Waits until the running daemon has taken in what lies there now, or knows it already. */
+  async takesIn(name: string): Promise<void> {
+    const path = `/settling?path=${encodeURIComponent(this.at(name))}`;
+    const isTaken = async (): Promise<boolean> => {
+      const { why } = await callDaemon<{ why: string | null }>(this.scratch.file('state/dropcast.sock'), 'GET', path);
+      return why === null;
+    };
+    await until(`${name} is taken in`, isTaken, { withinMs: this.patienceMs });
+  }
+
   /** After the end of every process. */
   async evidence(): Promise<Evidence> {
     const { rows, history } = await readLedger(this.scratch.file('state'));

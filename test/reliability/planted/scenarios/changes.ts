@@ -107,6 +107,7 @@ async function changedMidway(world: World, { isTimeKept }: { readonly isTimeKept
 /** A scan has passed after the row ended, and nothing came of it. */
 async function isForgotten(world: World): Promise<boolean> {
   await everythingWasSeen(world);
+  await world.takesIn('a.mpg');
   return (await world.file('a.mpg'))?.state === 'superseded';
 }
 

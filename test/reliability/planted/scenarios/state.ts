@@ -96,6 +96,8 @@ export const stateScenarios = {
       await finishing(world, () => world.reaches('a.mpg', 'done'));
       await world.drop('b.mpg');
       await finishing(world, () => world.reaches('b.mpg', 'done'));
+      await finishing(world, () => world.takesIn('a.mpg'));
+      await finishing(world, () => world.reaches('a.mpg', 'done'));
       await world.stop(again);
     },
   },
