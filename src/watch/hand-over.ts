@@ -42,4 +42,4 @@ export function createHandOver({ folder, logger, signal, complete, isCurrent }: 
   };
 }
 
-const OFFERS_AT_ONCE = 128;
+const OFFERS_AT_ONCE = 16;
