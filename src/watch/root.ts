@@ -111,8 +111,8 @@ export class Root {
   /** Whether files may be offered now. A recent answer is enough for the many offers of a burst. */
   async isSound(): Promise<boolean> {
     const { clock } = this.#options;
-    if (clock.elapsed() - this.#recent.atMs < ANSWER_VALID_MS) return this.#recent.isSound;
     if (this.isFrozen) return false;
+    if (clock.elapsed() - this.#recent.atMs < ANSWER_VALID_MS) return this.#recent.isSound;
     this.#looking ??= this.#isSoundNow().finally(() => {
       this.#looking = null;
     });
@@ -215,7 +215,8 @@ export class Root {
     const verdict = await this.#look();
     if (!verdict.isSound) this.#lose(verdict.why);
     this.#recent = { atMs: this.#options.clock.elapsed(), isSound: verdict.isSound };
-    return verdict.isSound;
+    // It may have been frozen during the look.
+    return verdict.isSound && !this.isFrozen;
   }
 
   async #whyNotInPlace(): Promise<string | null> {

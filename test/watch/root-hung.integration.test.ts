@@ -10,13 +10,13 @@ import { noRoots } from './no-roots.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('a folder whose file system does not answer is frozen, asked no more until it does, and then scanned', async () => {
-  await using scratch = await scratchDirectory();
+/** A root whose looks end only when they are told to. */
+function rootOf(path: string) {
   const states: RootState[] = [];
   const answers: ((verdict: RootVerdict) => void)[] = [];
-  let scans = 0;
+  const scans = { count: 0 };
   const root = new Root({
-    path: scratch.path,
+    path,
     clock: fastClock(1),
     inventory: { taken: new TakenFiles() },
     // The last thing a look does; which of its calls hangs makes no difference.
@@ -34,8 +34,14 @@ test('a folder whose file system does not answer is frozen, asked no more until 
     gap: () => null,
     note: () => null,
     changed: (state) => states.push(state),
-    scanSoon: () => (scans += 1),
+    scanSoon: () => (scans.count += 1),
   });
+  return { root, states, answers, scans };
+}
+
+test('a folder whose file system does not answer is frozen, asked no more until it does, and then scanned', async () => {
+  await using scratch = await scratchDirectory();
+  const { root, states, answers, scans } = rootOf(scratch.path);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const first = root.isScannable();
   await vi.waitUntil(() => answers.length === 1);
@@ -45,11 +51,22 @@ test('a folder whose file system does not answer is frozen, asked no more until 
   expect(await root.isScannable()).toBe(false);
   expect(await root.whyAway()).toContain('does not answer');
   expect(answers.length).toBe(1);
-  scans = 0;
+  scans.count = 0;
   answers.at(-1)?.({ isSound: true });
-  await vi.waitUntil(() => scans > 0);
+  await vi.waitUntil(() => scans.count > 0);
   const second = root.isScannable();
   await vi.waitUntil(() => answers.length === 2);
   answers.at(-1)?.({ isSound: true });
   expect(await second).toBe(true);
+});
+
+test('a look that began before most files were missed lets no file be offered', async () => {
+  await using scratch = await scratchDirectory();
+  const { root, answers } = rootOf(scratch.path);
+  const offer = root.isSound();
+  await vi.waitUntil(() => answers.length === 1);
+  await root.suspect({ before: 0, lost: 20, there: 0 });
+  answers.at(-1)?.({ isSound: true });
+  expect(await offer).toBe(false);
+  expect(await root.isSound()).toBe(false);
 });
