@@ -3,7 +3,7 @@ import { intakeOnly, onceOver, syncsPerFile, wholePipeline } from './growth/flow
 import type { Flow } from './growth/flow.ts';
 
 /** Thousands of files. */
-const steps = { full: [1, 10, 100], small: [0.2, 1] } as const;
+const steps = { full: [1, 10, 100], small: [0.05, 0.2] } as const;
 
 export const bench: Bench = {
   about:
@@ -29,12 +29,12 @@ export const bench: Bench = {
   round: async (build, size) => {
     const flows: [thousands: number, flow: Flow][] = [];
     for (const thousands of steps[size]) flows.push([thousands, await wholePipeline(build, thousands * 1_000)]);
-    const intake = await intakeOnly(build, size === 'small' ? 1_000 : 20_000);
+    const intake = await intakeOnly(build, size === 'small' ? 500 : 20_000);
     const onces = [
-      await onceOver(build, size === 'small' ? 50 : 1_000),
-      await onceOver(build, size === 'small' ? 250 : 5_000),
+      await onceOver(build, size === 'small' ? 20 : 1_000),
+      await onceOver(build, size === 'small' ? 100 : 5_000),
     ];
-    const syncs = await syncsPerFile(build, size === 'small' ? 100 : 500);
+    const syncs = await syncsPerFile(build, size === 'small' ? 30 : 500);
     const [few, most] = [flows[0]?.[1], flows.at(-1)?.[1]];
     const cpu = flows.map(([thousands, { cpuMsPerFile }]): [string, number] => [`cpu${thousands}`, cpuMsPerFile]);
     return {
