@@ -20,7 +20,7 @@ type Counts = Readonly<Record<string, number>>;
 /** Sends so many small files through a real daemon, to a service that answers at once. */
 export async function wholePipeline(build: Build, files: number): Promise<Flow> {
   await using station = await startStation(build, files);
-  return await station.until(({ done = 0 }) => done === files);
+  return await station.until(({ done = 0 }) => done === files, { published: files });
 }
 
 /** CPU of `dropcast once` for each file, its progress included. */
@@ -43,15 +43,18 @@ export async function syncsPerFile(build: Build, files: number): Promise<number 
   const report = join(scratch.path, 'syncs');
   {
     await using station = await startStation(build, files, { syncReport: report });
-    await station.until(({ done = 0 }) => done === files);
+    await station.until(({ done = 0 }) => done === files, { published: files });
   }
   const calls = readFileSync(report, 'utf8').matchAll(/^ *[\d.]+ +[\d.]+ +\d+ +(\d+) .*sync$/gm);
   return [...calls].reduce((sum, [, count]) => sum + Number(count), 0) / files;
 }
 
 interface Station extends AsyncDisposable {
-  /** What it cost from its start until the counts of the daemon are so. */
-  until(isSo: (counts: Counts) => boolean): Promise<Flow>;
+  /**
+   * What it cost from its start until the counts of the daemon are so. Each question costs it about 15 ms, so where the service knows
+   * when nearly all is done, the daemon is not asked before.
+   */
+  until(isSo: (counts: Counts) => boolean, first?: { readonly published: number }): Promise<Flow>;
 }
 
 interface StationOptions {
@@ -63,6 +66,7 @@ interface StationOptions {
 interface Place extends AsyncDisposable {
   readonly path: string;
   readonly config: string;
+  readonly service: ChildProcess;
 }
 
 /** As many small files as that in a folder, and the service, which may refuse the key. */
@@ -76,21 +80,23 @@ async function placeWith(files: number, isRefused = false): Promise<Place> {
   const config = join(path, 'dropcast.yaml');
   writeFileSync(config, configText(path, isRefused ? `${baseUrl}/refused` : baseUrl), { mode: 0o600 });
   const parts = stack.move();
-  return { path, config, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return { path, config, service, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 /** A daemon that begins with as many files. */
 async function startStation(build: Build, files: number, options: StationOptions = {}): Promise<Station> {
   await using stack = new AsyncDisposableStack();
-  const { path, config } = stack.use(await placeWith(files, options.isRefused));
+  const { path, config, service } = stack.use(await placeWith(files, options.isRefused));
   const tracer = options.syncReport === undefined ? [] : tracing(options.syncReport);
   const [command, ...args] = [...tracer, build.node, build.program, 'run', '--config', config];
   const startedAt = performance.now();
   const daemon = stack.use(start(command, args));
   const parts = stack.move();
   return {
-    until: async (isSo) => {
-      await until(async () => isSo(await countsOf(join(path, 'dropcast.sock'))), 250);
+    until: async (isSo, first) => {
+      const published = first?.published ?? 0;
+      await until(async () => (await publishedBy(service)) >= published, 200);
+      await until(async () => isSo(await countsOf(join(path, 'dropcast.sock'))), 500);
       return {
         cpuMsPerFile: ((await daemon.cpuSeconds()) * 1_000) / files,
         filesPerSecond: (files / (performance.now() - startedAt)) * 1_000,
@@ -135,6 +141,11 @@ status: { listen: off, socket: "${path}/dropcast.sock" }
 
 function message<T>(child: ChildProcess): Promise<T> {
   return once(child, 'message').then(([value]) => value as T);
+}
+
+async function publishedBy(service: ChildProcess): Promise<number> {
+  service.send('report');
+  return (await message<{ published: number }>(service)).published;
 }
 
 /** None while the daemon does not listen yet. */

@@ -53,7 +53,7 @@ function wordsOf({ adopted, uploading, unclear }: Confirmed): string {
 const sections: Readonly<Record<Verdict, string>> = {
   adopt: 'Hosted already: they would be adopted, and not uploaded',
   upload: 'Not hosted: they would be uploaded',
-  unclear: 'Unclear: they would stay held, until you retry or ignore them',
+  unclear: 'Unclear: they would stay held; `dropcast retry PATH` uploads one',
   waiting: 'Not compared yet',
 };
 
@@ -78,11 +78,11 @@ function tableOf(files: readonly AdoptableFile[], shell: Shell): string {
     { title: 'DURATION', align: 'right' as const },
     { title: 'WHY', cut: 'end' as const },
   ];
-  const rows = files.map(({ path, videos, title, why, verdict }) => {
+  const rows = files.map(({ path, videos, count, title, why, verdict }) => {
     const [video] = videos;
     return [
       shortPath(path, shell),
-      videos.length > 1 ? `${videos.length} videos` : (video?.id ?? UNKNOWN),
+      count > 1 ? `${count} videos` : (video?.id ?? UNKNOWN),
       escapeControls(video?.title ?? title ?? UNKNOWN),
       formatDuration(video?.duration === undefined || video.duration === null ? null : video.duration * 1000),
       verdict === 'unclear' ? (why ?? '') : verdict === 'adopt' ? 'title and duration agree' : '',

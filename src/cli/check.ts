@@ -11,6 +11,7 @@ import { escapeControls } from '../log/unsafe-characters.ts';
 import { inspectState } from '../daemon/inspect-state.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { serviceProblems } from './check-service.ts';
+import { folderHints, readWatchingMachine } from './folder-hints.ts';
 import { counted } from './output/format.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { printJson } from './output/json.ts';
@@ -62,11 +63,13 @@ async function stateProblems({ config, paths, problems, locate }: CheckedConfig)
   return found.map((message) => ({ file, ...locate(key), key, message, severity: 'error' }));
 }
 
-/** Folders that another dropcast has. */
-async function folderProblems({ paths, locate }: CheckedConfig): Promise<readonly Problem[]> {
+/** Folders that another dropcast has, and what may go wrong with watching them. */
+async function folderProblems({ config, paths, locate }: CheckedConfig): Promise<readonly Problem[]> {
   if (paths === null) return [];
   const found = await inspectFolders(paths);
-  return found.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
+  const hints = config === null ? [] : await folderHints(config, await readWatchingMachine());
+  const all = [...found, ...hints.map((hint) => ({ ...hint, severity: 'warning' as const }))];
+  return all.map(({ key, message, severity }) => ({ file: paths.file, ...locate(key), key, message, severity }));
 }
 
 /** What the service says, and the records that dropcast may have left empty on it. */

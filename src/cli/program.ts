@@ -114,10 +114,13 @@ function addReadCommands({ shell, exit, command }: Registry): void {
       (await import('./ls.ts')).ls(shell, options),
     );
   json(
-    command('adopt', 'list which files that were there before dropcast watched their folder the service has already'),
+    command(
+      'adopt',
+      'list the files that lay in a folder before dropcast watched it, and which of them are on the service',
+    ),
   )
-    .summary('list files that the service has already')
-    .option('--confirm', 'adopt these without an upload, and upload the files that the service does not have')
+    .summary('compare an archive with the videos of the service')
+    .option('--confirm', 'adopt those that are on the service without an upload, and upload the others')
     .action(async (options: AdoptOptions) => exit(await (await import('./adopt.ts')).adopt(shell, options)));
   json(command('show <name>', 'show everything about one file, named by its id, video id, path or file name'))
     .summary('show everything about one file')
@@ -150,7 +153,7 @@ function addControlCommands({ shell, exit, command }: Registry): void {
       'go on with a frozen folder: trust the directory that is at its path now, and take its missing files for gone',
     ),
   )
-    .summary('go on with a frozen folder: all is as it should be')
+    .summary('go on with a frozen folder, as it is now')
     .action(async (folder: string, options: Shared) =>
       exit(await (await import('./resume.ts')).resume(shell, folder, options)),
     );

@@ -76,8 +76,7 @@ function overview(view: StatusView, shell: Shell): string {
     const { used, limit, blocked_until: blockedUntil, others } = view.requests;
     const block = blockedUntil === null ? '' : `. Rate limited; resumes ${formatRelative(blockedUntil, Date.now())}.`;
     lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
-    if (others > 0)
-      lines.push(`Others use about ${others} requests an hour of this key: dropcast leaves them to them.`);
+    if (others > 0) lines.push(`Others use about ${others} requests an hour of this key: dropcast does without them.`);
   }
   if (view.outlook !== null && view.outlook.limited_by !== 'nothing') lines.push(outlookLine(view.outlook));
   lines.push(...uploadLines(view.uploads, colour));

@@ -4,6 +4,9 @@ import { uploadsStart } from '../daemon/upload-times.ts';
 import type { UploadTimes } from '../daemon/upload-times.ts';
 import type { Summary } from '../daemon/summary.ts';
 import { RunTally } from './run-tally.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { folderAway } from '../pipeline/pause.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import { basename } from 'node:path';
@@ -50,6 +53,8 @@ export async function watchUntilIdle(
         progress.update(progressOf(daemon, tally));
         return { is: 'idle' };
       }
+      const why = daemon.folders.isSettling() ? null : whyAway(tally.active(), daemon.folders.status());
+      if (why !== null) return { is: 'stuck', why };
       const wait = waitOf({ ...daemon.conductor, startAt: daemon.times.startAt }, await daemon.summary(), offlineMs);
       report(wait);
       if (wait?.isStuck === true) return { is: 'stuck', why: wait.why };
@@ -68,6 +73,23 @@ async function catchUp(tally: RunTally, { ledger }: Pick<Daemon, 'ledger'>): Pro
     const facts = await ledger.load(before.id);
     if (facts !== null) tally.note({ type: 'file', before, facts, note: null });
   }
+}
+
+/** Why no file can go on, when each of them waits for a folder that is frozen; else null. */
+export function whyAway(
+  active: Iterable<Facts>,
+  folders: readonly { readonly path: string; readonly state: string; readonly why: string | null }[],
+): string | null {
+  const frozen = new Map(folders.filter(({ state }) => state === 'frozen').map((folder) => [folder.path, folder]));
+  if (frozen.size === 0) return null;
+  const waitedFor = new Set<string>();
+  for (const facts of active) {
+    const { folder, lastFailure } = facts;
+    if (stateOf(facts) !== 'retrying' || lastFailure?.code !== folderAway || !frozen.has(folder)) return null;
+    waitedFor.add(folder);
+  }
+  if (waitedFor.size === 0) return null;
+  return [...waitedFor].map((path) => `${path} was left alone: ${frozen.get(path)?.why ?? ''}`).join('\n');
 }
 
 /**

@@ -91,15 +91,26 @@ function unknownKey(parent: KeyPath, key: string): Explained {
   const finding = (message: string): Finding => ({ ...error([...parent, key], message), at: 'key' });
   if (key === '<<')
     return finding('merge keys are not part of YAML 1.2; use an alias for a whole value, like rules: *name');
+  if (allowed.includes(key)) return finding(`write only one of ${allowed.join(' and ')}`);
   const intended = didYouMean(key, allowed);
   if (intended !== null)
     return {
       ...finding(`unknown key, did you mean ${quoted(intended)}?`),
       meant: formatKeyPath([...parent, intended]),
     };
-  const [elsewhere] = placesOf(key);
+  const elsewhere = nearest(placesOf(key), parent);
   if (elsewhere !== undefined) return finding(`unknown key here; it belongs in ${elsewhere}`);
   return finding(`unknown key; allowed here: ${allowed.join(', ')}`);
+}
+
+/** The place that shares the most of its way with this one. */
+function nearest(places: readonly string[], parent: KeyPath): string | undefined {
+  const here = formatKeyPath(parent).replaceAll(/\d+/g, '');
+  const shared = (place: string): number => {
+    const above = place.slice(0, Math.max(0, place.lastIndexOf('.')));
+    return here.startsWith(above) ? above.length : 0;
+  };
+  return places.toSorted((one, other) => shared(other) - shared(one))[0];
 }
 
 function missing(path: KeyPath): Explained {

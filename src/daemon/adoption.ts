@@ -16,8 +16,10 @@ export interface AdoptableFile {
   readonly title: string | null;
   readonly verdict: Verdict;
   readonly why: string | null;
-  /** The videos of the service that it may be. */
+  /** The first of the videos of the service that it may be. */
   readonly videos: readonly HostedVideo[];
+  /** How many there are. */
+  readonly count: number;
 }
 
 export interface AdoptionView {
@@ -32,21 +34,39 @@ export async function adoptionOf(
   store: Pick<AdoptionStore, 'toAdopt'>,
   comparing: Comparison | null,
 ): Promise<AdoptionView> {
-  return { v: 1, comparing, files: (await store.toAdopt()).map(viewOf) };
+  const files = await store.toAdopt();
+  const verdictOf = verdictsOn(files);
+  return { v: 1, comparing, files: files.map((facts) => viewOf(facts, verdictOf(facts))) };
 }
 
-function viewOf(facts: Facts): AdoptableFile {
+function viewOf(facts: Facts, verdict: Verdict): AdoptableFile {
   const { id, folder, path, version, plan, why, lastFailure } = facts;
-  const videos = lastFailure?.likeness?.videos ?? [];
-  const title = plan?.title ?? null;
-  return { id, path: `${folder}/${path}`, size: version.size, title, verdict: verdictOf(facts), why, videos };
+  const { videos = [], count = 0, isSure = false } = lastFailure?.likeness ?? {};
+  const isContested = verdict === 'unclear' && isSure;
+  return {
+    id,
+    path: `${folder}/${path}`,
+    size: version.size,
+    title: plan?.title ?? null,
+    verdict,
+    why: isContested ? 'several files have the title and duration of this video' : why,
+    videos,
+    count,
+  };
 }
 
-function verdictOf({ lastFailure }: Facts): Verdict {
-  const likeness = lastFailure?.likeness;
-  if (likeness === undefined) return 'waiting';
-  if (likeness.isSure) return 'adopt';
-  return likeness.videos.length === 0 ? 'upload' : 'unclear';
+/** Files that were compared at different times may be sure of the same video. */
+function verdictsOn(files: readonly Facts[]): (facts: Facts) => Verdict {
+  const sureOf = ({ lastFailure }: Facts): string | null =>
+    lastFailure?.likeness?.isSure === true ? (lastFailure.likeness.videos[0]?.id ?? null) : null;
+  const claims = Map.groupBy(files, sureOf);
+  return (facts) => {
+    const likeness = facts.lastFailure?.likeness;
+    if (likeness === undefined) return 'waiting';
+    const video = sureOf(facts);
+    if (video !== null) return claims.get(video)?.length === 1 ? 'adopt' : 'unclear';
+    return likeness.videos.length === 0 ? 'upload' : 'unclear';
+  };
 }
 
 /** What a confirmation did. */
@@ -67,6 +87,7 @@ export async function confirmAdoption(
   apply: (id: string, event: FileEvent) => Promise<Applied>,
 ): Promise<Confirmed> {
   const files = await store.toAdopt();
+  const verdictOf = verdictsOn(files);
   const done = { adopted: 0, uploading: 0, unclear: 0, waiting: 0 };
   done.waiting = files.filter((facts) => verdictOf(facts) === 'waiting').length;
   if (done.waiting > 0) return { v: 1, ...done };

@@ -1,6 +1,7 @@
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Daemon } from './daemon.ts';
+import { clockTime } from './clock-time.ts';
 import { deletionWords } from './deletion-words.ts';
 import { uploadsStart } from './upload-times.ts';
 import { blockWords, pollWords, publishWords } from './waiting-words.ts';
@@ -143,8 +144,7 @@ function isBeforeUpload(state: FileState): boolean {
 
 /** Why files get no record before a time (epoch milliseconds). */
 export function createsWait(until: number): string {
-  const at = new Date(until).toISOString().slice(0, 16).replace('T', ' ');
-  return `too many create requests of the last hour had no usable answer; resumes at ${at} UTC`;
+  return `too many create requests of the last hour had no usable answer; resumes at ${clockTime(until, Date.now())}`;
 }
 
 function withoutQuery(address: string): string {

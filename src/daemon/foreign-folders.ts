@@ -16,9 +16,9 @@ export function keptOff(local: LocalFiles, whyForeign: (folder: string) => strin
   return {
     ...local,
     check: async (facts) => foreign(facts.folder) ?? (await local.check(facts)),
-    dispose: async (facts, signal) => {
+    dispose: async (facts, ...how) => {
       const failure = foreign(facts.folder);
-      return failure === null ? await local.dispose(facts, signal) : { ok: false, failure };
+      return failure === null ? await local.dispose(facts, ...how) : { ok: false, failure };
     },
   };
 }

@@ -44,7 +44,8 @@ function budgetWords({ room }: Pace, nowMs: number): string {
   return `${room.left} of ${room.limit} requests are left this hour${later}`;
 }
 
-function rate(bytesPerSecond: number): string {
+/** `20 MB/s` */
+export function rate(bytesPerSecond: number): string {
   return `${Number((bytesPerSecond / 1_000_000).toPrecision(2))} MB/s`;
 }
 

@@ -56,9 +56,9 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
     },
     hash: (facts, signal, algorithm) => answer(facts, () => hashAccepted(facts, signal, algorithm)),
     checksums: (facts) => checksums.checksumsOf(facts),
-    dispose: async (facts, signal) => {
+    dispose: async (facts, signal, isHosted) => {
       try {
-        return await putAway(facts, { signal, writerOf, isSidecarUsed });
+        return await putAway(facts, { signal, writerOf, isSidecarUsed, isHosted });
       } catch (error) {
         if (!(error instanceof RenamedError)) return { ok: false, failure: forPutAway(await failureOf(facts, error)) };
         const failure = forPutAway(await failureOf(facts, error.cause));

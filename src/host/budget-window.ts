@@ -48,8 +48,7 @@ const defaultBlockMs = 60_000;
  */
 export function spend(window: BudgetWindow, nowMs: number, priority: RequestPriority, limit: number): Spending {
   const current = atTime(window, nowMs);
-  const toFinish = keptNow(current, nowMs, limit);
-  const ceiling = ceilingOf(priority, { limit, toFinish, others: othersNow(current.others, nowMs) });
+  const ceiling = ceilingOf(priority, sharesNow(current, nowMs, limit));
   const waitMs = Math.max(current.blockedUntil - nowMs, untilRoom(current, nowMs, ceiling));
   if (waitMs > 0) return { granted: false, window: current, waitMs };
   return { granted: true, window: counted(current, nowMs) };
@@ -116,6 +115,19 @@ export function ceilingOf(
     create: limit - toFinish - keptRequests(limit) - others,
   };
   return Math.max(1, ceilings[priority]);
+}
+
+/**
+ * Pure: whether questions have no request of the hour that creates leave them: the limit is one or two, or others use the rest. Creates
+ * that never end must not go first then.
+ */
+export function arePollsWithoutShare(window: BudgetWindow, nowMs: number, limit: number): boolean {
+  const shares = sharesNow(atTime(window, nowMs), nowMs, limit);
+  return ceilingOf('poll', shares) === ceilingOf('create', shares);
+}
+
+function sharesNow(window: BudgetWindow, nowMs: number, limit: number): Parameters<typeof ceilingOf>[1] {
+  return { limit, toFinish: keptNow(window, nowMs, limit), others: othersNow(window.others, nowMs) };
 }
 
 /** What is kept to finish is needed until as much falls out of the hour: the sooner that is, the less is kept. */

@@ -1,5 +1,15 @@
 import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
-import { atTime, block, emptyWindow, freesOf, minuteOf, spend, usedOf, withBlock } from './budget-window.ts';
+import {
+  arePollsWithoutShare,
+  atTime,
+  block,
+  emptyWindow,
+  freesOf,
+  minuteOf,
+  spend,
+  usedOf,
+  withBlock,
+} from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 import { othersNow } from './others-use.ts';
 import { AbortedError } from '@dropcast/client';
@@ -62,6 +72,8 @@ export function createGate(options: GateOptions): Gate {
 type Turn = 'idle' | 'again' | number;
 
 interface Waiter {
+  /** The how manieth it is. */
+  readonly place: number;
   go(): void;
   refuse(reason: unknown): void;
 }
@@ -79,6 +91,7 @@ class PersistedGate implements Gate {
   readonly #waiters: Record<RequestPriority, Set<Waiter>> = { finish: new Set(), create: new Set(), poll: new Set() };
   readonly #detach: () => void;
   #limit: number;
+  #asked = 0;
   /** What was let through. */
   #window: BudgetWindow | null = null;
   /** Further requests of that minute that are on disk as spent, and may leave without a write. */
@@ -112,6 +125,7 @@ class PersistedGate implements Gate {
         signal?.removeEventListener('abort', abort);
       };
       const waiter: Waiter = {
+        place: (this.#asked += 1),
         go: () => (leave(), resolve()),
         refuse: (reason) => (leave(), reject(reason)),
       };
@@ -193,7 +207,7 @@ class PersistedGate implements Gate {
   /** Lets the most urgent waiter with room through, or says how long nobody has room. */
   async #next(): Promise<Turn> {
     let waitMs: number | null = null;
-    for (const priority of priorities) {
+    for (const priority of this.#order()) {
       const [waiter] = this.#waiters[priority];
       if (waiter === undefined) continue;
       try {
@@ -208,6 +222,15 @@ class PersistedGate implements Gate {
       }
     }
     return waitMs ?? 'idle';
+  }
+
+  /** Who is asked first. Where questions have no share of their own, they and creates take turns. */
+  #order(): readonly RequestPriority[] {
+    const [create] = this.#waiters.create;
+    const [poll] = this.#waiters.poll;
+    const isFirst = poll !== undefined && poll.place < (create?.place ?? Infinity);
+    const isShared = arePollsWithoutShare(this.#window ?? emptyWindow, this.#now(), this.#limit);
+    return isFirst && isShared ? ['finish', 'poll', 'create'] : priorities;
   }
 
   async #letGo(waiter: Waiter, window: BudgetWindow): Promise<'again'> {

@@ -148,8 +148,9 @@ export class WatchedFolder implements AsyncDisposable {
     await eachOf(files, async (file) => {
       if (!this.#isClosed && (await this.#takeFromBefore(file))) left += 1;
     });
-    // What was not seen, or was gone with the folder, has no row yet.
-    if (this.#isClosed || this.#freezes !== freezes) return;
+    if (this.#isClosed) return;
+    // It was away meanwhile: what was not seen, or was gone with it, has no row yet.
+    if (this.#freezes !== freezes) return this.#decide(() => this.watcher.rescan());
     await this.#first.end();
     const { path, existing } = this.router.folder;
     if (left > 0)

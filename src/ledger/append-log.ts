@@ -26,7 +26,14 @@ type Line = Readonly<Record<string, unknown>>;
  */
 export async function openAppendLog(path: string): Promise<AppendLog> {
   const file = await openUsable(path);
-  const batches = createBatches((lines) => writeLines(file, lines));
+  // Nobody else writes to it: after lines that were written in whole, the next one need not look.
+  let isWhole = false;
+  const batches = createBatches(async (lines) => {
+    const mayBeTorn = !isWhole;
+    isWhole = false;
+    await writeLines(file, lines, mayBeTorn);
+    isWhole = true;
+  });
   return {
     append: batches.add,
     [Symbol.asyncDispose]: async () => {
@@ -46,7 +53,7 @@ export async function openRotatedLog(path: string): Promise<AppendLog> {
   await (await openUsable(path)).close();
   const batches = createBatches(async (lines) => {
     await using file = await openFile(path);
-    await writeLines(file, lines);
+    await writeLines(file, lines, true);
   });
   return { append: batches.add, [Symbol.asyncDispose]: batches.idle };
 }
@@ -66,10 +73,10 @@ function openFile(path: string): Promise<FileHandle> {
   return open(path, 'a+', 0o600);
 }
 
-async function writeLines(file: FileHandle, lines: readonly Line[]): Promise<void> {
+async function writeLines(file: FileHandle, lines: readonly Line[], mayBeTorn: boolean): Promise<void> {
   const text = lines.map((line) => `${escapeJson(JSON.stringify(line))}\n`).join('');
   // A crash or a full disk may leave half a line, which must not swallow this one.
-  await file.appendFile(`${(await isLastLineTorn(file)) ? '\n' : ''}${text}`);
+  await file.appendFile(`${mayBeTorn && (await isLastLineTorn(file)) ? '\n' : ''}${text}`);
   await file.datasync();
 }
 

@@ -1,7 +1,6 @@
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { backup } from 'node:sqlite';
-import type { DatabaseSync } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { syncPath } from '../disk/sync-path.ts';
 import { errnoOf } from '../disk/errno.ts';
 import { translated } from './unavailable.ts';
@@ -41,19 +40,26 @@ export async function backupsOf(stateDir: string): Promise<readonly string[]> {
 
 /** All of it on disk, or nothing: half a copy would stay on a full disk. */
 async function copyTo(path: string, database: DatabaseSync): Promise<void> {
-  const journal = `${path}-journal`;
+  const beside = ['-journal', '-wal', '-shm'].map((end) => `${path}${end}`);
   const remove = async (): Promise<void> => {
-    for (const left of [path, journal]) await rm(left, { force: true });
+    for (const left of [path, ...beside]) await rm(left, { force: true });
   };
   await remove();
   try {
     await backup(database, path);
+    markAsCopy(path);
     await chmod(path, 0o600);
     await syncPath(path);
   } catch (error) {
     await remove();
     throw translated(error);
   }
+}
+
+/** So that whoever opens it later knows that it was put back. */
+function markAsCopy(path: string): void {
+  using copy = new DatabaseSync(path);
+  copy.exec('UPDATE identity SET is_copy = 1');
 }
 
 function changesOf(database: DatabaseSync): number {

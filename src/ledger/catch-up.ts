@@ -11,7 +11,8 @@ import { addHistory } from './write-row.ts';
 
 /**
  * Restores what `receipts.jsonl` says since the last line of history. Without it, a ledger restored from a copy uploads again
- * what was uploaded after the copy was made. After a crash between a receipt and its row, it is that one receipt.
+ * what was uploaded after the copy was made. After a crash between a receipt and its row, it is that one receipt. A copy may also be
+ * older than an upload that has no receipt yet.
  *
  * @returns a sentence when there are lines that are no receipts, else none
  * @throws {LedgerError} when the receipts cannot be used
@@ -22,16 +23,21 @@ export async function catchUp(
 ): Promise<readonly string[]> {
   const { receipts, strange } = await receiptsSince(stateDir, await lastChange(db));
   const newest = new Map(receipts.map((receipt) => [receipt.id, receipt]));
-  if (newest.size > 0) await takeOver({ db, sql }, newest.values());
+  const { is_copy: isCopy } = await db.selectFrom('identity').select('is_copy').executeTakeFirstOrThrow();
+  if (newest.size > 0 || isCopy === 1) await takeOver({ db, sql }, newest.values(), isCopy === 1);
   if (strange === 0) return [];
   return [
     `receipts.jsonl: ${strange} ${strange === 1 ? 'line is no receipt and was' : 'lines are no receipts and were'} left out`,
   ];
 }
 
-async function takeOver({ db, sql }: Pick<Connection, 'db' | 'sql'>, receipts: Iterable<Receipt>): Promise<void> {
+async function takeOver(
+  { db, sql }: Pick<Connection, 'db' | 'sql'>,
+  receipts: Iterable<Receipt>,
+  isCopy: boolean,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    let isBehind = false;
+    let isBehind = isCopy;
     for (const receipt of receipts) {
       const row = await trx.selectFrom('file').selectAll().where('id', '=', receipt.id).executeTakeFirst();
       const facts = restored(row === undefined ? null : factsOf(row), receipt);
@@ -46,11 +52,12 @@ async function takeOver({ db, sql }: Pick<Connection, 'db' | 'sql'>, receipts: I
       addHistory(sql, facts, noteOf(receipt));
     }
     if (isBehind) await doubtUploads(trx);
+    if (isCopy) await trx.updateTable('identity').set({ is_copy: 0 }).execute();
   });
 }
 
 /**
- * The ledger is older than its receipts. So a row that knows of no upload may only not know of it: the service is asked before anything
+ * The ledger is older than its receipts, or a copy. So a row that knows of no upload may only not know of it: the service is asked before anything
  * is sent to its record. (A first PUT needs no question; a copy that was restored made it a second one.)
  */
 async function doubtUploads(trx: Transaction<LedgerTables>): Promise<void> {

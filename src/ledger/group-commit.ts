@@ -10,6 +10,8 @@ export interface GroupCommit {
    * @returns what the write returned, once it is on disk; rejects with what it threw, or with what kept it from the disk
    */
   write<T>(write: Write<T>): Promise<T>;
+  /** Does at once what waits. */
+  finish(): void;
 }
 
 /** Writes per transaction at most: nothing else runs meanwhile. */
@@ -38,16 +40,20 @@ export function createGroupCommit(sql: Statements): GroupCommit {
   const schedule = (): void => {
     const restMs = restUntil - performance.now();
     // A timer waits for a millisecond at least.
-    if (restMs < 1) setImmediate(flush);
-    else setTimeout(flush, restMs);
+    if (restMs < 1) setImmediate(flushAndSchedule);
+    else setTimeout(flushAndSchedule, restMs);
   };
   const flush = (): void => {
     const group = waiting.slice(0, mostInGroup);
+    if (group.length === 0) return;
     waiting = waiting.slice(mostInGroup);
     const start = performance.now();
     commit(group, sql);
     const end = performance.now();
     restUntil = end + Math.min(end - start, longestRestMs);
+  };
+  const flushAndSchedule = (): void => {
+    flush();
     if (waiting.length > 0) schedule();
   };
   return {
@@ -56,6 +62,9 @@ export function createGroupCommit(sql: Statements): GroupCommit {
         waiting.push({ write, resolve, reject });
         if (waiting.length === 1) schedule();
       }),
+    finish: () => {
+      while (waiting.length > 0) flush();
+    },
   };
 }
 

@@ -188,6 +188,7 @@ function compose({ database, db, sql }: Connection, opened: Opened): Ledger {
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();
+      commits.finish();
       await db.destroy();
     },
   };

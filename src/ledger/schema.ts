@@ -63,6 +63,8 @@ export interface HistoryTable {
 export interface IdentityTable {
   id: number;
   ledger: string;
+  /** 1 in the files of `backups/`: what is opened with it was put back, and may be older than what happened. */
+  is_copy: number;
 }
 
 /** One row: the requests of the last hour. */
@@ -224,6 +226,7 @@ const migrations: readonly string[] = [
   CREATE INDEX file_twin ON file (json_extract(last_failure, '$.twin')) WHERE state = 'skipped';
   `,
   `
+  ALTER TABLE identity ADD COLUMN is_copy INTEGER NOT NULL DEFAULT 0;
   CREATE TABLE root (folder TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
   CREATE INDEX file_queue ON file (state, ${queueName}, seq) WHERE ${isInLine};
   -- Local files that are deleted later: when, and by how full a disk.

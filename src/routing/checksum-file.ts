@@ -30,24 +30,35 @@ export function isChecksumOf(checksumName: string, videoName: string): boolean {
   return ONE.test(checksumName) && (name === videoName || name === posix.parse(videoName).name);
 }
 
+/** The lines of a checksum file: those of `sha256sum`, of BSD (`SHA256 (clip.mp4) = …`), and digests alone. */
+export function parseChecksums(text: string, checksumName: string): readonly ChecksumLine[] {
+  const named = hashNames.find((hash) => posix.basename(checksumName).toLowerCase().includes(hash)) ?? 'sha256';
+  return text.split(/\r?\n/u).flatMap((line) => parseLine(line, named) ?? []);
+}
+
 /**
- * The digests that a checksum file has for a video: lines of `sha256sum`, of BSD (`SHA256 (clip.mp4) = …`), or a digest alone.
+ * The digests that a checksum file has for a video.
  *
  * @param checksumName of a file in the directory of the video, of the kind 'one' or 'many'
  */
 export function checksumsFor(videoName: string, checksumName: string, text: string): readonly ChecksumLine[] {
-  const named = hashNames.find((hash) => checksumName.toLowerCase().includes(hash));
-  const lines = text.split(/\r?\n/u).flatMap((line) => parseLine(line, named ?? 'sha256') ?? []);
-  const own = lines.filter(({ name }) => name !== null && isNameOf(name, videoName));
-  if (own.length > 0 || checksumFileKind(checksumName) === 'many') return own;
+  const lines = parseChecksums(text, checksumName);
+  const own = lines.filter(({ name }) => name !== null && baseOf(name).normalize() === videoName.normalize());
+  if (own.length > 0 || checksumFileKind(checksumName) === 'many') return exactLines(own, videoName);
   // Named after this very file, it means it, whatever its sender called it.
   const isOnlyFor = posix.parse(checksumName).name === videoName;
   return lines.length === 1 ? lines.filter(({ name }) => name === null || name === '-' || isOnlyFor) : [];
 }
 
-/** With or without the directories that its sender has it in. */
-function isNameOf(name: string, videoName: string): boolean {
-  return posix.basename(name.replaceAll('\\', '/')).normalize() === videoName.normalize();
+/** Of lines whose names end alike: a name without directories is of the file itself, and then the others are of other files. */
+export function exactLines<T extends Pick<ChecksumLine, 'name'>>(lines: readonly T[], videoName: string): readonly T[] {
+  const exact = lines.filter(({ name }) => name?.replace(/^(?:\.[/\\])+/u, '').normalize() === videoName.normalize());
+  return exact.length > 0 ? exact : lines;
+}
+
+/** Without the directories that its sender has it in. */
+export function baseOf(name: string): string {
+  return posix.basename(name.replaceAll('\\', '/'));
 }
 
 function parseLine(line: string, named: HashName): ChecksumLine | null {

@@ -1,13 +1,10 @@
 import { digestLength, hashNames } from './checksum-file.ts';
-import type { HashName } from './checksum-file.ts';
+import type { ChecksumLine } from './checksum-file.ts';
 
 /** A file in a Media Hash List, with a digest that can be computed. */
-export interface ListedHash {
+export interface ListedHash extends ChecksumLine {
   /** Relative to what the list is about, with `/`. */
-  readonly path: string;
-  readonly algorithm: HashName;
-  /** Hex, lower case. */
-  readonly digest: string;
+  readonly name: string;
 }
 
 /**
@@ -16,25 +13,42 @@ export interface ListedHash {
  */
 export function parseMediaHashList(text: string): readonly ListedHash[] {
   if (!/<hashlist[\s>]/u.test(text) || /<!(?:DOCTYPE|ENTITY)/iu.test(text)) return [];
-  return text.split(/<hash>|<hash\s[^<>]*>/u).flatMap(readHash);
+  const said = text.replaceAll(/<!--.*?(?:-->|$)/gsu, '');
+  return said.split(/<hash>|<hash\s[^<>]*>/u).flatMap(readHash);
 }
 
 /** @param text begins inside the element, and may go on behind it */
 function readHash(text: string): ListedHash[] {
   const end = text.indexOf('</hash>');
-  const path = elementOf(text.slice(0, end), 'file') ?? elementOf(text.slice(0, end), 'path');
-  if (end === -1 || path === null) return [];
+  if (end === -1) return [];
+  const own = text.slice(0, end);
+  const path = elementOf(own, 'file') ?? elementOf(own, 'path');
+  if (path === null) return [];
   return hashNames.flatMap((algorithm) => {
-    const digest = elementOf(text.slice(0, end), algorithm)?.trim().toLowerCase();
+    const digest = elementOf(own, algorithm)?.trim().toLowerCase();
     if (digest?.length !== digestLength[algorithm] || !/^[\da-f]+$/u.test(digest)) return [];
-    return { path: plain(path), algorithm, digest };
+    return { name: plain(path), algorithm, digest };
   });
 }
 
-function elementOf(text: string, name: string): string | null {
-  const [, attributes = '', content = ''] =
-    new RegExp(`<${name}((?:\\s[^<>]*)?)>([^<]*)</${name}>`, 'u').exec(text) ?? [];
+function elementOf(text: string, name: Element): string | null {
+  const [, attributes = '', content = ''] = elements[name].exec(text) ?? [];
   return content === '' || /\saction="failed"/u.test(attributes) ? null : content;
+}
+
+type Element = keyof typeof elements;
+
+const elements = {
+  file: elementNamed('file'),
+  path: elementNamed('path'),
+  md5: elementNamed('md5'),
+  sha1: elementNamed('sha1'),
+  sha256: elementNamed('sha256'),
+  sha512: elementNamed('sha512'),
+};
+
+function elementNamed(name: string): RegExp {
+  return new RegExp(`<${name}((?:\\s[^<>]*)?)>([^<]*)</${name}>`, 'u');
 }
 
 function plain(path: string): string {

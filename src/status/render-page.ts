@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
+import { clockTime } from '../daemon/clock-time.ts';
 import type { FileView } from '../daemon/file-view.ts';
+import { rate } from '../daemon/limit-words.ts';
 import type { StatusView } from '../daemon/view.ts';
 import { countLine } from './count-line.ts';
 
@@ -23,10 +25,14 @@ export function renderPage(view: StatusView): ReturnType<typeof html> {
         <h1>dropcast</h1>
         <p>${countLine(view)}</p>
         ${view.waiting === null ? '' : html`<p class="warn">Waiting: ${view.waiting.why}</p>`}
-        ${view.creates_wait_until === null ? '' : html`<p class="warn">New files wait until ${new Date(view.creates_wait_until).toISOString()}: too many create requests had no usable answer</p>`}
+        ${view.creates_wait_until === null ? '' : html`<p class="warn">New files wait until ${time(view.creates_wait_until)}: too many create requests had no usable answer</p>`}
         ${view.suspects === 0 ? '' : html`<p>Records that may be empty on the service: ${view.suspects} (<code>dropcast suspects</code> lists them)</p>`}
         ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour${view.requests.others === 0 ? '' : `; others use about ${view.requests.others} an hour of this key`}</p>`}
         ${view.outlook === null || view.outlook.limited_by === 'nothing' ? '' : outlookLine(view.outlook)}
+        ${view.uploads === null ? '' : uploadLines(view.uploads)}
+        ${view.adoption.files === 0 ? '' : html`<p>Files that were there before: ${view.adoption.files} (<code>dropcast adopt</code> says which of them the service has)</p>`}
+        ${view.deletions.files === 0 ? '' : html`<p>Local files that will be deleted later: ${view.deletions.files}${view.deletions.next_at === null ? '' : `, the next after ${time(view.deletions.next_at)}`}</p>`}
+        ${view.accounts.unaccounted === 0 ? '' : html`<p class="warn">Files that are in no state: ${view.accounts.unaccounted}. This is an error of dropcast: please report it.</p>`}
         <ul>
           ${view.folders.map(({ path, state, why }) => html`<li>${path}: ${state}${why === null ? '' : `, ${why}`}</li>`)}
         </ul>
@@ -55,8 +61,22 @@ function outlookLine({
   why,
   done_at: doneAt,
 }: NonNullable<StatusView['outlook']>): ReturnType<typeof html> {
-  const done = doneAt === null ? '' : `. Done at about ${new Date(doneAt).toISOString()}`;
+  const done = doneAt === null ? '' : `. Done at about ${time(doneAt)}`;
   return html`<p>Limited by ${limit}: ${why}${done}</p>`;
+}
+
+function uploadLines({
+  bytes_per_second: limit,
+  until,
+  start_at: startAt,
+}: NonNullable<StatusView['uploads']>): ReturnType<typeof html> {
+  const allowed = limit === null ? 'unlimited' : rate(limit);
+  return html`${startAt === null ? '' : html`<p class="warn">Uploads start at ${time(startAt)}</p>`}
+  ${limit === null && until === null ? '' : html`<p>Limit of all uploads together: ${allowed}${until === null ? '' : ` until ${time(until)}`}</p>`}`;
+}
+
+function time(atMs: number): string {
+  return clockTime(atMs, Date.now());
 }
 
 function table(title: string, files: readonly FileView[]): ReturnType<typeof html> | '' {

@@ -97,13 +97,14 @@ export interface RootRecord {
   /** The directory that is the folder; null while none was found yet. */
   readonly identity: RootIdentity | null;
   /**
-   * - `missing`: so many of the `known` files were missing at once that nobody believes it; the folder is frozen.
+   * - `missing`: so many files were missing at once that nobody believes it; the folder is frozen. `before`: so many of them had been
+   *   given up by then.
    * - `resumed`: a person said that all is as it should be, and no scan has seen it yet.
    */
   readonly doubt: RootDoubt | null;
 }
 
-export type RootDoubt = { readonly is: 'missing'; readonly known: number } | { readonly is: 'resumed' };
+export type RootDoubt = { readonly is: 'missing'; readonly before: number } | { readonly is: 'resumed' };
 
 export interface RootStore {
   /** Null when nothing usable was saved. */

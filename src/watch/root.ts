@@ -29,6 +29,13 @@ export interface RootOptions {
   readonly scanSoon: () => void;
 }
 
+/** Numbers of files: given up shortly before, missing now, and still there. */
+export interface Missing {
+  readonly before: number;
+  readonly lost: number;
+  readonly there: number;
+}
+
 /**
  * Whether the folder can be trusted. While it is away, or most of its files are missing at once, it is frozen, and nothing missing in
  * it proves anything. Only a scan that could list the folder thaws it.
@@ -44,6 +51,8 @@ export class Root {
   #thaws = 0;
   #lastReport: string | null = null;
   #recent = { atMs: -Infinity, isSound: false };
+  /** A look for those who ask at the same moment: 256 files settle at once. */
+  #looking: Promise<boolean> | null = null;
 
   constructor(options: RootOptions) {
     const { path, claim } = options;
@@ -101,10 +110,10 @@ export class Root {
     const { clock } = this.#options;
     if (clock.elapsed() - this.#recent.atMs < ANSWER_VALID_MS) return this.#recent.isSound;
     if (this.isFrozen) return false;
-    const verdict = await this.#look();
-    if (!verdict.isSound) this.#lose(verdict.why);
-    this.#recent = { atMs: clock.elapsed(), isSound: verdict.isSound };
-    return verdict.isSound;
+    this.#looking ??= this.#isSoundNow().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
   }
 
   /** Why a file that is not found does not count as gone, or null. Asks the disk. */
@@ -118,10 +127,10 @@ export class Root {
   }
 
   /** Most files are missing at once: nobody believes that. */
-  async suspect(lost: number, known: number): Promise<void> {
-    this.#missingBecause = this.#whyMissing(`${lost} of ${known}`);
+  async suspect({ before, lost, there }: Missing): Promise<void> {
+    this.#missingBecause = this.#whyMissing(`${before + lost} of ${before + lost + there}`);
     this.#recent = { atMs: -Infinity, isSound: false };
-    await this.#memory.save(this.#check.identity, { is: 'missing', known });
+    await this.#memory.save(this.#check.identity, { is: 'missing', before });
     this.report();
   }
 
@@ -185,6 +194,13 @@ export class Root {
       await this.#memory.save(this.#check.identity);
     }
     return claimed ?? verdict;
+  }
+
+  async #isSoundNow(): Promise<boolean> {
+    const verdict = await this.#look();
+    if (!verdict.isSound) this.#lose(verdict.why);
+    this.#recent = { atMs: this.#options.clock.elapsed(), isSound: verdict.isSound };
+    return verdict.isSound;
   }
 
   async #whyNotInPlace(): Promise<string | null> {

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { MonotonicClock } from './clock.ts';
+import { sidecarState } from './inventory.ts';
 import type { Inventory } from './inventory.ts';
 import { lookAt } from './path-entry.ts';
 import type { RootDoubt, RootStore, WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
 
 export interface VanishBreakerOptions {
-  readonly folder: Pick<WatchSettings, 'path' | 'accepts'>;
+  readonly folder: Pick<WatchSettings, 'path'>;
   readonly clock: MonotonicClock;
   readonly inventory: Pick<Inventory, 'taken'>;
   readonly root: Pick<Root, 'doubt' | 'suspect' | 'believe'>;
@@ -21,7 +22,7 @@ export class VanishBreaker {
   readonly #options: VanishBreakerOptions;
   #hasScanned = false;
   /** Lately believed. */
-  #recent: { readonly atMs: number; readonly files: number }[] = [];
+  #recent: { readonly atMs: number; readonly paths: ReadonlySet<string>; readonly files: number }[] = [];
 
   constructor(options: VanishBreakerOptions) {
     this.#options = options;
@@ -36,11 +37,15 @@ export class VanishBreaker {
   async believes(missing: readonly string[], isScan: boolean): Promise<boolean> {
     const { root } = this.#options;
     if (root.doubt !== null) return isScan && (await this.#reconsider(root.doubt, missing));
-    const lost = await this.#lostOf(missing);
-    const isDoubtful = lost > 0 && this.#isDoubtful(lost, missing);
+    // A step may be busy with a file that is gone: it is reported again and again.
+    const news = missing.filter((path) => !this.#recent.some(({ paths }) => paths.has(path)));
+    const lost = await this.#lostOf(news, this.#hasScanned ? 'all' : 'unfinished');
+    const before = this.#recentlyLost();
+    const there = this.#countThere(missing);
+    const isDoubtful = lost > 0 && isMost(before + lost, before + lost + there);
     if (isScan) this.#hasScanned = true;
-    if (isDoubtful && isScan) await root.suspect(lost, lost + this.#countThere(missing));
-    else if (!isDoubtful) this.#note(lost);
+    if (isDoubtful && isScan) await root.suspect({ before, lost, there });
+    else if (!isDoubtful) this.#note(news, lost);
     return !isDoubtful;
   }
 
@@ -59,35 +64,36 @@ export class VanishBreaker {
     return isMost(found.filter(({ is }) => is === 'missing').length, sample.length);
   }
 
-  /** Enough files are back, or a person said that the others are gone. */
+  /**
+   * A person said that they are gone, or enough of them are no longer missed: they are back, in another watched folder, or dropcast
+   * itself put them away.
+   */
   async #reconsider(doubt: RootDoubt, missing: readonly string[]): Promise<boolean> {
-    if (doubt.is === 'missing' && isMost(doubt.known - this.#countThere(missing), doubt.known)) return false;
+    if (doubt.is === 'missing') {
+      const lost = doubt.before + (await this.#lostOf(missing, 'all'));
+      if (isMost(lost, lost + this.#countThere(missing))) return false;
+    }
     this.#hasScanned = true;
+    this.#recent = [];
     await this.#options.root.believe();
     return true;
   }
 
   /**
-   * How many of them should be there. Not those that dropcast itself has put away, nor those that were done and may have been taken
-   * away while it was stopped.
+   * How many of them should be there. Not those that dropcast itself has put away, nor, as `unfinished`, those that were done and may
+   * have been taken away while it was stopped.
    */
-  async #lostOf(missing: readonly string[]): Promise<number> {
+  async #lostOf(missing: readonly string[], which: 'all' | 'unfinished'): Promise<number> {
     const { folder, roots } = this.#options;
-    if (missing.length < LEAST_FILES) return 0;
-    return roots.expected(folder.path, missing, this.#hasScanned ? 'all' : 'unfinished');
+    return missing.length === 0 ? 0 : roots.expected(folder.path, missing, which);
   }
 
-  #isDoubtful(lost: number, missing: readonly string[]): boolean {
-    const all = lost + this.#recentlyLost();
-    return isMost(all, all + this.#countThere(missing));
-  }
-
-  /** Videos and links that are known and not missing. */
+  /** Files that are known and not missing. What lies beside a video may stay without it. */
   #countThere(missing: readonly string[]): number {
-    const { folder, inventory } = this.#options;
+    const { taken } = this.#options.inventory;
     const absent = new Set(missing);
     let count = 0;
-    for (const path of inventory.taken.paths()) if (!absent.has(path) && folder.accepts(path) !== 'sidecar') count += 1;
+    for (const path of taken.paths()) if (!absent.has(path) && taken.state(path) !== sidecarState) count += 1;
     return count;
   }
 
@@ -97,8 +103,8 @@ export class VanishBreaker {
     return this.#recent.reduce((sum, { files }) => sum + files, 0);
   }
 
-  #note(files: number): void {
-    if (files > 0) this.#recent.push({ atMs: this.#options.clock.elapsed(), files });
+  #note(paths: readonly string[], files: number): void {
+    if (files > 0) this.#recent.push({ atMs: this.#options.clock.elapsed(), paths: new Set(paths), files });
   }
 }
 

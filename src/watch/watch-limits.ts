@@ -44,6 +44,12 @@ export function watchLimitAdvice(code: 'ENOSPC' | 'EMFILE', directories: number,
   return `the limit of inotify watches is reached (${code}), and ${count} to be watched: ${sysctl('max_user_watches', value)}`;
 }
 
+/** Before anything is watched. The count of directories may have stopped just above the limit. */
+export function tooFewWatches(directories: number, limit: number): string {
+  const value = powerOfTwo(directories + limit);
+  return `the folders have more directories than the ${limit.toLocaleString('en-US')} inotify watches that a user may have: ${sysctl('max_user_watches', value)}`;
+}
+
 /** Kernels since 5.11 allow up to a million, by memory; older ones 8,192. */
 const UNKNOWN_WATCHES = 524_289;
 

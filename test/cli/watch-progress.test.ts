@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Pause } from '../../src/pipeline/events.ts';
-import { pauseReporter, waitOf } from '../../src/cli/watch-progress.ts';
+import { pauseReporter, waitOf, whyAway } from '../../src/cli/watch-progress.ts';
+import { failure, someFacts, uploaded } from '../pipeline/some-facts.ts';
 
 test('a pause is reported when it begins, when its reason changes, and when it comes back', () => {
   const lines: string[] = [];
@@ -64,4 +65,18 @@ test.for([
   const wait = waitOf({ pause: never, createsWaitUntil: never, startAt }, busy, 120_000);
   expect(wait === null ? null : wait.isStuck).toBe(is);
   if (wait !== null) expect(wait.why).toMatch(/^uploads start at .*\d\d:\d\d$/);
+});
+
+const waiting = someFacts({ notBefore: 1, lastFailure: failure('suspended', { code: 'folder_away' }) });
+const frozen = { path: '/inbox', state: 'frozen', why: 'it does not exist' };
+
+test.for([
+  { name: 'all of a frozen folder', active: [waiting, waiting], folders: [frozen], is: true },
+  { name: 'nothing', active: [], folders: [frozen], is: false },
+  { name: 'all of a folder that is back', active: [waiting], folders: [{ ...frozen, state: 'watching' }], is: false },
+  { name: 'one of another folder', active: [waiting, { ...waiting, folder: '/b' }], folders: [frozen], is: false },
+  { name: 'one that is processed', active: [waiting, someFacts(uploaded)], folders: [frozen], is: false },
+  { name: 'one that was not tried yet', active: [someFacts(), waiting], folders: [frozen], is: false },
+])('a run can do nothing more when what is left is $name: $is', ({ active, folders, is }) => {
+  expect(whyAway(active, folders)).toBe(is ? '/inbox was left alone: it does not exist' : null);
 });

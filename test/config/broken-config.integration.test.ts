@@ -191,6 +191,62 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     '6:18 folders[0].after_ready ~ "keep"',
   ],
   [
+    'after_ready with two actions',
+    {
+      5: `  - path: inbox
+    after_ready: { delete: { after: 7d }, move: done }`,
+    },
+    '6:20 folders[0].after_ready.delete ~ only one of move and delete',
+  ],
+  [
+    'a file deleted in no time',
+    {
+      5: `  - path: inbox
+    after_ready: { delete: { after: 0s } }`,
+    },
+    '6:37 folders[0].after_ready.delete.after ~ at least 1s',
+  ],
+  [
+    'a disk that is always full enough',
+    {
+      5: `  - path: inbox
+    after_ready: { delete: { when_full: 0% } }`,
+    },
+    '6:41 folders[0].after_ready.delete.when_full ~ 1% to 99% ~ 85%',
+  ],
+  [
+    'an archive that is to be something else',
+    {
+      5: `  - path: inbox
+    existing: adopted`,
+    },
+    '6:15 folders[0].existing ~ upload, ignore or adopt ~ "adopt"',
+  ],
+  [
+    'a folder that may upload nothing',
+    {
+      5: `  - path: inbox
+    uploads: 0`,
+    },
+    '6:14 folders[0].uploads ~ 1 to 32',
+  ],
+  [
+    'a priority of no rule',
+    {
+      8: `        channel: ch_main
+        priority: urgent`,
+    },
+    '9:19 folders[0].rules[0].priority ~ high, normal or low',
+  ],
+  [
+    'a limit of a folder in its rule',
+    {
+      8: `        channel: ch_main
+        uploads: 2`,
+    },
+    '9:9 folders[0].rules[0].uploads ~ belongs in folders[].uploads',
+  ],
+  [
     'after_ready with a wrong key',
     {
       5: `  - path: inbox

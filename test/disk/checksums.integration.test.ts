@@ -3,8 +3,10 @@ import { lstat, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hashAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
+import { KeptLists } from '../../src/disk/checksums/kept-lists.ts';
 import { ChecksumReader } from '../../src/disk/checksums/read-checksums.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
+import { parseChecksums } from '../../src/routing/checksum-file.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
@@ -66,6 +68,27 @@ describe('the sender says what a file is', () => {
     const twice = [1, 2].map(() => reader.checksumsOf({ folder: folder.path, path: 'clip.mp4' }));
     for (const checksums of await Promise.all(twice)) expect(checksums).toMatchObject([{ digest: md5 }]);
   });
+});
+
+test('lists are taken apart once for all files that ask, however many lists there are', async () => {
+  await using folder = await scratchDirectory();
+  let parsed = 0;
+  const lists = new KeptLists({
+    parse: (text) => {
+      parsed += 1;
+      return parseChecksums(text, 'SHA256SUMS');
+    },
+    keyOf: (name) => name,
+  });
+  const paths = Array.from({ length: 30 }, (_, index) => `${index}.txt`);
+  for (const path of paths) await folder.write(path, `${sha256}  clip.mp4\n`);
+  const ask = () => Promise.all(paths.map((path) => lists.linesOf(folder.path, path)));
+  for (const found of [...(await ask()), ...(await ask()), ...(await Promise.all([ask(), ask()])).flat()])
+    expect(found.get('clip.mp4')).toMatchObject([{ digest: sha256 }]);
+  expect(parsed).toBe(30);
+  await folder.write('7.txt', `${sha256}  another.mp4\n`);
+  expect((await ask())[7]?.has('clip.mp4')).toBe(false);
+  expect(parsed).toBe(31);
 });
 
 test.each([0, 1, 1024 * 1024, 2_500_001])(

@@ -37,7 +37,7 @@ describe('moving after ready', () => {
     await mkdir(join(folder.path, 'done'));
     await writeFile(join(folder.path, 'done/clip.mp4'), 'older');
     await writeFile(join(folder.path, 'clip.mp4'), 'newer');
-    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }), signal);
+    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }), signal, true);
     expect(answer).toMatchObject({ ok: true, value: { path: 'done/clip (2).mp4' } });
     expect(await readFile(join(folder.path, 'done/clip.mp4'), 'utf8')).toBe('older');
     expect(await readdir(folder.path)).toEqual(['done']);
@@ -48,7 +48,7 @@ describe('moving after ready', () => {
     await mkdir(join(folder.path, 'done'));
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     await link(join(folder.path, 'clip.mp4'), join(folder.path, 'done/clip.mp4'));
-    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }), signal);
+    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }), signal, true);
     expect(answer).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
     expect(await readdir(join(folder.path, 'done'))).toEqual(['clip.mp4']);
     expect(await readdir(folder.path)).toEqual(['done']);
@@ -66,13 +66,13 @@ describe('moving after ready', () => {
       const restart = expect.stringContaining('`sudo systemctl restart dropcast@news`');
       for (const way of [afterReady, { kind: 'delete' } as const]) {
         const waiting = { kind: 'suspended', code: 'EROFS', message: restart };
-        expect(await service.dispose({ ...facts, afterReady: way }, signal)).toMatchObject({
+        expect(await service.dispose({ ...facts, afterReady: way }, signal, true)).toMatchObject({
           ok: false,
           failure: waiting,
         });
       }
       folder.remount('rw');
-      expect(await files.dispose(facts, signal)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
+      expect(await files.dispose(facts, signal, true)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
     },
   );
 
@@ -83,7 +83,7 @@ describe('moving after ready', () => {
     await mkdir(join(folder.path, 'done'));
     spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', join(folder.path, 'done')]);
     try {
-      expect(await files.dispose(facts, signal)).toMatchObject({
+      expect(await files.dispose(facts, signal, true)).toMatchObject({
         ok: false,
         failure: { kind: 'suspended', code: 'EROFS' },
       });
@@ -98,7 +98,7 @@ describe('moving after ready', () => {
     await using elsewhere = await scratchDirectory();
     await symlink(elsewhere.path, join(folder.path, 'done'));
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
-    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }), signal);
+    const answer = await files.dispose(await accepted(folder.path, 'clip.mp4', { afterReady }), signal, true);
     expect(answer.ok).toBe(false);
     expect(await readdir(elsewhere.path)).toEqual([]);
     expect(await readFile(join(folder.path, 'clip.mp4'), 'utf8')).toBe('bytes');
@@ -115,7 +115,7 @@ describe('an after_ready action', () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: action as Facts['afterReady'] });
-    expect(await files.dispose(facts, signal)).toMatchObject({ ok: false, failure: { kind: 'permanent', code } });
+    expect(await files.dispose(facts, signal, true)).toMatchObject({ ok: false, failure: { kind: 'permanent', code } });
     expect(await readdir(folder.path)).toEqual(['clip.mp4']);
   });
 
@@ -124,8 +124,16 @@ describe('an after_ready action', () => {
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     await writeFile(join(folder.path, 'other.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'delete' } });
-    expect(await files.dispose(facts, signal)).toEqual({ ok: true, value: null });
+    expect(await files.dispose(facts, signal, true)).toEqual({ ok: true, value: null });
     expect(await readdir(folder.path)).toEqual(['other.mp4']);
+  });
+
+  test('"delete" touches nothing while nobody knows whether the service has the video', async () => {
+    await using folder = await scratchDirectory();
+    await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
+    const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'delete' } });
+    expect(await files.dispose(facts, signal, false)).toMatchObject({ ok: false, failure: { code: 'unconfirmed' } });
+    expect(await readdir(folder.path)).toEqual(['clip.mp4']);
   });
 });
 
@@ -175,7 +183,7 @@ describe('a missing folder', () => {
     await rename(folder, join(base.path, 'away'));
     expect(await local.check(facts)).toMatchObject(away);
     expect(await local.hash(facts, signal)).toMatchObject({ ok: false, failure: away });
-    expect(await local.dispose(facts, signal)).toMatchObject({ ok: false, failure: away });
+    expect(await local.dispose(facts, signal, true)).toMatchObject({ ok: false, failure: away });
     expect(asked).toEqual([1, 2, 3].map(() => [folder, 'clip.mp4']));
     await rename(join(base.path, 'away'), folder);
     expect(await local.check(facts)).toBeNull();

@@ -2,7 +2,8 @@ import { mkdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../support/until.ts';
-import { expectUploadedOnce, startStation } from './station.ts';
+import { dropcast } from './dropcast-process.ts';
+import { expectUploadedOnce, isCreate, refusal, startStation } from './station.ts';
 
 const titles = Array.from({ length: 20 }, (_, n) => `f${n}`);
 
@@ -102,4 +103,23 @@ test('a file that leaves and comes back is judged again, by the rules and its si
   await station.drop('in/sidecar.json', '{ "title": "Mended" }');
   await station.reaches('in/sidecar.mpg', 'done');
   expectUploadedOnce(station, 'Mended');
+});
+
+test('once ends and says why when all that is left waits for a folder that is frozen', async () => {
+  await using station = await startStation({ folders });
+  const { scratch, faults } = station;
+  faults.api = (request, response) => isCreate(request) && refusal(response, 503, 'unavailable');
+  const some = titles.slice(0, 12);
+  for (const title of some) await station.drop(`${title}.mpg`);
+  await until('all have come in', async () => (await station.files()).files.length === some.length);
+  await station.daemon().kill('SIGKILL');
+  faults.api = null;
+  const inbox = scratch.file('inbox');
+  // What lies under a mount point.
+  await rename(inbox, scratch.file('away'));
+  await mkdir(inbox);
+  expect(await dropcast(['once', '--config', scratch.config])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`${inbox} was left alone: `),
+  });
 });

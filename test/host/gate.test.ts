@@ -66,6 +66,27 @@ describe('the gate', () => {
     });
   });
 
+  test.each([1, 2, 3, 10])(
+    'with %i requests an hour, creates that never end leave a turn to questions',
+    async (limit) => {
+      const { gate } = openGate({ limit });
+      const order: string[] = [];
+      const create = async (): Promise<void> => {
+        for (;;) {
+          await gate.take('create');
+          order.push('create');
+        }
+      };
+      void create().catch(() => undefined);
+      void create().catch(() => undefined);
+      ask(gate, order, 'poll');
+      await vi.advanceTimersByTimeAsync(4 * 61 * 60_000);
+      expect(order).toContain('poll');
+      expect(order).toContain('create');
+      await gate[Symbol.asyncDispose]();
+    },
+  );
+
   test('continues with what was spent before a restart', async () => {
     const { gate: before, store } = openGate({ limit: 3 });
     for (let i = 0; i < 3; i++) await before.take('finish');

@@ -2,7 +2,7 @@ import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { FolderConfig } from '../../src/config/config.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
-import { eventually } from '../support/until.ts';
+import { eventually, until } from '../support/until.ts';
 import { folderConfig, openInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
 
@@ -198,6 +198,20 @@ describe('the first start of a folder', () => {
     await eventually('it was seen', async () => expect(await states(inbox)).toEqual({ 'old.mp4': 'skipped' }));
     await inbox.settled();
     expect(await inbox.ledger.firstStart(inbox.path)).toMatchObject({ isOver: true });
+  });
+
+  test('goes on with a folder that is away for a moment in the middle of it', async () => {
+    await using inbox = await openInbox({ config: { existing: 'adopt' } });
+    for (let n = 0; n < 200; n += 1) await writeFile(inbox.at(`f${n}.mp4`), `content ${n}`);
+    await tick();
+    await inbox.start();
+    await until('the first files have their rows', async () => (await inbox.rows()).length > 0);
+    await rename(inbox.path, `${inbox.path}.away`);
+    expect(await inbox.folders.whyAway(inbox.path)).toContain('does not exist');
+    await rename(`${inbox.path}.away`, inbox.path);
+    await inbox.settled();
+    expect(inbox.folders.isArchiveSeen()).toBe(true);
+    expect((await inbox.rows()).map(stateOf)).toEqual(Array.from({ length: 200 }, () => 'held'));
   });
 
   test('finds nothing old in a folder that somebody makes while dropcast waits for it', async () => {

@@ -28,6 +28,8 @@ const policy = { attempts: 3, retryAt: () => 9e15, now: () => 50 };
 
 export interface InboxOptions {
   readonly config?: Partial<FolderConfig>;
+  /** Names of watched folders beside it, with the same configuration. */
+  readonly beside?: readonly string[];
   /** Stands before the hash of a file. */
   readonly onHash?: (facts: Facts, signal: AbortSignal) => Promise<unknown>;
 }
@@ -35,7 +37,7 @@ export interface InboxOptions {
 /** A watched folder with everything that takes files in: real files, the real watcher, the real ledger. Nothing is ever sent. */
 export async function openInbox(options: InboxOptions = {}): Promise<Inbox> {
   const scratch = await scratchDirectory();
-  await mkdir(scratch.file('in'));
+  for (const name of ['in', ...(options.beside ?? [])]) await mkdir(scratch.file(name));
   return new Inbox(scratch, await openLedger(scratch.file('state')), options);
 }
 
@@ -104,7 +106,7 @@ export class Inbox implements AsyncDisposable {
     const intake = createIntake({ store: ledger, rows, local, runner, clock: new TestClock(), newId, exists: isThere });
     this.#rows = rows;
     this.#folders = createFolders({
-      config: { folders: [folderConfig(this.path, this.#options.config)] },
+      config: { folders: this.#configs() },
       intake,
       ledger,
       events,
@@ -192,6 +194,11 @@ export class Inbox implements AsyncDisposable {
     const sha256 = before.ok ? before.value : '';
     await row.write({ sha256, uploadedAt: 3, processingSince: 3, remoteStatus: 'processing' });
     return { type: 'arrived' };
+  }
+
+  #configs(): readonly FolderConfig[] {
+    const { config, beside = [] } = this.#options;
+    return ['in', ...beside].map((name) => folderConfig(this.#scratch.file(name), config));
   }
 
   #local(): LocalFiles {

@@ -97,6 +97,52 @@ describe('most files of a folder missing at once', () => {
     expect(folder(inbox)?.state).toBe('frozen');
     expect(await states(inbox)).toEqual({ queued: 20, vanished: 20 });
   });
+
+  test('a few at a time within a minute counts too', async () => {
+    await using inbox = await openInbox();
+    await dropped(inbox, 29);
+    for (let from = 0; from < 29; from += 5) {
+      await removeAll2(inbox, from, Math.min(from + 5, 29));
+      await inbox.rescan();
+    }
+    expect(folder(inbox)?.state).toBe('frozen');
+  });
+
+  test.each(['done marker', 'checksum'])('is noticed although the %s of each is still there', async (proof) => {
+    const doneMarker = proof === 'checksum' ? null : '{name}.{ext}.done';
+    await using inbox = await openInbox({ config: { doneMarker } });
+    for (const name of names(20))
+      await writeFile(inbox.at(proof === 'checksum' ? `${name}.sha256` : `${name}.done`), '');
+    await dropped(inbox, 20);
+    await removeAll(inbox, 20);
+    await inbox.rescan();
+    expect(folder(inbox)?.state).toBe('frozen');
+  });
+
+  test('they turn up in another watched folder: both go on, and nothing is new', async () => {
+    await using inbox = await openInbox({ beside: ['other'] });
+    await dropped(inbox, 29);
+    const before = await inbox.rows();
+    for (const name of names(29)) await rename(inbox.at(name), inbox.at(`../other/${name}`));
+    await inbox.rescan();
+    await inbox.settled();
+    await inbox.rescan();
+    expect(inbox.folders.status().map(({ state }) => state)).toEqual(['watching', 'watching']);
+    expect((await inbox.rows()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    expect(await states(inbox)).toEqual({ queued: 29 });
+  });
+
+  test('dropcast turns out to have put them away: it goes on', async () => {
+    await using inbox = await openInbox();
+    await dropped(inbox, 20);
+    await finish(inbox);
+    await removeAll(inbox, 20);
+    await inbox.rescan();
+    expect(folder(inbox)?.state).toBe('frozen');
+    for (const row of await inbox.rows()) await inbox.ledger.save({ ...row, end: 'done', disposal: 'deleted' });
+    await inbox.rescan();
+    expect(folder(inbox)?.state).toBe('watching');
+  });
 });
 
 async function removeAll2(inbox: Inbox, from: number, to: number): Promise<void> {
@@ -137,6 +183,17 @@ describe('is no reason to freeze:', () => {
     await inbox.settled();
     expect(folder(inbox)?.state).toBe('watching');
     expect(await states(inbox)).toEqual({ queued: 20 });
+  });
+
+  test('a step is busy for long with one that was removed: it is counted once', async () => {
+    await using inbox = await openInbox();
+    await dropped(inbox, 3);
+    const ends = await inbox.holdAll('uploading');
+    await rm(inbox.at('f0.mp4'));
+    for (let scan = 0; scan < 12; scan += 1) await inbox.rescan();
+    expect(inbox.busy()).toBeGreaterThan(9);
+    expect(folder(inbox)?.state).toBe('watching');
+    for (const end of ends) await end();
   });
 
   test('they were done, and somebody took them away while dropcast was stopped', async () => {

@@ -93,6 +93,26 @@ test.each([1, 5, 20])('a last line torn by a crash after %i bytes takes no other
   expect((await linesOf(path)).map(({ step }) => step)).toEqual(['bound', 'uploaded']);
 });
 
+test('a line that a full disk cut short takes no later line with it', async () => {
+  await using scratch = await scratchDirectory();
+  const path = scratch.file('log.jsonl');
+  await using log = await openAppendLog(path);
+  await log.append({ n: 0 });
+  await using other = await open(path);
+  const write = vi.spyOn(Object.getPrototypeOf(other) as FileHandle, 'appendFile').mockImplementationOnce(async () => {
+    await appendFile(path, '{"n":');
+    throw Object.assign(new Error('no room'), { code: 'ENOSPC' });
+  });
+  try {
+    await expect(log.append({ n: 1 })).rejects.toThrow('no room');
+    await log.append({ n: 2 });
+    await log.append({ n: 3 });
+  } finally {
+    write.mockRestore();
+  }
+  expect((await linesOf(path)).map(({ n }) => n)).toEqual([0, 2, 3]);
+});
+
 test('lines that are appended at the same time stay whole and in order', async () => {
   await using scratch = await scratchDirectory();
   const path = join(scratch.path, 'log.jsonl');

@@ -9,7 +9,7 @@ import { decide } from '../../src/pipeline/file/machine.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
-import { statesOfRows } from './every-state.ts';
+import { besideRows, statesOfRows } from './every-state.ts';
 
 const golden = join(import.meta.dirname, 'golden');
 const versions = (await readdir(golden)).filter((name) => /^\d+$/.test(name));
@@ -32,6 +32,9 @@ test('there is a golden ledger of every version of the schema, the current one i
   expect(versions.toSorted()).toEqual(Array.from({ length: current }, (_, n) => String(n + 1)));
 });
 
+/** The version of the schema that brought roots, first starts and the list of videos. */
+const firstWithFolders = 3;
+
 describe.each(versions)('the ledger of schema %s', (version) => {
   test('opens with every row as it was, in every state', async () => {
     await using scratch = await copyOf(version);
@@ -41,6 +44,20 @@ describe.each(versions)('the ledger of schema %s', (version) => {
     expect(new Set(rows.map(stateOf))).toEqual(statesOfRows);
     expect(ledger.repairs).toEqual([]);
     expect(await ledger.budget.load()).toEqual([1]);
+  });
+
+  test('knows what it had beside its files; what an older one did not have begins as nothing', async () => {
+    await using scratch = await copyOf(version);
+    await using ledger = await openLedger(scratch.path);
+    const { folder, root, firstStart, video, listing } = besideRows;
+    const hasThem = Number(version) >= firstWithFolders;
+    // A folder that was watched before is no archive: its first start is over.
+    const over = { askedNs: 0n, beganNs: 0n, isOver: true };
+    expect(await ledger.roots.load(folder)).toEqual(hasThem ? root : null);
+    expect(await ledger.firstStart(folder)).toEqual(hasThem ? firstStart : over);
+    expect(await ledger.listing()).toEqual(hasThem ? listing : null);
+    expect(await ledger.listed()).toEqual(hasThem ? [video] : []);
+    expect(await ledger.firstStart('/another')).toBeNull();
   });
 
   test('goes on: every row can be written and read again, also after a restart', async () => {

@@ -3,6 +3,7 @@ import { connectTo } from '../../src/ledger/connection.ts';
 import { createFiles } from '../../src/ledger/files.ts';
 import { createArrivals } from '../../src/ledger/arrivals.ts';
 import { createGroupCommit } from '../../src/ledger/group-commit.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
 import { openDatabase } from '../../src/ledger/open-database.ts';
 import type { DropcastEvent } from '../../src/pipeline/events.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -141,4 +142,15 @@ test('a write touches only the columns that changed, and its checksum is that of
   expect(updates).toEqual(['UPDATE file SET "rev" = ?, "sha256" = ?, "checksum" = ? WHERE seq = ?']);
   // Reading a row checks its checksum.
   expect(await store.load(facts.id)).toEqual(saved);
+});
+
+test('a ledger that is closed while writes wait writes them first', async () => {
+  await using scratch = await scratchDirectory();
+  const ids = Array.from({ length: 1_200 }, (_, n) => `f_${n}`);
+  const ledger = await openLedger(scratch.path);
+  const written = Promise.allSettled(ids.map((id) => ledger.insert(someFacts({ id, path: id }))));
+  await ledger[Symbol.asyncDispose]();
+  expect(new Set(statuses(await written))).toEqual(new Set(['fulfilled']));
+  await using again = await openLedger(scratch.path);
+  expect(await again.count('queued')).toBe(ids.length);
 });

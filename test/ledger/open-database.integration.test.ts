@@ -18,7 +18,18 @@ test('every table is strict', async () => {
   const tables = database.prepare("SELECT name, strict FROM pragma_table_list WHERE schema = 'main'").all();
   const own = tables.filter(({ name }) => !String(name).startsWith('sqlite_'));
   expect(new Set(own.map(({ name }) => name))).toEqual(
-    new Set(['budget', 'create_request', 'deletion', 'file', 'first_start', 'history', 'identity', 'root']),
+    new Set([
+      'budget',
+      'create_request',
+      'deletion',
+      'file',
+      'first_start',
+      'history',
+      'identity',
+      'listed_video',
+      'listing',
+      'root',
+    ]),
   );
   expect(own.every(({ strict }) => strict === 1)).toBe(true);
   database.close();

@@ -248,3 +248,14 @@ describe('lines of receipts.jsonl that are no receipts', () => {
     expect(await ledger.load('a')).toMatchObject({ uploadedAt: expect.any(Number) });
   });
 });
+
+test('in a copy that was put back, a record may have been sent to since: the service is asked first, and only this once', async () => {
+  await using scratch = await restored([named('a', created)], []);
+  for (const isFirst of [true, false]) {
+    await using ledger = await openLedger(scratch.path);
+    const { uploadStartedAt } = (await ledger.load('a')) ?? someFacts();
+    expect(uploadStartedAt).not.toBeNull();
+    if (isFirst) await ledger.insert(named('b', created));
+    else expect((await ledger.load('b'))?.uploadStartedAt).toBeNull();
+  }
+});

@@ -7,6 +7,7 @@ import { scenarios } from './planted/scenarios.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/reliability.md'), 'utf8');
+const failures = '## Where watch folders fail';
 
 describe('docs/reliability.md', () => {
   test('lists every planted bug, and who catches it', () => {
@@ -21,8 +22,13 @@ describe('docs/reliability.md', () => {
     for (const name of Object.keys(scenarios)) expect(named).toContain(`planted.e2e.test.ts: ${name}`);
   });
 
-  const edges = rowsBelow('## Edges and their tests');
-  test.for(edges)('the test of "%s" exists', ([, place = '']) => {
+  test('has a test for each of the thirteen ways in which watch folders fail', () => {
+    expect(rowsBelow(failures)).toHaveLength(13);
+  });
+
+  const rows = [...rowsBelow('## Edges and their tests'), ...rowsBelow(failures)];
+  test.for(rows)('the test of "%s" exists', (row) => {
+    const place = row.at(-1) ?? '';
     const [file = '', name = ''] = place.split(/: (.*)/);
     const text = readFileSync(join(root, file.includes('/') ? file : `test/reliability/planted/${file}`), 'utf8');
     const isScenario = file === 'planted.e2e.test.ts' && name in scenarios;

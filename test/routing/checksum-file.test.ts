@@ -44,6 +44,12 @@ describe('the checksum of clip.mp4', () => {
     ['of what it was called before', 'clip.mp4.md5', `${md5}  upload.tmp\n`, [md5]],
     ['is not that of another file', 'clip.md5', `${md5}  clip.mov\n`, []],
     ['in a list', 'SHA256SUMS', `${of('sha256', 'x')}  a.mp4\n${sha256}  ./clip.mp4\n`, [sha256]],
+    [
+      'is not that of a file of the same name in another directory',
+      'SHA256SUMS',
+      `${of('sha256', 'x')}  day1/clip.mp4\n${sha256}  clip.mp4\n${of('sha256', 'y')}  day2/clip.mp4\n`,
+      [sha256],
+    ],
     ['is not the only one of a list', 'SHA256SUMS', `${sha256}\n`, []],
     ['of several files in one', 'clip.md5', `${of('md5', 'x')}  clip.mov\n${md5}  clip.mp4\n`, [md5]],
     ['is not one of another length', 'clip.mp4.md5', sha1, []],
@@ -84,18 +90,20 @@ const version2 = `<?xml version="1.0" encoding="UTF-8"?>
 describe('a Media Hash List', () => {
   test('of version 1 has the digests of its files that can be computed', () => {
     expect(parseMediaHashList(version1)).toEqual([
-      { path: 'DAY1/A&B — 1.mov', algorithm: 'md5', digest: md5 },
-      { path: 'clip.mp4', algorithm: 'sha1', digest: sha1 },
+      { name: 'DAY1/A&B — 1.mov', algorithm: 'md5', digest: md5 },
+      { name: 'clip.mp4', algorithm: 'sha1', digest: sha1 },
     ]);
   });
 
   test('of version 2 has them too, but not what its writer found wrong', () => {
-    expect(parseMediaHashList(version2)).toEqual([{ path: 'DAY1/clip.mp4', algorithm: 'md5', digest: md5 }]);
+    expect(parseMediaHashList(version2)).toEqual([{ name: 'DAY1/clip.mp4', algorithm: 'md5', digest: md5 }]);
   });
 
   test.each([
     ['of something else', '<plist></plist>'],
     ['with entities of its own', version1.replace('<hashlist', '<!DOCTYPE x [<!ENTITY a "b">]><hashlist')],
+    ['in a comment', version2.replace('<hashes>', '<!--').replace('</hashes>', '-->')],
+    ['in a comment without an end', version2.replace('<hashes>', '<!--')],
     ['that breaks off', version2.slice(0, 500)],
     ['with a digest that is none', version1.replaceAll(md5, '&md5;').replaceAll(sha1.toUpperCase(), `${sha1}0`)],
   ])('%s has none', (_what, text) => {
@@ -116,7 +124,7 @@ describe('a Media Hash List', () => {
       'a',
     );
     fc.assert(fc.property(fc.array(pieces), (some) => Array.isArray(parseMediaHashList(some.join('')))));
-    for (const piece of ['<hash>', '<hash ', '<hash><file>', '<hash><md5 ', '&#'])
+    for (const piece of ['<hash>', '<hash ', '<hash><file>', '<hash><md5 ', '&#', '<!--'])
       expect(parseMediaHashList(`<hashlist>${piece.repeat(100_000)}`)).toEqual([]);
   });
 });

@@ -184,7 +184,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     await link(there.clip, join(there.others, 'clip.mp4'));
     const facts = await there.facts({ afterReady });
     await there.swap();
-    expect(await local.dispose(facts, signal)).toMatchObject({
+    expect(await local.dispose(facts, signal, true)).toMatchObject({
       ok: false,
       failure: { kind: 'permanent', code: 'outside_folder', message: expect.stringContaining('is a link') },
     });
@@ -206,7 +206,7 @@ describe('a directory that becomes a link to what belongs to others', () => {
     await using there = await folderAndOthers();
     await symlink(there.others, join(there.folder, 'done'));
     const facts = await there.facts({ afterReady: { kind: 'move', to: 'done/2026/11' } });
-    expect(await local.dispose(facts, signal)).toMatchObject({ ok: false, failure: { code: 'outside_folder' } });
+    expect(await local.dispose(facts, signal, true)).toMatchObject({ ok: false, failure: { code: 'outside_folder' } });
     expect((await readdir(there.others)).toSorted()).toEqual(['api_key', 'clip.mp4', 'clip.yaml']);
     expect(await readFile(there.clip, 'utf8')).toBe(film);
   });
@@ -263,7 +263,7 @@ describe('a hard link to a file', () => {
     await using there = await folderAndOthers();
     await link(there.clip, join(there.others, 'original.mp4'));
     expect(await checkBytes(there.folder, 'show/clip.mp4', await there.version(), true)).toEqual({ is: 'sound' });
-    expect(await local.dispose(await there.facts({ afterReady: { kind: 'delete' } }), signal)).toMatchObject({
+    expect(await local.dispose(await there.facts({ afterReady: { kind: 'delete' } }), signal, true)).toMatchObject({
       ok: true,
     });
     expect(await readFile(join(there.others, 'original.mp4'), 'utf8')).toBe(film);
@@ -305,7 +305,7 @@ test(
     spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', done]);
     try {
       const facts = await there.facts({ afterReady: { kind: 'move', to: 'done' } });
-      expect(await local.dispose(facts, signal)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
+      expect(await local.dispose(facts, signal, true)).toMatchObject({ ok: true, value: { path: 'done/clip.mp4' } });
       expect(await readFile(join(done, 'clip.mp4'), 'utf8')).toBe(film);
       expect(await readdir(done)).toEqual(['clip.mp4']);
     } finally {

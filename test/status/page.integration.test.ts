@@ -88,6 +88,30 @@ test('shows what is under way, with hostile names escaped and no secret', async 
   expect(text).not.toContain('sig=');
 });
 
+test('says what the status says: the hours of uploads, an archive to adopt, files to delete, paths in no state', async () => {
+  const at = new Date(2099, 0, 1, 20, 0).getTime();
+  await using page = await serve({
+    ...view,
+    outlook: { limited_by: 'upload window', why: 'uploads start later', done_at: at },
+    uploads: { bytes_per_second: 20_000_000, until: at, start_at: at },
+    adoption: { files: 12, compared: 3, comparing: null },
+    deletions: { files: 5, next_at: at },
+    accounts: { ...sumOfAccounts([]), unaccounted: 1 },
+    creates_wait_until: at,
+  });
+  const { text } = await get(page.port, '/');
+  for (const words of [
+    'Done at about 2099-01-01 20:00',
+    'Uploads start at 2099-01-01 20:00',
+    'Limit of all uploads together: 20 MB/s until 2099-01-01 20:00',
+    'Files that were there before: 12 (<code>dropcast adopt</code>',
+    'Local files that will be deleted later: 5, the next after 2099-01-01 20:00',
+    'Files that are in no state: 1.',
+    'New files wait until 2099-01-01 20:00:',
+  ])
+    expect(text).toContain(words);
+});
+
 test('gives programs the same as JSON, without upload addresses', async () => {
   await using page = await serve(view);
   const { text } = await get(page.port, '/status.json');

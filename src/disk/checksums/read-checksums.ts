@@ -1,14 +1,19 @@
-import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { isUntouched, versionOf } from '../../pipeline/file/file-version.ts';
-import type { FileVersion } from '../../pipeline/file/file-version.ts';
-import { checksumFileKind, checksumsFor, isChecksumOf } from '../../routing/checksum-file.ts';
+import {
+  baseOf,
+  checksumFileKind,
+  checksumsFor,
+  exactLines,
+  isChecksumOf,
+  parseChecksums,
+} from '../../routing/checksum-file.ts';
 import { parseMediaHashList } from '../../routing/media-hash-list.ts';
-import { openRegular } from '../accepted-file.ts';
-import { inDirectory } from '../held-directory.ts';
 import { ChecksumNames, HISTORY } from './directory-names.ts';
+import { KeptLists } from './kept-lists.ts';
+import type { ListLine } from './kept-lists.ts';
+import { readText } from './read-text.ts';
 
 type Place = Pick<Facts, 'folder' | 'path'>;
 
@@ -18,8 +23,8 @@ type Place = Pick<Facts, 'folder' | 'path'>;
  */
 export class ChecksumReader {
   readonly #names = new ChecksumNames();
-  /** Lists of thousands of files, by what they were when they were read. */
-  readonly #lists = new Map<string, { readonly version: FileVersion; readonly lines: readonly Line[] }>();
+  readonly #sums = new KeptLists({ parse: parseChecksums, keyOf: (name) => baseOf(name).normalize() });
+  readonly #mediaHashLists = new KeptLists({ parse: parseMediaHashList, keyOf: (name) => name.normalize() });
 
   async checksumsOf(file: Place): Promise<readonly Checksum[]> {
     return [...(await this.#beside(file)), ...(await this.#above(file))];
@@ -27,27 +32,29 @@ export class ChecksumReader {
 
   async #beside({ folder, path }: Place): Promise<readonly Checksum[]> {
     const { dir, base } = posix.parse(path);
-    const names = (await this.#names.of(join(folder, dir))).filter(
-      (name) => checksumFileKind(name) === 'many' || isChecksumOf(name, base),
-    );
     const found: Checksum[] = [];
-    for (const name of names) {
-      const read = await readText(folder, posix.join(dir, name));
-      if (typeof read === 'string') continue;
-      const from = { path: posix.join(dir, name), sha256: read.sha256 };
-      const goesWithIt = checksumFileKind(name) === 'one';
-      for (const line of checksumsFor(base, name, read.text)) found.push({ ...line, from, goesWithIt });
+    for (const name of await this.#names.of(join(folder, dir))) {
+      const at = posix.join(dir, name);
+      if (checksumFileKind(name) === 'many') found.push(...(await this.#listedIn(folder, at, base)));
+      else if (isChecksumOf(name, base)) found.push(...(await ownChecksums(folder, at, base)));
     }
     return found;
+  }
+
+  /** In a list about the files of its directory. */
+  async #listedIn(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
+    const lines = (await this.#sums.linesOf(folder, path)).get(base.normalize()) ?? [];
+    return exactLines(lines, base).map(ofAList);
   }
 
   async #above({ folder, path }: Place): Promise<readonly Checksum[]> {
     const found: Checksum[] = [];
     for (const root of directoriesAbove(path)) {
       const own = path.slice(root === '' ? 0 : root.length + 1).normalize();
-      for (const list of await this.#listsIn(folder, root))
-        for (const line of await this.#linesOf(folder, list))
-          if (line.path.normalize() === own) found.push({ ...line, goesWithIt: false });
+      for (const list of await this.#listsIn(folder, root)) {
+        const lines = (await this.#mediaHashLists.linesOf(folder, list)).get(own) ?? [];
+        found.push(...lines.map(ofAList));
+      }
     }
     return found;
   }
@@ -62,30 +69,23 @@ export class ChecksumReader {
       ...history.filter(isList).map((name) => posix.join(root, HISTORY, name)),
     ].slice(0, MOST_LISTS);
   }
-
-  async #linesOf(folder: string, path: string): Promise<readonly Line[]> {
-    const key = join(folder, path);
-    const kept = this.#lists.get(key);
-    const read = await readText(folder, path, kept?.version);
-    if (typeof read === 'string') return read === 'as before' ? (kept?.lines ?? []) : [];
-    const from = { path, sha256: read.sha256 };
-    const lines = parseMediaHashList(read.text).map((line) => ({ ...line, from }));
-    this.#lists.set(key, { version: read.version, lines });
-    const [oldest] = this.#lists.keys();
-    if (this.#lists.size > MOST_KEPT && oldest !== undefined) this.#lists.delete(oldest);
-    return lines;
-  }
-}
-
-interface Line extends Omit<Checksum, 'goesWithIt'> {
-  readonly path: string;
 }
 
 /** Per directory. A history has one for each time somebody looked at the files. */
 const MOST_LISTS = 64;
-const MOST_KEPT = 16;
-/** A list of 50,000 files. */
-const MOST_BYTES = 16 * 1024 * 1024;
+
+/** In a file about this one alone. */
+async function ownChecksums(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
+  const read = await readText(folder, path);
+  if (typeof read === 'string') return [];
+  const from = { path, sha256: read.sha256 };
+  return checksumsFor(base, posix.basename(path), read.text).map(({ algorithm, digest }) => ({
+    algorithm,
+    digest,
+    from,
+    goesWithIt: true,
+  }));
+}
 
 /** The directory of a file, and those above it, up to the folder itself: ''. */
 function directoriesAbove(path: string): readonly string[] {
@@ -93,35 +93,7 @@ function directoriesAbove(path: string): readonly string[] {
   return dir === '' ? [''] : [dir, ...directoriesAbove(dir)];
 }
 
-interface Text {
-  readonly text: string;
-  /** Of what was read, hex. */
-  readonly sha256: string;
-  readonly version: FileVersion;
-}
-
-/** @param unless the version of which nothing is to be read again */
-async function readText(
-  folder: string,
-  path: string,
-  unless?: FileVersion,
-): Promise<Text | 'as before' | 'unreadable'> {
-  try {
-    return await inDirectory({ folder, directory: posix.dirname(path) }, async (held) => {
-      await using file = await openRegular(held.at(posix.basename(path)));
-      const stats = await file.stat({ bigint: true });
-      if (!stats.isFile() || stats.size > MOST_BYTES) return 'unreadable';
-      const version = versionOf(stats);
-      if (unless !== undefined && isUntouched(unless, version)) return 'as before';
-      const bytes = await file.readFile();
-      return { text: decoded(bytes), sha256: createHash('sha256').update(bytes).digest('hex'), version };
-    });
-  } catch {
-    return 'unreadable';
-  }
-}
-
-/** PowerShell writes UTF-16 where nobody asks it not to. */
-function decoded(bytes: Buffer): string {
-  return new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes);
+/** A list is about many files, and stays where it is. */
+function ofAList({ algorithm, digest, from }: ListLine): Checksum {
+  return { algorithm, digest, from, goesWithIt: false };
 }

@@ -64,12 +64,22 @@ export interface HostedVideo {
 
 /** Which videos of the service a local file may be, by title and duration. */
 export interface Likeness {
+  /** The first of them. */
   readonly videos: readonly HostedVideo[];
+  /** How many there are. */
+  readonly count: number;
   /** It is the one video: a ready one with its title and duration, which no other file claims. */
   readonly isSure: boolean;
   /** Why it is not sure, for a person; null when it is, or when there is no such video. */
   readonly doubt: string | null;
 }
+
+/** A local file may not go before the service is asked about its video. */
+export const unconfirmed: Failure = {
+  kind: 'throttled',
+  code: 'unconfirmed',
+  message: 'the service is asked about its video again before its local file is deleted',
+};
 
 /** We cut it ourselves: nobody's failure. */
 export const stopped: Failure = { kind: 'throttled', code: 'aborted', message: 'dropcast was stopped' };

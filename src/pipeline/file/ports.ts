@@ -267,9 +267,14 @@ export interface LocalFiles {
   checksums(facts: Pick<Facts, 'folder' | 'path'>): Promise<readonly Checksum[]>;
   /**
    * Deletes or moves after `done`, if the content is what was sent. Repeating it after a crash finishes what was begun.
+   * @param isHosted whether its video is known to be on the service; false leaves everything as it is, with the failure `unconfirmed`
    * @returns where a moved file now is, null for a deleted one; with a failure, where it is when it has another name now
    */
-  dispose(facts: Facts, signal: AbortSignal): Promise<Answer<FileAt | null> & { readonly file?: FileAt }>;
+  dispose(
+    facts: Facts,
+    signal: AbortSignal,
+    isHosted: boolean,
+  ): Promise<Answer<FileAt | null> & { readonly file?: FileAt }>;
 }
 
 /** What a request is for, most urgent first: to finish a file that was begun, to create a record, to ask how far one is. */

@@ -21,6 +21,8 @@ export function titlesOf({ plan, path }: Pick<Facts, 'plan' | 'path'>): readonly
  * Pure: which videos each file may be. Sure is one alone: a ready video with a title of the file and its duration, where the file has no
  * other candidate and the video no other file. A record without bytes, and a video that failed, are no candidates: nothing is hosted.
  *
+ * Ten thousand files may have the title of ten thousand videos: candidates are counted, and only the first are named.
+ *
  * @param videos without those that a file has already
  * @returns by id of the file
  */
@@ -28,37 +30,79 @@ export function likenesses(
   files: readonly LocalVideo[],
   videos: readonly HostedVideo[],
 ): ReadonlyMap<string, Likeness> {
-  const byTitle = Map.groupBy(
-    videos.filter(({ status }) => status !== 'pending' && status !== 'failed'),
-    ({ title }) => asCompared(title),
-  );
-  const candidates = new Map(files.map((file) => [file.id, candidatesOf(file, byTitle)]));
-  const claims = new Map<string, number>();
-  for (const { id } of [...candidates.values()].flat()) claims.set(id, (claims.get(id) ?? 0) + 1);
+  const hosted = videos.filter(({ status }) => status !== 'pending' && status !== 'failed');
+  const videosOf = near(hosted, ({ title }) => [asCompared(title)]);
+  const filesOf = near(files, ({ titles }) => titles);
   return new Map(
     files.map((file) => {
-      const likely = candidates.get(file.id) ?? [];
-      const [only] = likely;
-      const doubt = only === undefined ? null : doubtOf(file, only, { likely, claims: claims.get(only.id) ?? 0 });
-      return [file.id, { videos: likely, isSure: only !== undefined && doubt === null, doubt }];
+      const likely = file.titles.map((title) => videosOf(title, file.duration));
+      const count = sum(likely.map((those) => those.count));
+      const named = likely.flatMap(({ first }) => first).slice(0, mostNamed);
+      const [only] = named;
+      const claims = only === undefined ? 0 : filesOf(asCompared(only.title), only.duration).count;
+      const doubt = only === undefined ? null : doubtOf(file, only, { count, claims });
+      return [file.id, { videos: named, count, isSure: only !== undefined && doubt === null, doubt }];
     }),
   );
 }
 
-function candidatesOf(
-  { titles, duration }: LocalVideo,
-  byTitle: ReadonlyMap<string, readonly HostedVideo[]>,
-): readonly HostedVideo[] {
-  const sameTitle = titles.flatMap((title) => byTitle.get(title) ?? []);
-  return sameTitle.filter((video) => (distance(duration, video.duration) ?? 0) <= nearSeconds);
+/** Candidates that are kept by name: each row has its own. */
+const mostNamed = 10;
+
+interface Near<T> {
+  readonly count: number;
+  readonly first: readonly T[];
+}
+
+/** Finds those of a title whose duration is near, or not known. Each has its own durations in order, so that none looks at all others. */
+function near<T extends { readonly duration: number | null }>(
+  all: readonly T[],
+  titlesOf: (one: T) => readonly string[],
+): (title: string, duration: number | null) => Near<T> {
+  const byTitle = new Map<string, { readonly unknown: T[]; readonly known: (T & { readonly duration: number })[] }>();
+  for (const one of all)
+    for (const title of titlesOf(one)) {
+      const those = byTitle.get(title) ?? { unknown: [], known: [] };
+      byTitle.set(title, those);
+      if (hasDuration(one)) those.known.push(one);
+      else those.unknown.push(one);
+    }
+  for (const { known } of byTitle.values()) known.sort((a, b) => a.duration - b.duration);
+  return (title, duration) => {
+    const { unknown, known } = byTitle.get(title) ?? { unknown: [], known: [] };
+    const from = duration === null ? 0 : firstFrom(known, duration - nearSeconds);
+    const to = duration === null ? known.length : firstFrom(known, duration + nearSeconds, true);
+    const first = [...known.slice(from, Math.min(to, from + mostNamed)), ...unknown.slice(0, mostNamed)];
+    return { count: to - from + unknown.length, first };
+  };
+}
+
+function hasDuration<T extends { readonly duration: number | null }>(one: T): one is T & { readonly duration: number } {
+  return one.duration !== null;
+}
+
+/** The index of the first whose duration is at least this, or more than this. */
+function firstFrom(sorted: readonly { readonly duration: number }[], least: number, isAbove = false): number {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const { duration = 0 } = sorted[middle] ?? {};
+    if (duration < least || (isAbove && duration === least)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
 }
 
 function doubtOf(
   { duration }: LocalVideo,
   video: HostedVideo,
-  { likely, claims }: { readonly likely: readonly HostedVideo[]; readonly claims: number },
+  { count, claims }: { readonly count: number; readonly claims: number },
 ): string | null {
-  if (likely.length > 1) return `${likely.length} videos have this title and about this duration`;
+  if (count > 1) return `${count} videos have this title and about this duration`;
   if (claims > 1) return `${claims} files have the title and about the duration of this video`;
   const apart = distance(duration, video.duration);
   if (apart === null)

@@ -1,6 +1,7 @@
 import { folderAway } from '../pause.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
+import { unconfirmed } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileAt, LocalFiles, PutAwayStore } from '../file/ports.ts';
 import type { Row, Rows } from '../file/rows.ts';
@@ -14,6 +15,8 @@ export interface PutAwayWorld {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly retry: () => RetryPolicy;
+  /** Whether the service was asked about its video a moment ago, where that is needed. */
+  readonly isHosted: (facts: Facts) => boolean;
 }
 
 /** Does with the local files of finished videos what `after_ready` says. */
@@ -32,7 +35,7 @@ const mostWaiting = 100_000;
 const atOnce = 8;
 
 export function createPutAway(world: PutAwayWorld): PutAway {
-  const { store, rows, local, logger } = world;
+  const { store, rows, logger } = world;
   const waiting = new WaitingFiles(world.clock, world.retry);
   let isStart = true;
 
@@ -46,6 +49,11 @@ export function createPutAway(world: PutAwayWorld): PutAway {
   const setBack = async (row: Row, failure: Failure): Promise<boolean> => {
     const { id, folder, lastFailure } = row.facts;
     const { code, message } = failure;
+    if (code === unconfirmed.code) {
+      waiting.end(id, false);
+      await row.write({ disposal: 'later', why: null, lastFailure: null }, message);
+      return true;
+    }
     const wait = waiting.wait(row.facts, failure);
     if (wait === null) {
       waiting.end(id, false);
@@ -66,7 +74,7 @@ export function createPutAway(world: PutAwayWorld): PutAway {
       waiting.end(id, false);
       return false;
     }
-    const failure = await putAway(row, local, signal);
+    const failure = await putAway(row, world, signal);
     if (failure !== null) return signal.aborted ? false : setBack(row, failure);
     waiting.end(id, true);
     return true;
@@ -96,10 +104,14 @@ export function createPutAway(world: PutAwayWorld): PutAway {
 }
 
 /** @returns why the file is not put away, or null */
-async function putAway(row: Row, local: Pick<LocalFiles, 'dispose'>, signal: AbortSignal): Promise<Failure | null> {
+async function putAway(
+  row: Row,
+  { local, isHosted }: Pick<PutAwayWorld, 'local' | 'isHosted'>,
+  signal: AbortSignal,
+): Promise<Failure | null> {
   const { facts } = row;
   if (facts.sourceUrl === null && facts.sha256 === null) return bytesUnknown;
-  const { file: renamed, ...answer } = await local.dispose(facts, signal);
+  const { file: renamed, ...answer } = await local.dispose(facts, signal, isHosted(facts));
   if (renamed !== undefined) await row.write(renamed, `renamed to ${renamed.path}`);
   if (answer.ok) await row.write({ ...over, ...placeOf(answer.value) }, noteOf(answer.value));
   else if (answer.failure.kind === 'vanished')

@@ -31,6 +31,8 @@ export interface Retention {
   confirm(signal: AbortSignal): Promise<void>;
   /** Whether all that were due at the start, or since, were asked about. */
   isUpToDate(): boolean;
+  /** Whether the video of a file that is to be deleted later was on the service a moment ago; true for other files, which were not asked about. */
+  isHosted(facts: Facts): boolean;
 }
 
 const lookEveryMs = 60_000;
@@ -39,6 +41,8 @@ const recheckMs = 1_000;
 const atOnce = 16;
 /** Of a file about which the service cannot tell, and of a folder that is away. */
 const restMs = 10 * 60_000;
+/** For so long an answer of the service counts: a disk that is away, or a restart, may come before the deletion. */
+const believedMs = 10 * 60_000;
 
 export function createRetention(world: RetentionWorld): Retention {
   const { store, rows, host, local, clock } = world;
@@ -46,6 +50,8 @@ export function createRetention(world: RetentionWorld): Retention {
   const resting = new Map<string, number>();
   /** Id → why it goes, for its history. */
   const due = new Map<string, string>();
+  /** Id → when the service said that it has its video. */
+  const confirmed = new Map<string, number>();
   let lookAt = -Infinity;
   let hasLooked = false;
 
@@ -89,15 +95,18 @@ export function createRetention(world: RetentionWorld): Retention {
       rest(away.code === folderAway ? folder : id);
       return null;
     }
-    const status = away === null ? await host.status(videoId, signal, 'poll') : null;
-    if (status?.ok === false && status.failure.kind !== 'gone') {
+    // Also for a file that is no longer there: a crash may have left it where only the put-away finds it.
+    const status = await host.status(videoId, signal, 'poll');
+    if (!status.ok && status.failure.kind !== 'gone') {
       if (isOfAll(status.failure)) return status.failure;
       rest(id);
       return null;
     }
-    // What became of a file that is no longer the one that was sent, the put-away finds out.
-    if (status === null || (status.ok && status.value === 'ready')) await row.write({ disposal: 'pending' }, why);
-    else {
+    if (status.ok && status.value === 'ready') {
+      confirmed.set(id, clock.elapsed());
+      // What became of a file that is no longer the one that was sent, the put-away finds out.
+      await row.write({ disposal: 'pending' }, why);
+    } else {
       const kept = status.ok
         ? `kept: the service says ${JSON.stringify(status.value)} about its video`
         : 'kept: its video is no longer on the service';
@@ -117,8 +126,13 @@ export function createRetention(world: RetentionWorld): Retention {
       }
       due.clear();
       for (const [name, until] of resting) if (until <= clock.elapsed()) resting.delete(name);
+      for (const [id, at] of confirmed) if (clock.elapsed() - at >= believedMs) confirmed.delete(id);
     },
     isUpToDate: () => hasLooked && due.size === 0,
+    isHosted: ({ id, afterReady }) =>
+      afterReady.kind !== 'delete' ||
+      afterReady.later === undefined ||
+      clock.elapsed() - (confirmed.get(id) ?? -Infinity) < believedMs,
   };
 }
 

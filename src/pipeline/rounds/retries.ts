@@ -74,11 +74,15 @@ export function createRetries({ store, clock, release, retry, ringAt }: RetriesW
   };
 
   const releaseDue = async (now: number): Promise<void> => {
-    for (const { id } of await store.due('retrying', now, mostAtOnce)) await release(id);
+    const due = await store.due('retrying', now, mostAtOnce);
+    for (const { id } of due) await release(id);
     if (nextAt > now) return;
     const [next] = await store.due('retrying', Number.MAX_SAFE_INTEGER, 1);
-    nextAt = Infinity;
-    if (next?.notBefore != null) waits(next.notBefore);
+    const notBefore = next?.notBefore ?? Infinity;
+    // Somebody else works on it: to ring for it at once would keep a processor busy until that ends. The next tick looks again.
+    const isHeld = notBefore <= now && due.length < mostAtOnce;
+    nextAt = isHeld ? now : Infinity;
+    if (!isHeld) waits(notBefore);
   };
 
   const waits = (notBefore: number): void => {

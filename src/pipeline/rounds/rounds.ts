@@ -126,8 +126,8 @@ export function createRounds(world: RoundsWorld): Rounds {
     },
   };
   const sweep = createSweep({ ...world, runner, room, wanted });
-  const putAway = createPutAway({ ...world, retry });
   const retention = createRetention({ ...world, deletesIn: () => settings().deletesIn });
+  const putAway = createPutAway({ ...world, retry, isHosted: retention.isHosted });
   const adopt = createAdopt({ ...world, retry });
   const giveBack = createGiveBack(world);
   const doubts = createDoubts(world);

@@ -41,7 +41,7 @@ async function folderWithLink(afterReady: AfterReady) {
     sha256: null,
     afterReady,
   });
-  const put = () => local.dispose(facts, new AbortController().signal);
+  const put = () => local.dispose(facts, new AbortController().signal, true);
   return { scratch, link, facts, put, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
 }
 

@@ -79,7 +79,7 @@ const local = createLocalFiles({
   isSidecarUsed: async () => false,
   service: null,
 });
-const put = (facts: Facts) => local.dispose(facts, signal);
+const put = (facts: Facts) => local.dispose(facts, signal, true);
 
 test.each<readonly [string, string, object]>([
   ['mkdir', 'EACCES', { kind: 'transient', message: expect.stringContaining('write access to the directory') }],

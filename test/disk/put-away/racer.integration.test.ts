@@ -55,7 +55,7 @@ async function race(folder: string, afterReady: AfterReady): Promise<void> {
     for (let n = 0; n < rounds; n += 1) {
       const facts = await drop(folder, `clip-${n}.mp4`, `sent ${n}`, afterReady);
       expect((await lines.next()).value).toBe(`sees ${n}`);
-      await unguarded.dispose(facts, signal);
+      await unguarded.dispose(facts, signal, true);
       expect((await lines.next()).value).toBe(`placed ${n}`);
     }
   } finally {
@@ -102,7 +102,7 @@ test(
     ]);
     try {
       await createInterface({ input: writer.stdout })[Symbol.asyncIterator]().next();
-      expect(await local.dispose(facts, signal)).toMatchObject({
+      expect(await local.dispose(facts, signal, true)).toMatchObject({
         ok: false,
         failure: { kind: 'transient', code: 'in_use' },
       });
@@ -112,7 +112,7 @@ test(
       writer.kill('SIGKILL');
       await ended;
     }
-    expect(await local.dispose(facts, signal)).toEqual({ ok: true, value: null });
+    expect(await local.dispose(facts, signal, true)).toEqual({ ok: true, value: null });
   },
 );
 
@@ -132,7 +132,7 @@ test('what is written through an open descriptor while the file is read again is
     isSidecarUsed: async () => false,
     service: null,
   });
-  expect(await writing.dispose(facts, signal)).toMatchObject({ ok: false, failure: { kind: 'changed' } });
+  expect(await writing.dispose(facts, signal, true)).toMatchObject({ ok: false, failure: { kind: 'changed' } });
   closeSync(descriptor);
   expect(await readFile(folder.file('clip.mp4'), 'utf8')).toBe('SENT');
   expect(looks).toBe(2);

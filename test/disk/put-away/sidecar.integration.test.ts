@@ -52,7 +52,7 @@ async function videoWithSidecar({ afterReady = move, sidecar = 'clip.yaml', proo
   return {
     scratch,
     asked,
-    put: () => local.dispose(facts, signal),
+    put: () => local.dispose(facts, signal, true),
     inFolder: () => readdirSync(scratch.path).toSorted(),
     inDone: () => readdirSync(scratch.file('done')).toSorted(),
     [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),

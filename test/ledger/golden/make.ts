@@ -2,9 +2,9 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openLedger } from '../../../src/ledger/ledger.ts';
 import { openReceipts } from '../../../src/ledger/receipts.ts';
-import { everyState } from '../every-state.ts';
+import { besideRows, everyState } from '../every-state.ts';
 
-// node test/ledger/golden/make.ts 2
+// node test/ledger/golden/make.ts 3
 //
 // Makes the golden ledger of the current schema: a row in every state, with the receipts. Run it when the schema gets a new
 // version, and never again for a version that was released. Version 1 was made by the code of 0.1.0.
@@ -22,6 +22,9 @@ await mkdir(directory);
     if (facts.videoId !== null) await receipts.append('bound', facts);
   }
   await ledger.budget.save([1]);
+  await ledger.roots.save(besideRows.folder, besideRows.root);
+  await ledger.saveFirstStart(besideRows.folder, besideRows.firstStart);
+  await ledger.addListed([besideRows.video], besideRows.listing);
 }
 await writeFile(join(directory, 'rows.json'), `${JSON.stringify(everyState(), null, 2)}\n`);
 console.log((await readdir(directory)).join(' '));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { confirmAdoption } from '../../../src/daemon/adoption.ts';
+import { adoptionOf, confirmAdoption } from '../../../src/daemon/adoption.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Answer, ListedPage, RemoteVideo } from '../../../src/pipeline/file/ports.ts';
@@ -199,6 +199,16 @@ describe('a confirmation', () => {
       lastFailure: null,
       endedAt: 77,
     });
+  });
+
+  test('gives a video to no two files, although each was the only one when it was compared', async () => {
+    const { run, confirm, store } = open([old('a')], [hosted('vid_a', 'a')]);
+    await run();
+    store.rows.push({ ...old('b'), path: 'later/a.mp4' });
+    await run();
+    expect(store.rows.map(({ lastFailure }) => lastFailure?.likeness?.isSure)).toEqual([true, true]);
+    expect((await adoptionOf(store, null)).files.map(({ verdict }) => verdict)).toEqual(['unclear', 'unclear']);
+    expect(await confirm()).toMatchObject({ adopted: 0, unclear: 2 });
   });
 
   test('deletes or moves no local file of what it adopts: nobody compared the bytes', async () => {

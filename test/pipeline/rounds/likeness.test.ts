@@ -75,7 +75,7 @@ describe('a file is', () => {
     ['a failed video', file('f', 'clip'), video('v', 'clip', 60, 'failed')],
     ['a record without bytes', file('f', 'clip'), video('v', 'clip', null, 'pending')],
   ])('not hosted: %s', (_, one, other) => {
-    expect(likenesses([one], [other]).get('f')).toEqual({ videos: [], isSure: false, doubt: null });
+    expect(likenesses([one], [other]).get('f')).toEqual({ videos: [], count: 0, isSure: false, doubt: null });
   });
 
   test('told from another of the same title by its duration', () => {
@@ -87,5 +87,18 @@ describe('a file is', () => {
       ['f', ['v'], true],
       ['g', ['w'], true],
     ]);
+  });
+
+  test('one of ten thousand of its title: they are counted, and only a few are named', () => {
+    const numbers = Array.from({ length: 10_000 }, (_, index) => index);
+    const found = likenesses(
+      numbers.map((n) => file(`f${n}`, 'untitled', n % 2 === 0 ? null : n)),
+      numbers.map((n) => video(`v${n}`, 'Untitled', n)),
+    );
+    expect([found.get('f0')?.videos.length, found.get('f0')?.count]).toEqual([10, 10_000]);
+    expect(found.get('f77')?.videos.map(({ id }) => id)).toEqual(
+      [72, 73, 74, 75, 76, 77, 78, 79, 80, 81].map((n) => `v${n}`),
+    );
+    expect(found.get('f77')?.doubt).toBe('11 videos have this title and about this duration');
   });
 });

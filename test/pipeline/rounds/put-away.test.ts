@@ -3,6 +3,7 @@ import { createPutAway } from '../../../src/pipeline/rounds/put-away.ts';
 import type { PutAwayWorld } from '../../../src/pipeline/rounds/put-away.ts';
 import { folderAway } from '../../../src/pipeline/pause.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import { unconfirmed } from '../../../src/pipeline/file/failure.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
 import { rowsOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
@@ -28,16 +29,18 @@ function open(rows: readonly Facts[]) {
   /** What keeps a file where it is, or null. */
   const disk: { refuses: (facts: Facts) => Failure | null; looks: number } = { refuses: () => null, looks: 0 };
   const local: { -readonly [K in keyof PutAwayWorld['local']]: PutAwayWorld['local'][K] } = {
-    dispose: async (facts) => {
+    dispose: async (facts, _signal, isHosted) => {
       disk.looks += 1;
-      const refusal = disk.refuses(facts);
+      const refusal = disk.refuses(facts) ?? (isHosted ? null : unconfirmed);
       if (refusal !== null) return { ok: false, failure: refusal };
       disposed.push(facts.id);
       return { ok: true, value: null };
     },
   };
+  const service = { isHosted: true };
   const retry = () => ({ attempts: 3, firstMs: 1_000, maxMs: 1_000 });
-  const start = () => createPutAway({ store, rows: rowsOf(store), clock, local, logger, retry });
+  const start = () =>
+    createPutAway({ store, rows: rowsOf(store), clock, local, logger, retry, isHosted: () => service.isHosted });
   let putAway = start();
   return {
     clock,
@@ -46,6 +49,7 @@ function open(rows: readonly Facts[]) {
     local,
     logger,
     disposed,
+    service,
     stopping,
     run: () => putAway.run(stopping.signal),
     again: (id: string) => putAway.again(id),
@@ -65,6 +69,18 @@ describe('a finished file', () => {
     expect(disposed).toEqual(['f_1']);
     expect(store.row().disposal).toBe('deleted');
     expect(await run()).toBe(0);
+  });
+
+  test('is asked about again before it is deleted later, when the answer is old', async () => {
+    const { run, store, disk, service, disposed, clock } = open([finished]);
+    disk.refuses = () => refused;
+    await run();
+    expect(store.row().disposal).toBe('waiting');
+    service.isHosted = false;
+    disk.refuses = () => null;
+    clock.advance(longestBackoffMs);
+    await run();
+    expect([store.row().disposal, disposed]).toEqual(['later', []]);
   });
 
   test('is known at its new place when it was moved', async () => {

@@ -93,6 +93,7 @@ function open(rows: readonly Facts[]) {
     },
     restart: () => (retention = make()),
     isUpToDate: () => retention.isUpToDate(),
+    isHosted: (id: string) => retention.isHosted(store.row(id)),
     disposals: () => Object.fromEntries(store.rows.map(({ id, disposal }) => [id, disposal])),
   };
 }
@@ -191,14 +192,42 @@ describe('a file that is to be deleted after a time', () => {
   });
 
   test.each(['vanished', 'changed'] as const)(
-    'that %s meanwhile is left to the put-away, without a request',
+    'that %s meanwhile is left to the put-away while the service has its video',
     async (kind) => {
       const { world, round, store, asked } = open([finished('a', start - 8 * day, inAWeek)]);
       world.check = () => failure(kind);
       await round();
-      expect([store.row('a').disposal, asked]).toEqual(['pending', []]);
+      expect([store.row('a').disposal, asked]).toEqual(['pending', ['vid_a']]);
     },
   );
+
+  test('that is where a crash left it, out of everybody’s reach, is kept when its video is gone', async () => {
+    const { world, round, store } = open([finished('a', start - 8 * day, inAWeek)]);
+    world.check = () => failure('vanished');
+    world.answer = () => ({ ok: false, failure: failure('gone') });
+    await round();
+    expect(store.row('a').disposal).toBe('kept');
+  });
+
+  test('may go for ten minutes after the answer of the service, and not after a restart', async () => {
+    const { clock, round, restart, isHosted, store } = open([finished('a', start - 8 * day, inAWeek)]);
+    expect(isHosted('a')).toBe(false);
+    await round();
+    expect(isHosted('a')).toBe(true);
+    clock.advance(10 * minute);
+    expect(isHosted('a')).toBe(false);
+    await store.save({ ...store.row('a'), disposal: 'later' });
+    clock.advance(minute);
+    await round();
+    expect(isHosted('a')).toBe(true);
+    restart();
+    expect(isHosted('a')).toBe(false);
+  });
+
+  test('needs no such answer where it is deleted at once', () => {
+    const { isHosted } = open([finished('a', start, inAWeek, { afterReady: { kind: 'delete' } })]);
+    expect(isHosted('a')).toBe(true);
+  });
 
   test('stays in a folder whose rule no longer deletes', async () => {
     const { world, round, pass, store } = open([finished('a', start - 8 * day, inAWeek)]);

@@ -348,6 +348,7 @@ class Turn {
       ...this.#rounds(),
       store: this.#store,
       rows: this.#rows,
+      isHosted: () => true,
       local: this.#local,
       retry: () => retry,
     });

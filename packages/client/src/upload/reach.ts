@@ -23,13 +23,13 @@ export function reachOf(address: string): Reach {
  * The reach of an address, where those of this machine's own network interfaces count as `loopback`, whatever block they are from: a
  * machine on the internet would else be asked to send a file to itself.
  *
- * @param own addresses of this machine
+ * @param own addresses of this machine; asked only where they matter
  */
-export function reachHere(address: string, own: readonly string[]): Reach {
+export function reachHere(address: string, own: () => readonly string[]): Reach {
   const reach = reachOf(address);
   if (reach === 'forbidden' || reach === 'loopback') return reach;
   const ip = ipOf(address);
-  return own.some((one) => ipOf(one) === ip) ? 'loopback' : reach;
+  return own().some((one) => ipOf(one) === ip) ? 'loopback' : reach;
 }
 
 /** Whether a host, as `URL.hostname` gives it, is this machine: the only one that may be reached without TLS. */

@@ -39,7 +39,7 @@ export interface UploadTargets {
  *
  * @param named origins of the configuration: that of the service, and `sendKeyTo`
  * @param resolve default: the system's resolver
- * @param ownAddresses of this machine, asked each time because they change: a public one leads to this machine too
+ * @param ownAddresses of this machine, asked once for each upload because they change: a public one leads to this machine too
  */
 export function createUploadTargets(options: {
   readonly baseUrl: string;
@@ -49,18 +49,22 @@ export function createUploadTargets(options: {
 }): UploadTargets {
   const { baseUrl, named, resolve = resolveAll, ownAddresses = askOwnAddresses } = options;
   const service = new URL(baseUrl).hostname;
-  const reachFrom = (address: string): Reach => reachHere(address, ownAddresses());
-  const judge = async (reaches: readonly Reach[]): Promise<Reach | null> => {
-    const found = reaches.reduce((one, other) => (isNearer(other, one) ? other : one), 'public');
-    // Resolves the service only if it matters.
-    return found === 'public' || !isNearer(found, await farthest(service, resolve, reachFrom)) ? null : found;
+  const createJudge = () => {
+    let own: readonly string[] | null = null;
+    const reachFrom = (address: string): Reach => reachHere(address, () => (own ??= ownAddresses()));
+    return async (addresses: readonly string[]): Promise<Reach | null> => {
+      const found = addresses.map(reachFrom).reduce((one, other) => (isNearer(other, one) ? other : one), 'public');
+      // Resolves the service only if it matters.
+      return found === 'public' || !isNearer(found, await farthest(service, resolve, reachFrom)) ? null : found;
+    };
   };
   return {
     admit: async (address) => {
       const url = requireSafe(address);
       if (named.has(url.origin)) return { url, refusal: () => null };
-      if (!isAddress(url.hostname)) return guarded(url, resolve, (addresses) => judge(addresses.map(reachFrom)));
-      const near = await judge([reachFrom(url.hostname)]);
+      const judge = createJudge();
+      if (!isAddress(url.hostname)) return guarded(url, resolve, judge);
+      const near = await judge([url.hostname]);
       if (near !== null) throw tooNear(url, near);
       return { url, refusal: () => null };
     },

@@ -32,6 +32,8 @@ export function copyOfLedger(): () => void {
     for (const [name, value] of numbers) stored.exec(`PRAGMA ${name} = ${value}`);
     for (const { sql } of made) stored.exec(String(sql));
     for (const { name, rows } of contents) rows.forEach((row) => insert(name, row));
+    // As a copy in `backups/` is marked.
+    if (contents.some(({ name }) => name === 'identity')) stored.exec('UPDATE identity SET is_copy = 1');
   };
 }
 

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { isUntouched, versionOf } from '../../pipeline/file/file-version.ts';
+import type { FileVersion } from '../../pipeline/file/file-version.ts';
+import { openRegular } from '../accepted-file.ts';
+import { inDirectory } from '../held-directory.ts';
+
+export interface Text {
+  readonly text: string;
+  /** Of what was read, hex. */
+  readonly sha256: string;
+  readonly version: FileVersion;
+}
+
+/**
+ * Reads a small file of a folder, through no link. Never throws.
+ *
+ * @param unless the version of which nothing is to be read again
+ */
+export async function readText(
+  folder: string,
+  path: string,
+  unless?: FileVersion,
+): Promise<Text | 'as before' | 'unreadable'> {
+  try {
+    return await inDirectory({ folder, directory: posix.dirname(path) }, async (held) => {
+      await using file = await openRegular(held.at(posix.basename(path)));
+      const stats = await file.stat({ bigint: true });
+      if (!stats.isFile() || stats.size > MOST_BYTES) return 'unreadable';
+      const version = versionOf(stats);
+      if (unless !== undefined && isUntouched(unless, version)) return 'as before';
+      const bytes = await file.readFile();
+      return { text: decoded(bytes), sha256: createHash('sha256').update(bytes).digest('hex'), version };
+    });
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/** A list of 50,000 files. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** PowerShell writes UTF-16 where nobody asks it not to. */
+function decoded(bytes: Buffer): string {
+  return new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes);
+}
