@@ -6,6 +6,8 @@ export interface Build {
   readonly root: string;
   /** Its Node: the pinned one, perhaps with flags. */
   readonly node: string;
+  /** The same without flags, for what only prepares or counts: Node cannot run TypeScript with `--jitless`. */
+  readonly plainNode: string;
   /** The program as the package installs it, which needs no types stripped: `node program run …`. */
   readonly program: string;
 }

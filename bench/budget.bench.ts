@@ -32,7 +32,7 @@ const pollSeconds = 15;
 async function round(build: Build, size: Size): Promise<Measured> {
   const isFull = size === 'full';
   const many = isFull ? 1_000 : 120;
-  const tight = await hourOf(build, { drops: atOnce(120), requestsPerHour: 100 });
+  const tight = await hourOf(build, { drops: atOnce(isFull ? 120 : 30), requestsPerHour: 100 });
   const bulk = isFull ? await hourOf(build, { drops: atOnce(many), requestsPerHour: 1_000 }) : null;
   const drip = Array.from({ length: isFull ? 55 : 10 }, (_, n) => 60 * n);
   const slow = await hourOf(build, { drops: drip, requestsPerHour: 1_000 });
@@ -52,12 +52,12 @@ async function round(build: Build, size: Size): Promise<Measured> {
 }
 
 async function hourOf(
-  { root, node }: Build,
+  { root, plainNode }: Build,
   hour: Pick<Hour, 'drops' | 'requestsPerHour'> & Partial<Hour>,
 ): Promise<HourReport> {
   const all: Hour = { root, pollSeconds, processingSeconds, ...hour };
   return JSON.parse(
-    await output(node, [join(import.meta.dirname, 'virtual-hour.ts'), JSON.stringify(all)]),
+    await output(plainNode, [join(import.meta.dirname, 'virtual-hour.ts'), JSON.stringify(all)]),
   ) as HourReport;
 }
 

@@ -1,13 +1,15 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Build } from './bench.ts';
 import { output } from './child.ts';
 
+// What is made here stays until the run ends (leave-nothing.ts).
+
 const root = join(import.meta.dirname, '..');
 
 /** This checkout, as it lies on the disk. */
-export function openHere(): Promise<OpenBuild> {
+export function buildHere(): Promise<Build> {
   return bundled('here', root);
 }
 
@@ -17,42 +19,30 @@ export function openHere(): Promise<OpenBuild> {
  * @param revision anything that git knows
  * @throws {Error} git does not know it, or its dependencies cannot be installed
  */
-export async function checkOut(revision: string): Promise<OpenBuild> {
-  const folder = await mkdtemp(join(tmpdir(), 'dropcast-against-'));
-  await using stack = new AsyncDisposableStack();
-  stack.defer(async () => void (await output('git', ['-C', root, 'worktree', 'prune'])));
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
+export async function checkOut(revision: string): Promise<Build> {
+  const folder = await temporary('against');
   await output('git', ['-C', root, 'worktree', 'add', '--quiet', '--detach', '--force', folder, revision]);
   await installDependencies(folder);
-  const build = stack.use(await bundled(revision, folder));
-  const all = stack.move();
-  return { ...build, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return bundled(revision, folder);
 }
 
 /** A build on a Node with further flags, like `--jitless`, which the environment cannot give it. */
-export async function withFlags(build: Build, flags: string): Promise<OpenBuild> {
-  const folder = await mkdtemp(join(tmpdir(), 'dropcast-flags-'));
-  const node = join(folder, 'node');
-  await writeFile(node, `#!/bin/sh\nexec '${build.node}' ${flags} "$@"\n`, { mode: 0o755 });
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  return { ...build, name: flags, node, [Symbol.asyncDispose]: remove };
+export async function withFlags(build: Build, flags: string): Promise<Build> {
+  const node = join(await temporary('flags'), 'node');
+  await writeFile(node, `#!/bin/sh\nexec '${build.plainNode}' ${flags} "$@"\n`, { mode: 0o755 });
+  return { ...build, name: flags, node };
 }
 
-/** Owns the temporary files of a build. */
-export type OpenBuild = Build & AsyncDisposable;
-
 /** Bundled by its own scripts, as for the Debian package. */
-async function bundled(name: string, from: string): Promise<OpenBuild> {
+async function bundled(name: string, from: string): Promise<Build> {
   const node = join(from, 'node_modules/.bin/node');
-  const folder = await mkdtemp(join(tmpdir(), 'dropcast-bundle-'));
+  const folder = await temporary('bundle');
   const script = `
     const { programFiles } = await import(${JSON.stringify(join(from, 'scripts/package/contents.ts'))});
     const { writeTree } = await import(${JSON.stringify(join(from, 'scripts/package/packaged-file.ts'))});
     await writeTree((await programFiles(${JSON.stringify(from)})).files, ${JSON.stringify(folder)}, 0);`;
   await output(node, ['--input-type=module', '-e', script], { cwd: from });
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  const program = join(folder, 'usr/lib/dropcast/dist/main.js');
-  return { name, root: from, node, program, [Symbol.asyncDispose]: remove };
+  return { name, root: from, node, plainNode: node, program: join(folder, 'usr/lib/dropcast/dist/main.js') };
 }
 
 /** Those that are here are copied where both want the same: no registry is needed then. */
@@ -66,4 +56,8 @@ async function installDependencies(folder: string): Promise<void> {
   }
   for (const modules of ['node_modules', 'packages/sandbox/node_modules'])
     await cp(join(root, modules), join(folder, modules), { recursive: true, verbatimSymlinks: true });
+}
+
+function temporary(what: string): Promise<string> {
+  return mkdtemp(join(tmpdir(), `dropcast-${what}-`));
 }

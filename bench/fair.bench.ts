@@ -20,11 +20,10 @@ export const bench: Bench = {
   },
   round: async (build, size) => {
     await using station = await startStation(build, 500);
-    await drop(station, 'big', 4, size === 'small' ? 4 * gigabyte : 20 * gigabyte);
-    const isSending = (): boolean => received(station, 'big') > 0;
-    await until(isSending);
+    await drop(station, 'big', 4, 20 * gigabyte);
+    await until(async () => (await received(station)) > 0);
     await sleep(1_000);
-    const before = await paceDuring(station, () => sleep(3_000));
+    const before = await paceDuring(station, () => sleep(size === 'full' ? 5_000 : 2_000));
     const droppedAt = performance.now();
     await drop(station, 'clip', clips, clipBytes);
     const during = await paceDuring(station, () =>
@@ -43,14 +42,15 @@ async function drop({ inbox }: Station, name: string, count: number, bytes: numb
   }
 }
 
-function received({ service }: Station, name: string): number {
-  const ofName = [...service.videos.values()].filter(({ title }) => title.startsWith(name));
-  return ofName.reduce((sum, { receivedBytes }) => sum + receivedBytes, 0);
+/** Bytes of the big files so far. */
+async function received(station: Station): Promise<number> {
+  const big = (await station.noted()).filter(({ title }) => title.startsWith('big'));
+  return big.reduce((sum, { receivedBytes }) => sum + receivedBytes, 0);
 }
 
 /** Bytes of the big files per second. */
 async function paceDuring(station: Station, work: () => Promise<void>): Promise<number> {
-  const [bytes, at] = [received(station, 'big'), performance.now()];
+  const [before, at] = [await received(station), performance.now()];
   await work();
-  return ((received(station, 'big') - bytes) / (performance.now() - at)) * 1_000;
+  return (((await received(station)) - before) / (performance.now() - at)) * 1_000;
 }

@@ -1,9 +1,9 @@
 import type { Bench, Point } from './bench.ts';
-import { intakeOnly, syncsPerFile, wholePipeline } from './growth/flow.ts';
+import { intakeOnly, onceOver, syncsPerFile, wholePipeline } from './growth/flow.ts';
 import type { Flow } from './growth/flow.ts';
 
 /** Thousands of files. */
-const steps = { full: [1, 10, 100], small: [0.2, 1] } as const;
+const steps = { full: [1, 10, 100], small: [0.05, 0.2] } as const;
 
 export const bench: Bench = {
   about:
@@ -16,6 +16,8 @@ export const bench: Bench = {
     growth: { what: 'CPU per file, the most files against the fewest', unit: '×', most: 1.1 },
     pace: { what: 'files per second, the most files', unit: '/s', least: 100 },
     peak: { what: 'peak memory, the most files', unit: 'MB', most: 150 },
+    once: { what: '`once`: CPU per file, 5,000 files', unit: 'ms', most: 6 },
+    onceGrowth: { what: '`once`: CPU per file, 5,000 files against 1,000', unit: '×', most: 1.1 },
     syncs: { what: 'waits for the disk per file', unit: '' },
     intakeCpu: { what: 'intake alone: CPU per file, 20,000 files', unit: 'ms', most: 0.5 },
     intakePace: { what: 'intake alone: files per second', unit: '/s', least: 1_500 },
@@ -27,8 +29,12 @@ export const bench: Bench = {
   round: async (build, size) => {
     const flows: [thousands: number, flow: Flow][] = [];
     for (const thousands of steps[size]) flows.push([thousands, await wholePipeline(build, thousands * 1_000)]);
-    const intake = await intakeOnly(build, size === 'small' ? 1_000 : 20_000);
-    const syncs = await syncsPerFile(build, size === 'small' ? 100 : 500);
+    const intake = await intakeOnly(build, size === 'small' ? 500 : 20_000);
+    const onces = [
+      await onceOver(build, size === 'small' ? 20 : 1_000),
+      await onceOver(build, size === 'small' ? 100 : 5_000),
+    ];
+    const syncs = await syncsPerFile(build, size === 'small' ? 30 : 500);
     const [few, most] = [flows[0]?.[1], flows.at(-1)?.[1]];
     const cpu = flows.map(([thousands, { cpuMsPerFile }]): [string, number] => [`cpu${thousands}`, cpuMsPerFile]);
     return {
@@ -37,6 +43,8 @@ export const bench: Bench = {
         growth: (most?.cpuMsPerFile ?? Number.NaN) / (few?.cpuMsPerFile ?? Number.NaN),
         pace: most?.filesPerSecond ?? Number.NaN,
         peak: most?.peakMb ?? Number.NaN,
+        once: onces[1] ?? Number.NaN,
+        onceGrowth: (onces[1] ?? Number.NaN) / (onces[0] ?? Number.NaN),
         ...(syncs !== null && { syncs }),
         intakeCpu: intake.cpuMsPerFile,
         intakePace: intake.filesPerSecond,

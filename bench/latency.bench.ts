@@ -25,13 +25,13 @@ export const bench: Bench = {
       const path = join(station.inbox, `clip ${n}`);
       await writeFile(`${path}.part`, Buffer.alloc(1_000 + n));
       await rename(`${path}.part`, `${path}.mp4`);
-      dropped.set(`clip ${n}`, performance.now());
+      dropped.set(`clip ${n}`, performance.timeOrigin + performance.now());
       // Not in step with anything.
       await sleep(40 + ((n * 37) % 90));
     }
-    await until(() => station.service.videos.size === dropped.size);
-    const latencies = [...dropped]
-      .map(([title, at]) => (station.service.videos.get(title)?.createdAt ?? Number.NaN) - at - settleMs)
+    await until(async () => (await station.noted()).length === dropped.size, 100);
+    const latencies = (await station.noted())
+      .map(({ title, createdAtMs }) => createdAtMs - (dropped.get(title) ?? Number.NaN) - settleMs)
       .toSorted((one, other) => one - other);
     const at = (share: number): number =>
       latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))] ?? Number.NaN;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { renderTable } from '../src/cli/output/table.ts';
 import type { Bench, Build, Size } from './bench.ts';
-import type { OpenBuild } from './build.ts';
-import { checkOut, openHere, withFlags } from './build.ts';
+import { buildHere, checkOut, withFlags } from './build.ts';
+import { leaveNothing } from './leave-nothing.ts';
 import { measure } from './measure.ts';
 import type { Result } from './measure.ts';
 import { thisMachine, writeReport } from './report.ts';
@@ -33,24 +33,36 @@ const program = new Command('npm run bench --')
   .option('--against <revision>', 'measure another commit beside this one, in turn')
   .option('--flags <flags>', 'measure this one beside itself on a Node with these flags, like --flags=--jitless')
   .action(run);
+leaveNothing();
 await program.parseAsync();
 
 async function run(wanted: readonly string[], options: Options): Promise<void> {
   const unknown = wanted.find((name) => ![...names, 'all', 'report'].includes(name));
   if (unknown !== undefined)
     program.error(`error: there is no benchmark called '${unknown}': use ${names.join(', ')}`, { exitCode: 2 });
-  await using here = await openHere();
-  await using other = await otherBuild(here, options);
-  const builds = other === undefined ? ([here] as const) : ([here, other] as const);
-  for (const name of wanted.includes('all') ? names : wanted.filter((each) => each !== 'report'))
-    await runOne(name, options, builds);
-  if (!wanted.includes('report') && options.small === true) return;
-  await writeReport(results);
+  const chosen = wanted.includes('all') ? names : wanted.filter((each) => each !== 'report');
+  if (chosen.length > 0) await measureAll(chosen, options);
+  const isKept = options.small === undefined && options.against === undefined && options.flags === undefined;
+  if (isKept || wanted.includes('report')) await writeReport(results);
 }
 
-async function otherBuild(here: Build, { against, flags }: Options): Promise<OpenBuild | undefined> {
-  if (against !== undefined) return checkOut(against);
-  return flags === undefined ? undefined : withFlags(here, flags);
+async function measureAll(chosen: readonly string[], options: Options): Promise<void> {
+  const builds = await buildsOf(options);
+  for (const name of chosen) {
+    try {
+      await runOne(name, options, builds);
+    } catch (error) {
+      // The others are measured all the same.
+      console.error(`${name} failed:`, error);
+      process.exitCode = 1;
+    }
+  }
+}
+
+async function buildsOf({ against, flags }: Options): Promise<readonly [Build, Build?]> {
+  const here = await buildHere();
+  if (against !== undefined) return [here, await checkOut(against)];
+  return flags === undefined ? [here] : [here, await withFlags(here, flags)];
 }
 
 async function runOne(name: string, options: Options, builds: readonly [Build, Build?]): Promise<void> {

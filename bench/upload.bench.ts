@@ -15,7 +15,7 @@ const atOnce = 8;
 export const bench: Bench = {
   about:
     'The client sends 2 GiB from the page cache to a host on this machine that throws them away, as one file and as eight at once. ' +
-    'The comparison does the same work: `curl -T` and `openssl dgst -sha256` side by side.',
+    'The comparison does the same work: `curl -T` and `openssl dgst -sha256` side by side. All without the start of the programs.',
   rounds: 5,
   rows: {
     http: { what: 'one upload, http, against curl beside openssl', unit: '×', least: 0.9 },
@@ -38,12 +38,14 @@ export const bench: Bench = {
     const folder = await mkdtemp(join(tmpdir(), 'dropcast-upload-'));
     try {
       await buildSink(folder);
+      const client = await builtClient(build.root, folder);
       const files = {
         whole: await write(join(folder, 'whole.mp4'), sizes[size]),
         eighth: await write(join(folder, 'eighth.mp4'), sizes[size] / atOnce),
+        empty: await write(join(folder, 'empty.mp4'), 0),
       };
-      const plain = await compare({ build, folder, size, files, scheme: 'http' });
-      const tls = await compare({ build, folder, size, files, scheme: 'https' });
+      const plain = await compare({ build, client, folder, size, files, scheme: 'http' });
+      const tls = await compare({ build, client, folder, size, files, scheme: 'https' });
       return {
         values: {
           http: plain.one,
@@ -71,28 +73,31 @@ export const bench: Bench = {
 
 interface Setting {
   readonly build: Build;
+  /** Its client, built. */
+  readonly client: string;
   readonly folder: string;
   readonly size: Size;
-  readonly files: { readonly whole: string; readonly eighth: string };
+  readonly files: { readonly whole: string; readonly eighth: string; readonly empty: string };
   readonly scheme: 'http' | 'https';
 }
 
 /** Ratios of rates: above 1 is faster than the others. */
-async function compare({ build, folder, size, files, scheme }: Setting) {
+async function compare({ build, client, folder, size, files, scheme }: Setting) {
   await using sink = await startSink(folder, scheme);
   const send = (file: string, times: number): Promise<Sent> =>
-    sendWith(build, [sink.origin, file, String(times), join(folder, 'cert.pem')]);
+    sendWith(build, [client, sink.origin, file, String(times), join(folder, 'cert.pem')]);
   const curl = (file: string): Promise<Usage> => usageOf('curl', ['-sk', '-T', file, `${sink.origin}/put`]);
   const openssl = (file: string): Promise<Usage> => usageOf('openssl', ['dgst', '-sha256', file]);
 
   const one = await send(files.whole, 1);
-  const besideOne = await wallMs([curl(files.whole), openssl(files.whole)]);
+  const beside = (file: string, times: number): Promise<number> =>
+    wallMs(Array.from({ length: times }, () => [curl(file), openssl(file)]).flat());
+  const besideOne = (await beside(files.whole, 1)) - (await beside(files.empty, 1));
   const eight = await send(files.eighth, atOnce);
-  const copies = Array.from({ length: atOnce }, () => files.eighth);
-  const besideEight = await wallMs(copies.flatMap((file) => [curl(file), openssl(file)]));
-  const curlAlone = await curl(files.whole);
-  const curls = await wallMs(copies.map(curl));
-  const sum = await usageOf('sha256sum', [files.whole]);
+  const besideEight = (await beside(files.eighth, atOnce)) - (await beside(files.empty, atOnce));
+  const curlAlone = without(await curl(files.empty), await curl(files.whole));
+  const curls = await wallMs(Array.from({ length: atOnce }, () => curl(files.eighth)));
+  const sum = without(await usageOf('sha256sum', [files.empty]), await usageOf('sha256sum', [files.whole]));
   const gib = sizes[size] / 1024 / mib;
   const gigabits = (sizes[size] * 8) / 1e9;
   return {
@@ -115,9 +120,14 @@ interface Sent {
   readonly rssMb: number;
 }
 
-async function sendWith({ node, root }: Build, args: readonly string[]): Promise<Sent> {
+async function sendWith({ node }: Build, args: readonly string[]): Promise<Sent> {
   const program = join(import.meta.dirname, 'upload/send.mjs');
-  return JSON.parse(await output(node, [program, await builtClient(root), ...args])) as Sent;
+  return JSON.parse(await output(node, [program, ...args])) as Sent;
+}
+
+/** What a program used beyond its start. */
+function without(start: Usage, all: Usage): Usage {
+  return { ...all, wallMs: all.wallMs - start.wallMs, cpuMs: all.cpuMs - start.cpuMs };
 }
 
 async function wallMs(work: readonly Promise<unknown>[]): Promise<number> {
@@ -130,11 +140,8 @@ async function wallMs(work: readonly Promise<unknown>[]): Promise<number> {
 async function againstRclone(origin: string, file: string, sent: Sent): Promise<number | null> {
   const remote = `:webdav,url='${origin}':x`;
   const args = ['copyto', '--config', '', '--retries', '1', '--no-check-dest', '--ignore-checksum', file, remote];
-  const isThere = await output('rclone', ['version']).then(
-    () => true,
-    () => false,
-  );
-  return isThere ? (await usageOf('rclone', args)).wallMs / sent.wallMs : null;
+  const start = await usageOf('rclone', ['version']).catch(() => null);
+  return start === null ? null : without(start, await usageOf('rclone', args)).wallMs / sent.wallMs;
 }
 
 /** Of random bytes, repeated: nothing on the way may find them easier than others. */

@@ -28,7 +28,7 @@ export async function watchedFolder(build: Build, known: number): Promise<Watche
   const directory = await mkdtemp(join(tmpdir(), 'dropcast-known-'));
   const folders = Math.max(1, Math.round(known / 100));
   const make = join(import.meta.dirname, 'known-ledger.ts');
-  await output(build.node, [make, build.root, directory, String(known), String(folders)]);
+  await output(build.plainNode, [make, build.root, directory, String(known), String(folders)]);
   const config = join(directory, 'dropcast.yaml');
   await writeFile(config, configOf(directory), { mode: 0o600 });
   const socket = join(directory, 'control.sock');

@@ -5,10 +5,9 @@ import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { callDaemon } from '../../src/daemon/control-client.ts';
 import type { Build } from '../bench.ts';
-import { start } from '../child.ts';
+import { start, until, usageOf } from '../child.ts';
 
 export interface Flow {
   readonly cpuMsPerFile: number;
@@ -22,6 +21,13 @@ type Counts = Readonly<Record<string, number>>;
 export async function wholePipeline(build: Build, files: number): Promise<Flow> {
   await using station = await startStation(build, files);
   return await station.until(({ done = 0 }) => done === files, { published: files });
+}
+
+/** CPU of `dropcast once` for each file, its progress included. */
+export async function onceOver(build: Build, files: number): Promise<number> {
+  await using place = await placeWith(files);
+  const { cpuMs } = await usageOf(build.node, [build.program, 'once', '--config', place.config]);
+  return cpuMs / files;
 }
 
 /** The same as far as the ledger: the service refuses the key, so nothing is sent. */
@@ -57,8 +63,14 @@ interface StationOptions {
   readonly syncReport?: string;
 }
 
-/** As many small files as that in a folder, and a daemon that begins with them. */
-async function startStation(build: Build, files: number, options: StationOptions = {}): Promise<Station> {
+interface Place extends AsyncDisposable {
+  readonly path: string;
+  readonly config: string;
+  readonly service: ChildProcess;
+}
+
+/** As many small files as that in a folder, and the service, which may refuse the key. */
+async function placeWith(files: number, isRefused = false): Promise<Place> {
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(await scratchFolder());
   makeFiles(join(path, 'inbox'), files);
@@ -66,7 +78,15 @@ async function startStation(build: Build, files: number, options: StationOptions
   stack.defer(() => void service.kill());
   const { baseUrl } = await message<{ baseUrl: string }>(service);
   const config = join(path, 'dropcast.yaml');
-  writeFileSync(config, configText(path, options.isRefused === true ? `${baseUrl}/refused` : baseUrl), { mode: 0o600 });
+  writeFileSync(config, configText(path, isRefused ? `${baseUrl}/refused` : baseUrl), { mode: 0o600 });
+  const parts = stack.move();
+  return { path, config, service, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+/** A daemon that begins with as many files. */
+async function startStation(build: Build, files: number, options: StationOptions = {}): Promise<Station> {
+  await using stack = new AsyncDisposableStack();
+  const { path, config, service } = stack.use(await placeWith(files, options.isRefused));
   const tracer = options.syncReport === undefined ? [] : tracing(options.syncReport);
   const [command, ...args] = [...tracer, build.node, build.program, 'run', '--config', config];
   const startedAt = performance.now();
@@ -75,8 +95,8 @@ async function startStation(build: Build, files: number, options: StationOptions
   return {
     until: async (isSo, first) => {
       const published = first?.published ?? 0;
-      while ((await publishedBy(service)) < published) await sleep(200);
-      while (!isSo(await countsOf(join(path, 'dropcast.sock')))) await sleep(500);
+      await until(async () => (await publishedBy(service)) >= published, 200);
+      await until(async () => isSo(await countsOf(join(path, 'dropcast.sock'))), 500);
       return {
         cpuMsPerFile: ((await daemon.cpuSeconds()) * 1_000) / files,
         filesPerSecond: (files / (performance.now() - startedAt)) * 1_000,

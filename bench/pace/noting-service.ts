@@ -1,68 +1,58 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Noted } from './noted.ts';
 
-interface Noted {
-  readonly id: string;
-  readonly title: string;
-  /** When the create request came, by `performance.now()`. */
-  readonly createdAt: number;
-  receivedBytes: number;
-  status: 'pending' | 'ready';
-}
+/*
+ * A service that keeps no body and has a video ready with its last byte. It notes when what came, and tells it at `/noted`. A process of
+ * its own: its work must not delay the benchmark that measures, nor be delayed by it.
+ */
+const videos: (Noted & { readonly id: string })[] = [];
 
-/** A service that keeps no body and has a video ready with its last byte. It notes when what came. */
-export interface NotingService extends AsyncDisposable {
-  readonly baseUrl: string;
-  /** By title. */
-  readonly videos: ReadonlyMap<string, Noted>;
-}
-
-export async function startNotingService(): Promise<NotingService> {
-  const videos = new Map<string, Noted>();
-  const byId = new Map<string, Noted>();
-  const uploads = createServer((request, response) => {
-    const video = byId.get(request.url?.slice(1) ?? '');
-    request.on('data', (part: Buffer) => {
-      if (video !== undefined) video.receivedBytes += part.length;
-    });
-    request.on('end', () => {
-      if (video !== undefined) video.status = 'ready';
-      response.writeHead(200).end();
-    });
+const uploads = createServer((request, response) => {
+  const video = byId(request.url?.slice(1));
+  request.on('data', (part: Buffer) => {
+    if (video !== undefined) video.receivedBytes += part.length;
   });
-  const uploadOrigin = await listen(uploads);
-  const api = createServer((request, response) => {
-    const at = performance.now();
-    void bodyOf(request).then((body) => {
-      const [, , resource = '', id = ''] = (request.url ?? '').split(/[/?]/u);
-      if (request.method === 'POST' && resource === 'videos') {
-        const { title } = JSON.parse(body) as { readonly title: string };
-        const video: Noted = { id: `vid_${byId.size}`, title, createdAt: at, receivedBytes: 0, status: 'pending' };
-        videos.set(title, video);
-        byId.set(video.id, video);
-        answer(response, { ...shown(video), upload_url: `${uploadOrigin}/${video.id}` }, 201);
-      } else if (resource === 'videos' && id.startsWith('vid_')) answer(response, shown(byId.get(id)));
-      else if (resource === 'videos') {
-        const newest = [...byId.values()].toReversed().slice(0, 100).map(shown);
-        answer(response, newest, 200, { page: 1, per_page: 100, total: byId.size });
-      } else answer(response, {});
-    });
+  request.on('end', () => {
+    if (video !== undefined) video.status = 'ready';
+    response.writeHead(200).end();
   });
-  const origin = await listen(api);
-  return {
-    baseUrl: `${origin}/v1`,
-    videos,
-    [Symbol.asyncDispose]: async () => {
-      for (const server of [uploads, api]) {
-        server.closeAllConnections();
-        await new Promise((resolve) => server.close(resolve));
-      }
-    },
-  };
+});
+
+const api = createServer((request, response) => {
+  const atMs = performance.timeOrigin + performance.now();
+  void bodyOf(request).then((body) => {
+    const [, root, resource = '', id] = (request.url ?? '').split(/[/?]/u);
+    if (root === 'noted') answer(response, videos);
+    else if (resource !== 'videos') answer(response, {});
+    else if (request.method === 'POST') {
+      const { title } = JSON.parse(body) as { readonly title: string };
+      const video = {
+        id: `vid_${videos.length}`,
+        title,
+        createdAtMs: atMs,
+        receivedBytes: 0,
+        status: 'pending' as const,
+      };
+      videos.push(video);
+      answer(response, { ...shown(video), upload_url: `${uploadOrigin}/${video.id}` }, 201);
+    } else if (id?.startsWith('vid_') === true) answer(response, shown(byId(id)));
+    else {
+      const newest = videos.toReversed().slice(0, 100).map(shown);
+      answer(response, newest, 200, { page: 1, per_page: 100, total: videos.length });
+    }
+  });
+});
+
+const [uploadOrigin, origin] = [await listen(uploads), await listen(api)];
+process.send?.({ origin });
+
+function byId(id: string | undefined): (typeof videos)[number] | undefined {
+  return videos[Number(id?.slice('vid_'.length))];
 }
 
-function shown(video: Noted | undefined) {
+function shown(video: (typeof videos)[number] | undefined) {
   const { id = '', title = '', status = 'pending' } = video ?? {};
   return { id, title, status, channel_id: 'ch_main', tags: [], created_at: new Date().toISOString() };
 }

@@ -1,19 +1,21 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callDaemon } from '../../src/daemon/control-client.ts';
 import type { Build } from '../bench.ts';
 import { start, until } from '../child.ts';
-import { startNotingService } from './noting-service.ts';
-import type { NotingService } from './noting-service.ts';
+import type { Noted } from './noted.ts';
 
 /** A daemon that watches an empty folder, and a service beside it. */
 export interface Station extends AsyncDisposable {
-  readonly service: NotingService;
   /** Absolute. */
   readonly inbox: string;
   /** Number of files by state. */
   counts(): Promise<Readonly<Record<string, number>>>;
+  /** What the service got so far. */
+  noted(): Promise<readonly Noted[]>;
 }
 
 export async function startStation(build: Build, settleMs: number): Promise<Station> {
@@ -22,10 +24,12 @@ export async function startStation(build: Build, settleMs: number): Promise<Stat
   stack.defer(() => rm(path, { recursive: true, force: true }));
   const inbox = join(path, 'inbox');
   await mkdir(inbox);
-  const service = stack.use(await startNotingService());
+  const service = fork(join(import.meta.dirname, 'noting-service.ts'));
+  stack.defer(() => void service.kill());
+  const [{ origin }] = (await once(service, 'message')) as [{ readonly origin: string }];
   const config = join(path, 'dropcast.yaml');
   const text = `
-service: { base_url: "${service.baseUrl}", api_key: noted, requests_per_hour: 1000000 }
+service: { base_url: "${origin}/v1", api_key: noted, requests_per_hour: 1000000 }
 state_dir: ${path}/state
 poll: { interval: 1s }
 folders:
@@ -47,9 +51,12 @@ status: { listen: off, socket: "${path}/dropcast.sock" }
   );
   const parts = stack.move();
   return {
-    service,
     inbox,
     counts: async () => (await status()).counts,
+    noted: async () => {
+      const answer = (await (await fetch(`${origin}/noted`)).json()) as { readonly data: readonly Noted[] };
+      return answer.data;
+    },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }

@@ -177,7 +177,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       clock,
       logger,
       diskOf,
-      mayStartUploads: () => service.times.mayStart(),
+      uploadsStartAt: () => service.times.startAt(),
       durationOf: ({ folder, path }) => mediaDuration(folder, path),
       isArchiveSeen: () => folders.isArchiveSeen(),
       newToken: () => randomBytes(16).toString('hex'),

@@ -49,7 +49,7 @@ export function createOutlook(world: OutlookWorld): () => Promise<Outlook> {
     return {
       limitedBy,
       why: limitWords(limitedBy, { backlog, pace, pause, nowMs: clock.now() }),
-      doneAt: doneInMs === null ? null : clock.now() + doneInMs,
+      doneAt: doneInMs === null ? null : Math.round(clock.now() + doneInMs),
     };
   };
 }

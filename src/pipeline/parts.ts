@@ -34,8 +34,8 @@ type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'fil
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   readonly store: RoundsWorld['store'] & QueueStore;
   readonly budget: Budget;
-  /** Whether uploads may start at this time of day. */
-  mayStartUploads(): boolean;
+  /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
+  uploadsStartAt(): number | null;
   /** A token for a create request that was never used before. */
   newToken(): string;
 }

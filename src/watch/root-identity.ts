@@ -84,8 +84,16 @@ export function isSameDirectory(before: FoundRoot, found: Omit<FoundRoot, 'mount
 
 /** Somebody removed the folder and made it again. A directory that is older than our folder was hidden under a mount. */
 function isMadeAgain(before: RootIdentity, found: FoundRoot): boolean {
-  if (before.device !== found.device || before.mount !== found.mount || found.isMountPoint) return false;
+  if (before.device !== found.device || before.mount !== found.mount || isTopOfDisk(found)) return false;
   return found.born === '0' || BigInt(found.born) > BigInt(before.since - TICK_MS) * 1_000_000n;
+}
+
+/**
+ * A directory that is bound to its path, as systemd and containers do it, is a mount point too, and as much a directory as any. The top
+ * of a disk may be of another disk that got the number: its inode is 2 on ext4, 128 on XFS, 256 on Btrfs, 1 on tmpfs.
+ */
+function isTopOfDisk({ isMountPoint, inode, born }: FoundRoot): boolean {
+  return isMountPoint && (born === '0' || BigInt(inode) <= 256n);
 }
 
 /** Times of a file system are those of the kernel's last tick, and some round them further. */

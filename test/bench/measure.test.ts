@@ -4,8 +4,8 @@ import { isReached, measure } from '../../bench/measure.ts';
 import { plotSvg } from '../../bench/plot.ts';
 import { tableOf } from '../../bench/table.ts';
 
-const here: Build = { name: 'here', root: '/here', node: 'node', program: 'main.js' };
-const other: Build = { name: 'v1', root: '/v1', node: 'node', program: 'main.js' };
+const here: Build = { name: 'here', root: '/here', node: 'node', plainNode: 'node', program: 'main.js' };
+const other: Build = { name: 'v1', root: '/v1', node: 'node', plainNode: 'node', program: 'main.js' };
 
 function benchOf(values: Record<string, readonly number[]>): Bench & { readonly order: readonly string[] } {
   const order: string[] = [];

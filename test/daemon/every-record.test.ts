@@ -48,7 +48,7 @@ function open() {
     events: { emit: () => undefined },
     clock,
     logger: silentLogger,
-    mayStartUploads: () => true,
+    uploadsStartAt: () => null,
     newToken: () => `token ${(tokens += 1)}`,
   };
   let tokens = 0;

@@ -38,7 +38,7 @@ const kinds: Readonly<Record<string, Waiting>> = {
   'in line, nothing left of the budget': { facts: {}, world: () => ({ budget: { take: never, room: short } }) },
   'in line, held': { facts: {}, isHeld: true },
   'in line, its folder sends nothing': { facts: {}, settings: { folderUploads: new Map([['/inbox', 0]]) } },
-  'in line, outside the window': { facts: {}, world: () => ({ mayStartUploads: () => false }) },
+  'in line, outside the window': { facts: {}, world: () => ({ uploadsStartAt: () => 1e15 }) },
   'in line, its folder is away': { facts: {}, world: () => ({ local: { ...someLocal, check: async () => away } }) },
   'in line, its video is to be deleted, and the service refuses': {
     facts: { ...created, dying: true },
@@ -49,10 +49,10 @@ const kinds: Readonly<Record<string, Waiting>> = {
     meddle: ({ failing }) => failing.set('create', failure('transient', { inDoubt: true })),
   },
   'for its upload, held': { facts: created, isHeld: true },
-  'for its upload, outside the window': { facts: created, world: () => ({ mayStartUploads: () => false }) },
+  'for its upload, outside the window': { facts: created, world: () => ({ uploadsStartAt: () => 1e15 }) },
   'for its upload, sent before, outside the window': {
     facts: { ...created, uploadStartedAt: 2, sha256: 'aa' },
-    world: () => ({ mayStartUploads: () => false }),
+    world: () => ({ uploadsStartAt: () => 1e15 }),
   },
   'for its upload, its host is away': {
     facts: created,

@@ -76,7 +76,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       events,
       clock,
       logger,
-      mayStartUploads: () => true,
+      uploadsStartAt: () => null,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },

@@ -65,7 +65,7 @@ export function startCore(
       durationOf: async () => null,
       isArchiveSeen: () => true,
       logger: recordingLogger(),
-      mayStartUploads: () => true,
+      uploadsStartAt: () => null,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },

@@ -31,8 +31,8 @@ export interface LanesWorld {
   readonly runner: Pick<Runner, 'run'>;
   /** Whether further records may be created at present. */
   readonly mayCreate: () => Promise<boolean>;
-  /** Whether uploads may start at this time of day. */
-  readonly mayStartUploads: () => boolean;
+  /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
+  readonly uploadsStartAt: () => number | null;
   /** Whether a file could be sent now, and whether it may begin: its upload host may be away. */
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
   /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
@@ -65,8 +65,8 @@ class TwoLanes implements Lanes {
   async pump(): Promise<void> {
     if (this.#isClosed) return;
     await this.#begin();
-    const { uploadHosts, mayCreate, mayStartUploads } = this.#world;
-    const isOpen = mayStartUploads();
+    const { uploadHosts, mayCreate, uploadsStartAt } = this.#world;
+    const isOpen = uploadsStartAt() === null;
     // The step that created a record may have a last line to write.
     const awaiting = (await this.#awaitingUpload()).filter(({ id }) => !this.#create.has(id));
     const mayRun = (file: Queued): boolean => (isOpen || file.isSent) && uploadHosts.isOpen(file);

@@ -15,7 +15,7 @@ export interface StepsWorld {
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;
   readonly uploads: Uploads;
-  mayStartUploads(): boolean;
+  uploadsStartAt(): number | null;
   newToken(): string;
 }
 

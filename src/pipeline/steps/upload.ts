@@ -15,8 +15,8 @@ export interface UploadWorld {
   readonly local: LocalFiles;
   readonly receipts: Receipts;
   readonly clock: Clock;
-  /** Whether uploads may start at this time of day. */
-  mayStartUploads(): boolean;
+  /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
+  uploadsStartAt(): number | null;
   /** So many bytes have left; 0 when the upload begins. */
   onProgress(facts: Facts, sentBytes: number): void;
 }
@@ -49,7 +49,8 @@ export async function uploadFile(row: Row, signal: AbortSignal, world: UploadWor
 
 async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<Outcome> {
   // Waited for a slot, or was sent before and has to be sent again.
-  if (!world.mayStartUploads()) return setback(outsideWindow);
+  const startAt = world.uploadsStartAt();
+  if (startAt !== null) return setback(outsideWindow(startAt - world.clock.now()));
   const missing = await check(row.facts, world);
   if (missing !== null) return setback(missing);
   await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
@@ -149,13 +150,13 @@ const backAgain: Failure = {
   message: 'the file was missing for a moment and is back',
 };
 
-const outsideWindow: Failure = {
+const outsideWindow = (waitMs: number): Failure => ({
   kind: 'throttled',
   code: outsideWindowCode,
   message: 'uploads may not start at this time of day (uploads.window)',
-  // Each look at a file that was sent before is a request.
-  retryAfterMs: 600_000,
-};
+  // Each look at a file that was sent before is a request, and until the opening it may have arrived.
+  retryAfterMs: Math.min(600_000, waitMs),
+});
 
 const stillInGrace = (leftMs: number): Failure => ({
   kind: 'throttled',

@@ -24,7 +24,7 @@ function open(
     {
       store,
       mayCreate: async () => mayCreate,
-      mayStartUploads: () => isOpen(),
+      uploadsStartAt: () => (isOpen() ? null : 1),
       uploadHosts: { isOpen: ({ id }) => mayUpload(id), admit: () => true },
       onEnd: (id) => ended.push(id),
       runner: {

@@ -55,7 +55,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     steps: {
       creating: (row, signal) => createRecord(row, signal, service),
       uploading: (row, signal) =>
-        uploadFile(row, signal, { ...service, mayStartUploads: () => true, onProgress: () => undefined }),
+        uploadFile(row, signal, { ...service, uploadsStartAt: () => null, onProgress: () => undefined }),
     },
     policy: { attempts: 3, retryAt: (attempts) => clock.now() + attempts, now: () => clock.now() },
     events,

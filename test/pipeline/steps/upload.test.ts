@@ -14,7 +14,11 @@ const begun = { ...created, uploadStartedAt: 1 };
 const dead = { ...begun, addressDeadAt: 1_000_000 };
 
 /** An upload of this row, to a service that says this of the video and takes the bytes. */
-function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value: 'pending' }, mayStart = true) {
+function open(
+  other: Partial<Facts>,
+  status: Answer<string> = { ok: true, value: 'pending' },
+  opensInMs: number | null = null,
+) {
   const store = new MemoryStore([someFacts(other)]);
   const clock = new TestClock();
   const calls: string[] = [];
@@ -54,7 +58,7 @@ function open(other: Partial<Facts>, status: Answer<string> = { ok: true, value:
         calls.push(`receipt: ${step}`);
       },
     },
-    mayStartUploads: () => mayStart,
+    uploadsStartAt: () => (opensInMs === null ? null : clock.now() + opensInMs),
     onProgress: () => undefined,
   };
   const run = () => outcomeOf(store, (row) => uploadFile(row, new AbortController().signal, world));
@@ -296,19 +300,24 @@ describe('an upload address that is dead', () => {
 
 describe('outside of the hours for uploads', () => {
   test('a file whose turn came too late is not sent, and nothing is noted of it', async () => {
-    const { run, store, calls } = open(created, undefined, false);
+    const { run, store, calls } = open(created, undefined, 3_600_000);
     expect((await run()).failure).toMatchObject({ kind: 'throttled', code: 'upload_window' });
     expect([calls, store.row().uploadStartedAt]).toEqual([[], null]);
   });
 
   test('a file that was sent before is asked about, and not sent again', async () => {
-    const { run, calls } = open({ ...begun, sha256: 'aa' }, undefined, false);
+    const { run, calls } = open({ ...begun, sha256: 'aa' }, undefined, 3_600_000);
     expect((await run()).failure).toMatchObject({ code: 'upload_window', retryAfterMs: 600_000 });
     expect(calls).toEqual(['status']);
   });
 
+  test('a file that was sent before is looked at again when the hours begin, not minutes later', async () => {
+    const { run } = open({ ...begun, sha256: 'aa' }, undefined, 20_000);
+    expect((await run()).failure).toMatchObject({ code: 'upload_window', retryAfterMs: 20_000 });
+  });
+
   test('a file that has arrived goes on', async () => {
-    const { run } = open({ ...begun, sha256: 'aa' }, { ok: true, value: 'processing' }, false);
+    const { run } = open({ ...begun, sha256: 'aa' }, { ok: true, value: 'processing' }, 3_600_000);
     expect((await run()).type).toBe('arrived');
   });
 });

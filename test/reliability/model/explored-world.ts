@@ -224,7 +224,7 @@ class Turn {
       steps: {
         creating: (row, signal) => createRecord(row, signal, steps),
         uploading: (row, signal) =>
-          uploadFile(row, signal, { ...steps, mayStartUploads: () => true, onProgress: () => undefined }),
+          uploadFile(row, signal, { ...steps, uploadsStartAt: () => null, onProgress: () => undefined }),
       },
       policy: {
         attempts: retry.attempts,
