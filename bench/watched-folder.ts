@@ -54,7 +54,11 @@ folders:
 
 /** All files were seen, and the daemon has nothing to do: less than a fiftieth of a core for two seconds. */
 export async function caughtUp(folder: WatchedFolder, running: Running): Promise<void> {
-  await until(async () => (await folder.status())?.folders.every(({ state }) => state === 'watching') === true);
+  // Right after the start no folder is there yet.
+  await until(async () => {
+    const folders = (await folder.status())?.folders ?? [];
+    return folders.length > 0 && folders.every(({ state }) => state === 'watching');
+  });
   await until(async () => {
     const before = await running.cpuSeconds();
     await new Promise((resolve) => setTimeout(resolve, 2_000));
