@@ -1,3 +1,4 @@
+import './thread-pool.ts';
 import { homedir } from 'node:os';
 import { escapeControls } from './log/unsafe-characters.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';

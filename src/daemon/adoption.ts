@@ -41,7 +41,7 @@ export async function adoptionOf(
 
 function viewOf(facts: Facts, verdict: Verdict): AdoptableFile {
   const { id, folder, path, version, plan, why, lastFailure } = facts;
-  const { videos = [], count = 0, isSure = false } = lastFailure?.likeness ?? {};
+  const { videos = [], count = videos.length, isSure = false } = lastFailure?.likeness ?? {};
   const isContested = verdict === 'unclear' && isSure;
   return {
     id,

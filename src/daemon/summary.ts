@@ -36,7 +36,7 @@ export function createSummary(parts: {
   readonly ledger: Pick<LedgerView, 'counts'>;
   readonly events: Pick<EventStream, 'listen'>;
   readonly conductor: Pick<Conductor, 'uploads' | 'pause' | 'createsWaitUntil'>;
-  readonly folders: Pick<Folders, 'settling' | 'away'>;
+  readonly folders: Pick<Folders, 'countSettling' | 'away'>;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly times: Pick<UploadTimes, 'startAt'>;
 }): () => Promise<Summary> {
@@ -61,7 +61,7 @@ export function createSummary(parts: {
       processing: of('processing'),
       awaitingPublish: of('awaiting publish'),
       retrying: of('retrying'),
-      settling: folders.settling().length,
+      settling: folders.countSettling(),
       needsYou: of('failed') + of('held') + of('not put away'),
       done: of('done'),
       away: folders.away(),

@@ -26,6 +26,7 @@ export interface Folders extends AsyncDisposable {
   away(): number;
   /** The videos and links that settle; a sidecar counts with its video. */
   settling(): readonly SettlingFile[];
+  countSettling(): number;
   /** Whether anything may still come in without further events: a first scan is under way, or something settles, sidecars too. */
   isSettling(): boolean;
   /** Why what is missing in a folder proves nothing, or null; see `FolderWatcher`. */
@@ -125,6 +126,10 @@ class FolderSet implements Folders {
 
   settling(): readonly SettlingFile[] {
     return this.#all().flatMap((folder) => folder.settling());
+  }
+
+  countSettling(): number {
+    return this.#all().reduce((sum, folder) => sum + folder.countSettling(), 0);
   }
 
   isSettling(): boolean {

@@ -176,7 +176,7 @@ export class WatchedFolder implements AsyncDisposable {
     const stem = this.router.stemOf(sidecarPath);
     // The beginning first: asking the rules about each of 100,000 files takes a second.
     const isIts = (path: string): boolean => path.startsWith(stem) && this.router.isSidecarOf(path, sidecarPath);
-    const settling = [...this.watcher.settlingPaths()].filter(isIts);
+    const settling = Array.from(this.watcher.waiting(), ({ path }) => path).filter(isIts);
     const paths = [...(await this.intake.namedLike(sidecarPath)), ...settling];
     for (const path of new Set(paths)) if (await isThere(this.path, path)) return true;
     return false;
@@ -201,13 +201,21 @@ export class WatchedFolder implements AsyncDisposable {
 
   /** The videos and links that settle or are compared; what lies beside a video counts with it. */
   settling(): readonly SettlingFile[] {
-    const settling = this.watcher.settling().filter(({ path }) => isTakenIn(this.router.accepts(path)));
+    const settling = this.watcher.settling().filter(({ kind }) => isTakenIn(kind));
     const settlingPaths = new Set(settling.map(({ path }) => path));
     const unread = this.intake.unread().filter(({ path }) => !settlingPaths.has(path));
     return [
       ...settling,
       ...unread.map((file) => ({ ...file, size: file.version.size, why: isCompared, lacksMarker: false })),
     ];
+  }
+
+  /** How many `settling` tells. */
+  countSettling(): number {
+    const unread = new Set(this.intake.unread().map(({ path }) => path));
+    let count = unread.size;
+    for (const { path, kind } of this.watcher.waiting()) if (isTakenIn(kind) && !unread.has(path)) count += 1;
+    return count;
   }
 
   /** Whether anything may still come in without further events, sidecars too. A missing marker is such an event. */

@@ -94,7 +94,7 @@ function columnsOf(facts: Facts): Omit<Insertable<FileTable>, 'checksum'> {
  * @throws {DamagedRowError}
  */
 export function factsOf(row: Selectable<FileTable>): Facts {
-  if (row.checksum !== null && checksumOf({ ...row }) !== row.checksum) throw new DamagedRowError();
+  if (row.checksum !== null && checksumOf(row) !== row.checksum) throw new DamagedRowError();
   return {
     id: row.id,
     rev: row.rev,

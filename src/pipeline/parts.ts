@@ -70,7 +70,11 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
   const retry = (): RetryPolicy => settings().retry;
   const uploads = createUploads(world.clock);
   const breaker = createBreaker(world);
-  const uploadHosts = createUploadHosts({ ...world, isBack: context.hostBack });
+  const uploadHosts = createUploadHosts({
+    ...world,
+    isBack: context.hostBack,
+    ringAt: (host, at) => loop.ringAt(`upload host ${host}`, at),
+  });
   const service = judgedService(world, { breaker, uploadHosts, stopping });
   const unconfirmed = createUnconfirmedCreates(world);
 

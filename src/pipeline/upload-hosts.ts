@@ -58,6 +58,8 @@ export function createUploadHosts(world: {
   readonly clock: Clock;
   readonly events: Events;
   isBack(): void;
+  /** A host may be tried again at this time of the monotonic clock. */
+  ringAt?: (host: string, at: number) => void;
 }): UploadHosts {
   const { clock, events } = world;
   const hosts = new Map<string, Host>();
@@ -94,7 +96,7 @@ export function createUploadHosts(world: {
     return before !== undefined && lastSuccess !== null && lastSuccess.id !== id && lastSuccess.at >= before;
   };
 
-  const failed = (host: Host, { id }: Upload, failure: Failure): void => {
+  const failed = (host: Host, { id, uploadUrl }: Upload, failure: Failure): void => {
     if (host.failedAt.size >= mostRemembered) host.failedAt.clear();
     host.failedAt.set(id, clock.elapsed());
     const { outage } = host;
@@ -111,6 +113,7 @@ export function createUploadHosts(world: {
       trying: null,
       isTold: isTold || tries >= triesUntilTold || waitMs >= longWaitMs,
     };
+    world.ringAt?.(originOf(uploadUrl), host.outage.nextTryAt);
     if (host.outage.isTold && !isTold) events.emit({ type: 'paused', pause: pauseOf(host.outage, clock) });
   };
 

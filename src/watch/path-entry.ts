@@ -23,8 +23,8 @@ export async function lookAt(absolutePath: string): Promise<PathEntry> {
 }
 
 /**
- * Looks at many paths at once and tells which are files. One promise for all of them: with one for each, a look at 100,000 files takes
- * twice the time.
+ * Looks at many paths, eight at a time, and tells which are files. One promise for all of them: with one for each, a look at 100,000
+ * files takes twice the time.
  */
 export function findFiles(
   directory: string,
@@ -32,23 +32,30 @@ export function findFiles(
   found: (name: string, stats: BigIntStats) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let left = names.length;
-  const looked = (name: string, stats: BigIntStats | undefined): void => {
-    left -= 1;
-    try {
-      if (stats?.isFile() === true) found(name, stats);
-      if (left === 0) resolve();
-    } catch (error) {
-      reject(error);
-    }
+  let next = 0;
+  let answered = 0;
+  const look = (): void => {
+    const name = names[next];
+    if (name === undefined) return;
+    next += 1;
+    lstatThen(`${directory}/${name}`, { bigint: true }, (error, stats) => {
+      answered += 1;
+      try {
+        if (error === null && stats.isFile()) found(name, stats);
+        if (answered === names.length) resolve();
+        else look();
+      } catch (thrown) {
+        reject(thrown);
+      }
+    });
   };
-  if (left === 0) resolve();
-  for (const name of names)
-    lstatThen(`${directory}/${name}`, { bigint: true }, (error, stats) =>
-      looked(name, error === null ? stats : undefined),
-    );
+  if (names.length === 0) resolve();
+  for (let lane = 0; lane < LOOKS_AT_ONCE; lane += 1) look();
   return promise;
 }
+
+/** Each takes a thread of the pool for good when the share hangs. */
+const LOOKS_AT_ONCE = 8;
 
 function entryOf(stats: BigIntStats): PathEntry {
   if (stats.isFile()) return { is: 'file', version: versionOf(stats) };

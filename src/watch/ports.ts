@@ -173,8 +173,8 @@ export interface FolderWatcher extends AsyncDisposable {
   /** A person says that the directory at the path is the folder, and that the files missing in it are gone. Scans it. */
   resume(): Promise<Resumed>;
   settling(): readonly SettlingFile[];
-  /** The paths of those that settle. */
-  settlingPaths(): Iterable<string>;
+  /** Those that settle, without words: there may be 100,000. */
+  waiting(): Iterable<Pick<SettlingFile, 'path' | 'kind'>>;
   counts(): WatchCounts;
   /** An example of the refused paths. */
   firstRefused(): RefusedPath | null;

@@ -1,3 +1,4 @@
+import { unlessHung } from '../config/file-access.ts';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import type { Inventory } from './inventory.ts';
@@ -51,6 +52,8 @@ export class Root {
   #thaws = 0;
   #lastReport: string | null = null;
   #recent = { atMs: -Infinity, isSound: false };
+  /** A look that got no answer for long; null while there is none. Each takes a thread until it is answered. */
+  #hung: Promise<unknown> | null = null;
   /** A look for those who ask at the same moment: 256 files settle at once. */
   #looking: Promise<boolean> | null = null;
 
@@ -108,8 +111,8 @@ export class Root {
   /** Whether files may be offered now. A recent answer is enough for the many offers of a burst. */
   async isSound(): Promise<boolean> {
     const { clock } = this.#options;
-    if (clock.elapsed() - this.#recent.atMs < ANSWER_VALID_MS) return this.#recent.isSound;
     if (this.isFrozen) return false;
+    if (clock.elapsed() - this.#recent.atMs < ANSWER_VALID_MS) return this.#recent.isSound;
     this.#looking ??= this.#isSoundNow().finally(() => {
       this.#looking = null;
     });
@@ -181,8 +184,20 @@ export class Root {
     return this.#awayBecause ?? this.#missingBecause;
   }
 
-  /** A folder that is there may be another dropcast's. */
   async #look(known: KnownVersions = this.#options.inventory.taken): Promise<RootVerdict> {
+    if (this.#hung !== null) return noAnswer;
+    const look = this.#lookAtDisk(known);
+    const verdict = await unlessHung(look, HUNG_AFTER_MS);
+    if (verdict !== null) return verdict;
+    this.#hung = look.finally(() => {
+      this.#hung = null;
+      this.#options.scanSoon();
+    });
+    return noAnswer;
+  }
+
+  /** A folder that is there may be another dropcast's. */
+  async #lookAtDisk(known: KnownVersions): Promise<RootVerdict> {
     const { claim } = this.#options;
     const before = this.#check.identity;
     const verdict = await this.#check.look(known);
@@ -200,7 +215,8 @@ export class Root {
     const verdict = await this.#look();
     if (!verdict.isSound) this.#lose(verdict.why);
     this.#recent = { atMs: this.#options.clock.elapsed(), isSound: verdict.isSound };
-    return verdict.isSound;
+    // It may have been frozen during the look.
+    return verdict.isSound && !this.isFrozen;
   }
 
   async #whyNotInPlace(): Promise<string | null> {
@@ -236,3 +252,9 @@ export class Root {
 }
 
 const ANSWER_VALID_MS = 500;
+/** A disk that slept takes up to ten seconds to start. */
+const HUNG_AFTER_MS = 15_000;
+const noAnswer: RootVerdict = {
+  isSound: false,
+  why: 'its file system does not answer; perhaps the server of the share is away',
+};

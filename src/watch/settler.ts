@@ -147,4 +147,5 @@ export class Settler implements AsyncDisposable {
 
 /** Files between their deadline and the end of their look or offer. */
 const MOST_AT_WORK = 256;
-const LOOKS_AT_ONCE = 32;
+/** Each takes a thread of the pool for good when the share hangs. */
+const LOOKS_AT_ONCE = 8;

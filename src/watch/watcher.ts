@@ -284,8 +284,8 @@ class Watcher implements FolderWatcher {
     return this.#parts.settler.settling();
   }
 
-  settlingPaths(): Iterable<string> {
-    return this.#parts.inventory.waiting.keys();
+  waiting(): Iterable<Pick<SettlingFile, 'path' | 'kind'>> {
+    return this.#parts.inventory.waiting.values();
   }
 
   firstRefused(): RefusedPath | null {

@@ -70,6 +70,8 @@ test('a plan says how many files and requests it will be, and then it is so', as
   await drop('clip.mp4', 'in/other/nowhere.mp4');
   await drop('interview.mp3', 'podcasts/talk.mp3');
   await drop('clip.mp4', 'podcasts/again.mp4');
+  await drop('camera.mov', 'in/news/damaged.mov');
+  await writeFile(scratch.file('in/news/damaged.mov.md5'), '0'.repeat(32));
   await writeFile(scratch.file('in/news/notes.txt'), 'nothing of ours');
   const commands = commandsIn(scratch, service.sandbox.apiKey);
 
@@ -77,13 +79,19 @@ test('a plan says how many files and requests it will be, and then it is so', as
   expect(before).toMatchObject({
     upload: { files: 3 },
     duplicates: { files: 2 },
-    held: [{ path: scratch.file('in/other/nowhere.mp4'), why: 'no rule matches' }],
+    held: [
+      {
+        path: scratch.file('in/news/damaged.mov'),
+        why: expect.stringContaining('differs from its checksum') as unknown,
+      },
+      { path: scratch.file('in/other/nowhere.mp4'), why: 'no rule matches' },
+    ],
     rules: [
       { rule: 'folders[0].rules[0]', files: 2, priority: 'high' },
       { rule: 'folders[1].rules[0]', files: 1, priority: 'normal' },
     ],
     ignored: 1,
-    requests: { create: 3, publish: 1 },
+    requests: { create: 4, publish: 1 },
   });
   expect(before.upload.bytes).toBe(
     (await Promise.all(['clip.mp4', 'phone-vertical.mp4', 'interview.mp3'].map((name) => stat(new URL(name, media)))))
@@ -91,7 +99,7 @@ test('a plan says how many files and requests it will be, and then it is so', as
       .reduce((sum, size) => sum + size),
   );
   expect(await commands.plan(undefined, false)).toMatchObject({
-    upload: { files: 5 },
+    upload: { files: 6 },
     duplicates: { files: 0 },
     possible_duplicates: { files: 2 },
   });
@@ -118,7 +126,7 @@ test('a plan says how many files and requests it will be, and then it is so', as
   expect(requests(/^POST \/v1\/videos$/)).toBe(before.requests.create);
 
   const after = await commands.plan();
-  expect(after).toMatchObject({ upload: { files: 0 }, held: [], known: 6, requests: { total: 0 } });
+  expect(after).toMatchObject({ upload: { files: 0 }, held: [], known: 7, requests: { total: 0 } });
   expect(await commands.words()).toContain('Nothing new to upload.');
 });
 

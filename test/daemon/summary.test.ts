@@ -29,7 +29,7 @@ function open(counts: Record<string, number>) {
   const events = createEventStream(silentLogger);
   const times = { startAt: (): number | null => null };
   const conductor = { uploads: () => [upload], pause: () => null, createsWaitUntil: (): number | null => null };
-  const folders = { settling: () => [], away: () => 2 };
+  const folders = { countSettling: () => 0, away: () => 2 };
   const summary = createSummary({ ledger, events, conductor, folders, gate, times });
   return { summary, events, ledger, conductor, times };
 }

@@ -1,6 +1,8 @@
-import { mkdir, rename } from 'node:fs/promises';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { needs } from '../support/needs.ts';
 import { until } from '../support/until.ts';
 import { dropcast } from './dropcast-process.ts';
 import { expectUploadedOnce, isCreate, refusal, startStation } from './station.ts';
@@ -104,6 +106,45 @@ test('a file that leaves and comes back is judged again, by the rules and its si
   await station.reaches('in/sidecar.mpg', 'done');
   expectUploadedOnce(station, 'Mended');
 });
+
+test(
+  'a share whose server is gone, so that every call on it hangs, keeps no other folder waiting',
+  needs('mount', 'bindfs'),
+  async () => {
+    const folder = (path: string): string => `
+  - path: ${path}
+    settle: 300ms
+    rescan: 2s
+    rules: [{ match: "**", channel: ch_main }]`;
+    await using station = await startStation({
+      isStarted: false,
+      folders: (path) => `${folder(`${path}/inbox`)}${folder(`${path}/share`)}\n`,
+    });
+    const share = station.scratch.file('share');
+    const behind = station.scratch.file('behind');
+    for (const path of [share, behind]) await mkdir(path);
+    // Nothing is answered from memory.
+    const server = spawn('bindfs', ['-f', '-o', 'attr_timeout=0,entry_timeout=0', behind, share], { stdio: 'ignore' });
+    try {
+      await until('it is mounted', async () => (await stat(share)).dev !== (await stat(behind)).dev);
+      await station.start();
+      await until('both are watched', async () =>
+        (await station.status()).folders.every(({ state }) => state === 'watching'),
+      );
+      for (const title of titles) await writeFile(join(share, `${title}.mpg`), title);
+      await until('they are seen', async () => (await station.status()).folders[1]?.paths.seen === titles.length);
+      server.kill('SIGSTOP');
+      // A look at each is due.
+      await station.drop('one.mpg');
+      await station.reaches('one.mpg', 'done');
+      await station.drop('two.mpg');
+      await station.reaches('two.mpg', 'done');
+    } finally {
+      server.kill('SIGKILL');
+      spawnSync('umount', ['-l', share]);
+    }
+  },
+);
 
 test('once ends and says why when all that is left waits for a folder that is frozen', async () => {
   await using station = await startStation({ folders });

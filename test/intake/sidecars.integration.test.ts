@@ -88,6 +88,17 @@ test('what a sidecar said is in the plan with the sidecar itself, so that it can
   expect(JSON.stringify(without)).not.toContain('sidecar');
 });
 
+test('a video with nothing beside it opens no directory', async () => {
+  await using there = await open([]);
+  const { scratch } = there;
+  mkdirSync(scratch.file('news'));
+  const calls: string[] = [];
+  moments.before = (name) => calls.push(name);
+  await createRouter(folderConfig(scratch.path)).route('news/clip.mp4', someVersion);
+  moments.reset();
+  expect(calls).toEqual(['lstat', 'lstat', 'lstat', 'lstat']);
+});
+
 test('the done marker of a video is in its plan too, and is used as long as a video of it is there', async () => {
   await using there = await open([{ path: 'clip.mp4' }, { path: 'clip.mov' }]);
   const { scratch, world } = there;

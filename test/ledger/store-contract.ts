@@ -465,7 +465,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
 
     test('with files that were there before', async () => {
       const reason = failure('permanent', { code: 'existing' });
-      const likeness = { videos: [], count: 0, isSure: false, doubt: null };
+      const likeness = { videos: [], isSure: false, doubt: null };
       const rows = [
         named('a', { end: 'held', lastFailure: reason }),
         named('b', { end: 'held', lastFailure: { ...reason, likeness } }),

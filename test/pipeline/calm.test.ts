@@ -3,7 +3,7 @@ import type { ConductorSettings, ConductorWorld } from '../../src/pipeline/parts
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { FakeHost } from './fake-host.ts';
 import { rowsOf } from './held-rows.ts';
-import { day, minute, outside, startCore } from './running-core.ts';
+import { day, minute, outside, someLocal, startCore } from './running-core.ts';
 import { created, failure, ready, someFacts, somePlan, uploaded } from './some-facts.ts';
 import { someRoom } from './some-room.ts';
 
@@ -39,7 +39,7 @@ const kinds: Readonly<Record<string, Waiting>> = {
   'in line, held': { facts: {}, isHeld: true },
   'in line, its folder sends nothing': { facts: {}, settings: { folderUploads: new Map([['/inbox', 0]]) } },
   'in line, outside the window': { facts: {}, world: () => ({ mayStartUploads: () => false }) },
-  'in line, its folder is away': { facts: {}, world: () => ({ local: { ...local, check: async () => away } }) },
+  'in line, its folder is away': { facts: {}, world: () => ({ local: { ...someLocal, check: async () => away } }) },
   'in line, its video is to be deleted, and the service refuses': {
     facts: { ...created, dying: true },
     meddle: ({ failing }) => failing.set('remove', failure('transient')),
@@ -60,7 +60,7 @@ const kinds: Readonly<Record<string, Waiting>> = {
   },
   'for its upload, its folder is away': {
     facts: created,
-    world: () => ({ local: { ...local, check: async () => away } }),
+    world: () => ({ local: { ...someLocal, check: async () => away } }),
   },
   'for its next try, which is due, held': { facts: { notBefore: start - 1 }, isHeld: true },
   'for its next try, which is far away': { facts: { notBefore: start + day } },
@@ -123,15 +123,8 @@ const kinds: Readonly<Record<string, Waiting>> = {
   },
 };
 
-const local: ConductorWorld['local'] = {
-  check: async () => null,
-  hash: async ({ id }) => ({ ok: true, value: id }),
-  checksums: async () => [],
-  dispose: async () => ({ ok: true, value: null }),
-};
-
 function refusing(): Partial<ConductorWorld> {
-  return { local: { ...local, dispose: async () => ({ ok: false, failure: failure('transient') }) } };
+  return { local: { ...someLocal, dispose: async () => ({ ok: false, failure: failure('transient') }) } };
 }
 
 function never(_priority: unknown, signal: AbortSignal): Promise<boolean> {

@@ -28,6 +28,14 @@ export function files(count: number): Facts[] {
   );
 }
 
+/** A disk on which all goes well. */
+export const someLocal: ConductorWorld['local'] = {
+  check: async () => null,
+  hash: async ({ id }) => ({ ok: true, value: id }),
+  checksums: async () => [],
+  dispose: async () => ({ ok: true, value: null }),
+};
+
 /** What outlives a restart: the clock, the ledger and the service. */
 export function outside(rows: readonly Facts[]) {
   return { clock: new TestClock(100 * day), store: new MemoryStore(rows), service: new FakeHost() };
@@ -47,12 +55,7 @@ export function startCore(
       store,
       host: service.host,
       library: service.library,
-      local: {
-        check: async () => null,
-        hash: async ({ id }) => ({ ok: true, value: id }),
-        checksums: async () => [],
-        dispose: async () => ({ ok: true, value: null }),
-      },
+      local: someLocal,
       budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
       receipts: { append: async () => undefined },
       rows: rowsOf(store, events),

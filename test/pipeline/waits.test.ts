@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
+import type { ConductorWorld } from '../../src/pipeline/parts.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
-import { day, outside, startCore } from './running-core.ts';
-import { failure, ready, someFacts, somePlan, uploaded } from './some-facts.ts';
+import { day, outside, someLocal, startCore } from './running-core.ts';
+import { created, failure, ready, someFacts, somePlan, uploaded } from './some-facts.ts';
 
 // The loop ticks once a second. What is to be done earlier must not wait for that.
 beforeEach(() => {
@@ -21,10 +22,10 @@ const settings = {
 };
 
 /** One file on its way, and time that passes without anybody looking at it. */
-async function open(facts: Partial<Facts>, status = 'pending') {
+async function open(facts: Partial<Facts>, status = 'pending', local: Partial<ConductorWorld['local']> = {}) {
   const world = outside([someFacts(facts)]);
   world.service.videos.set('vid_1', { title: 'Clip', status });
-  const core = startCore(world, {}, settings);
+  const core = startCore(world, { local: { ...someLocal, ...local } }, settings);
   await turns();
   const pass = async (ms: number): Promise<void> => {
     world.clock.advance(ms);
@@ -86,6 +87,59 @@ describe('without a tick', () => {
     expect(service.asked).toEqual(['get']);
     await pass(1);
     expect(service.asked).toEqual(['get', 'publish feed_news']);
+  });
+
+  test('late metadata is sent again when its backoff is over', async () => {
+    const facts = { ...ready, end: 'done', endedAt: 5, disposal: 'kept', amendment: { title: 'New' } } as const;
+    const world = outside([someFacts(facts)]);
+    world.service.failing.set('amend', failure('transient', { retryAfterMs: 400 }));
+    startCore(world, {}, settings);
+    await turns();
+    for (const [ms, sent] of [
+      [399, 1],
+      [1, 2],
+    ] as const) {
+      world.clock.advance(ms);
+      vi.advanceTimersByTime(ms);
+      await turns();
+      expect(world.service.count('amend')).toBe(sent);
+    }
+  });
+
+  test('a local file is put away when its backoff is over', async () => {
+    const facts = { ...ready, end: 'done', endedAt: 5, disposal: 'pending', afterReady: { kind: 'delete' } } as const;
+    let tries = 0;
+    const dispose = async () => {
+      tries += 1;
+      return { ok: false as const, failure: failure('transient', { retryAfterMs: 400 }) };
+    };
+    const { pass } = await open(facts, 'ready', { dispose });
+    expect(tries).toBe(1);
+    await pass(399);
+    expect(tries).toBe(1);
+    await pass(1);
+    expect(tries).toBe(2);
+  });
+
+  test('an upload host that was away is tried with another file when its time has come', async () => {
+    const world = outside([
+      someFacts({ ...created, ...unpublished }),
+      someFacts({ id: 'f_2', path: '2.mp4', ...unpublished, ...created, videoId: 'vid_2', uploadUrl: 'u:vid_2' }),
+    ]);
+    for (const id of ['vid_1', 'vid_2']) world.service.videos.set(id, { title: 'Clip', status: 'pending' });
+    world.service.failing.set('send', failure('offline', { retryAfterMs: 1_400 }));
+    startCore(world, {}, { ...settings, uploads: 1 });
+    await turns();
+    expect(world.service.count('send')).toBe(1);
+    for (const [ms, sent] of [
+      [1_399, 1],
+      [1, 2],
+    ] as const) {
+      world.clock.advance(ms);
+      vi.advanceTimersByTime(ms);
+      await turns();
+      expect(world.service.count('send')).toBe(sent);
+    }
   });
 
   test('a service that was away is probed when its time has come', async () => {

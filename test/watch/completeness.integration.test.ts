@@ -1,10 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { appendFile, lstat, mkdir, rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { moments } from '../disk/put-away/moments.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { checkBytes } from '../../src/watch/completeness.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
+
+vi.mock('node:fs/promises', async (original) => {
+  const { observed } = await import('../disk/put-away/moments.ts');
+  return observed(await original());
+});
 
 /** A folder with `show/clip.mp4` in it, and a link to the folder. */
 async function folderWithClip() {
@@ -23,6 +29,15 @@ test('the observed file is sound, also in a folder that is configured through a 
   await using there = await folderWithClip();
   expect(await there.prove()).toEqual({ is: 'sound' });
   expect(await there.prove(there.file('link'))).toEqual({ is: 'sound' });
+});
+
+test('where no link is on the way, no path is followed a second time', async () => {
+  await using there = await folderWithClip();
+  const calls: string[] = [];
+  moments.before = (name) => calls.push(name);
+  await there.prove();
+  moments.reset();
+  expect(calls).toEqual(['open']);
 });
 
 test('a file behind a directory that became a link is never read', async () => {

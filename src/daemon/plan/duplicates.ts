@@ -50,7 +50,7 @@ export async function findDuplicates(
 }
 
 /** An import sends no bytes. */
-function isSent(facts: Facts): boolean {
+export function isSent(facts: Facts): boolean {
   return stateOf(facts) === 'queued' && facts.sourceUrl === null;
 }
 

@@ -6,10 +6,12 @@ import { createRehearsal } from '../../intake/rehearsal.ts';
 import type { RehearsalLedger } from '../../intake/rehearsal.ts';
 import type { LedgerView } from '../../ledger/view.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
+import type { Digests } from '../../pipeline/file/checksums.ts';
 import type { Answer, Clock, FirstStartStore } from '../../pipeline/file/ports.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { findDuplicates } from './duplicates.ts';
+import { findDuplicates, isSent } from './duplicates.ts';
 import type { TwinLedger } from './duplicates.ts';
+import { findMismatches } from './mismatches.ts';
 import { planFolder } from './folder.ts';
 import type { PlannedFolder } from './folder.ts';
 import { summarize } from './summary.ts';
@@ -32,7 +34,7 @@ export interface PlanWorld {
   whyForeign(directory: string): Promise<string | null>;
 }
 
-/** How far it is: files looked at, and files that are read because another one has the same size. */
+/** How far it is: files looked at, and files that are read because another one has the same size, or to compare them with a checksum. */
 export interface PlanProgress {
   readonly looked: number;
   readonly read: number;
@@ -41,7 +43,7 @@ export interface PlanProgress {
 export interface PlanOptions {
   /** Absolute: only what is at or below it; null: everything. */
   readonly path: string | null;
-  /** Whether files of the same size are read. */
+  /** Whether files of the same size, and those with a checksum, are read. */
   readonly isHashing: boolean;
   readonly signal: AbortSignal;
   progress(now: PlanProgress): void;
@@ -57,17 +59,17 @@ export async function planOf(world: PlanWorld, options: PlanOptions): Promise<Pl
   const { path, signal } = options;
   const now = { looked: 0, read: 0 };
   const tell = (change: Partial<PlanProgress>): void => options.progress(Object.assign(now, change));
-  const hash = async (facts: Facts): Promise<Answer<string>> => {
+  const hash = async (facts: Facts, algorithm?: keyof Digests): Promise<Answer<string>> => {
     if (!options.isHashing) return unread;
     tell({ read: now.read + 1 });
-    const value = await hashAccepted(facts, signal).catch(() => null);
+    const value = await hashAccepted(facts, signal, algorithm).catch(() => null);
     signal.throwIfAborted();
     return value === null ? unread : { ok: true, value };
   };
   const checksums = new ChecksumReader();
   const rehearsal = createRehearsal(world.ledger, {
     clock: world.clock,
-    local: { hash, checksums: (facts) => checksums.checksumsOf(facts) },
+    local: { hash: (facts) => hash(facts), checksums: (facts) => checksums.checksumsOf(facts) },
     exists: isThere,
   });
   const folders: PlannedFolder[] = [];
@@ -77,8 +79,11 @@ export async function planOf(world: PlanWorld, options: PlanOptions): Promise<Pl
     const isWanted = (file: string): boolean => isWithin(`${folder.path}/${file}`, path);
     folders.push(await planFolder(folder, { ...world, rehearsal, isWanted, looked, signal }));
   }
-  const duplicates = await findDuplicates(rehearsal.rows(), world.ledger, options.isHashing ? hash : null);
-  return summarize(world, { path, folders, duplicates, rows: rehearsal.rows() });
+  const rows = rehearsal.rows();
+  const duplicates = await findDuplicates(rows, world.ledger, options.isHashing ? hash : null);
+  const sent = options.isHashing ? rows.filter((facts) => isSent(facts) && !duplicates.sure.has(facts.id)) : [];
+  const mismatches = await findMismatches(sent, { hash, checksums: (facts) => checksums.checksumsOf(facts) });
+  return summarize(world, { path, folders, duplicates, mismatches, rows });
 }
 
 const unread: Answer<string> = {

@@ -68,22 +68,28 @@ interface Planned {
   readonly path: string | null;
   readonly folders: readonly PlannedFolder[];
   readonly duplicates: Duplicates;
+  /** Id → why it would be held once it was sent. */
+  readonly mismatches: ReadonlyMap<string, string>;
   /** As they would be. */
   readonly rows: readonly Facts[];
 }
 
-export async function summarize(world: PlanWorld, { path, folders, duplicates, rows }: Planned): Promise<PlanView> {
+export async function summarize(
+  world: PlanWorld,
+  { path, folders, duplicates, mismatches, rows }: Planned,
+): Promise<PlanView> {
   const { config, ledger, pace, clock } = world;
   const before = path === null ? ((await ledger?.backlog()) ?? nothing) : nothing;
-  const isOnTheWay = await wereOnTheWay(rows, ledger);
-  const created = rows.filter(({ id }) => !isOnTheWay.has(id));
-  const queued = created.filter((facts) => stateOf(facts) === 'queued' && !duplicates.sure.has(facts.id));
+  const wereKnown = await knownOf(rows, ledger);
+  const created = rows.filter(({ id }) => wereKnown.get(id)?.end !== null);
+  const begun = created.filter((facts) => stateOf(facts) === 'queued' && !duplicates.sure.has(facts.id));
+  const queued = begun.filter(({ id }) => !mismatches.has(id));
   const sent = queued.filter(({ sourceUrl }) => sourceUrl === null);
   const skipped = created.filter(({ id }) => duplicates.sure.has(id));
   const amend = rows.filter(({ amendment }) => amendment !== null).length;
   const backlog: Backlog = {
     ...before,
-    toCreate: before.toCreate + queued.length,
+    toCreate: before.toCreate + begun.length,
     toSend: before.toSend + sent.length,
     bytesToSend: before.bytesToSend + bytesOf(sent),
     feeds: feedsOf(queued, config.folders, before),
@@ -104,14 +110,14 @@ export async function summarize(world: PlanWorld, { path, folders, duplicates, r
       queued,
     ),
     upload: amountOf(sent),
-    left: amountOf(created.filter(({ end }) => end === 'skipped')),
+    left: amountOf(created.filter(({ id, end }) => end === 'skipped' && !wereKnown.has(id))),
     imports: queued.length - sent.length,
     duplicates: {
       ...amountOf(skipped),
       list: skipped.map((facts) => ({ path: pathOf(facts), of: pathOf(duplicates.sure.get(facts.id) ?? facts) })),
     },
     possible_duplicates: amountOf(sent.filter(({ id }) => duplicates.possible.has(id))),
-    held: rows.filter(({ end }) => end === 'held').map((facts) => ({ path: pathOf(facts), why: facts.why ?? '' })),
+    held: heldOf(rows, mismatches),
     unfinished: listed(folders, 'unfinished'),
     refused: listed(folders, 'refused'),
     ignored: sum(folders, 'ignored'),
@@ -130,10 +136,10 @@ export async function summarize(world: PlanWorld, { path, folders, duplicates, r
   };
 }
 
-/** Those of rows that a ledger has among the files that wait: they are counted there. */
-async function wereOnTheWay(rows: readonly Facts[], ledger: PlanWorld['ledger']): Promise<ReadonlySet<string>> {
+/** As a ledger has them now. Those that wait in it are counted there. */
+async function knownOf(rows: readonly Facts[], ledger: PlanWorld['ledger']): Promise<ReadonlyMap<string, Facts>> {
   const found = await Promise.all(rows.map(async ({ id }) => ledger?.load(id) ?? null));
-  return new Set(found.flatMap((facts) => (facts?.end === null ? [facts.id] : [])));
+  return new Map(found.flatMap((facts) => (facts === null ? [] : [[facts.id, facts]])));
 }
 
 const nothing = { toCreate: 0, toSend: 0, bytesToSend: 0, processing: 0, toPublish: 0 };
@@ -164,6 +170,16 @@ function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['ru
       },
     ];
   });
+}
+
+/** In the order of their paths. */
+function heldOf(rows: readonly Facts[], mismatches: Planned['mismatches']): readonly Listed[] {
+  return rows
+    .flatMap((facts) => {
+      const why = facts.end === 'held' ? (facts.why ?? '') : mismatches.get(facts.id);
+      return why === undefined ? [] : [{ path: pathOf(facts), why }];
+    })
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 function amountOf(files: readonly Facts[]): Amount {

@@ -44,7 +44,7 @@ export class ChecksumReader {
   /** In a list about the files of its directory. */
   async #listedIn(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
     const lines = (await this.#sums.linesOf(folder, path)).get(base.normalize()) ?? [];
-    return exactLines(lines, base).map(ofAList);
+    return exactLines(lines, base).map(listed);
   }
 
   async #above({ folder, path }: Place): Promise<readonly Checksum[]> {
@@ -53,7 +53,7 @@ export class ChecksumReader {
       const own = path.slice(root === '' ? 0 : root.length + 1).normalize();
       for (const list of await this.#listsIn(folder, root)) {
         const lines = (await this.#mediaHashLists.linesOf(folder, list)).get(own) ?? [];
-        found.push(...lines.map(ofAList));
+        found.push(...lines.map(listed));
       }
     }
     return found;
@@ -74,6 +74,11 @@ export class ChecksumReader {
 /** Per directory. A history has one for each time somebody looked at the files. */
 const MOST_LISTS = 64;
 
+/** Lists are about many files, and stay when one goes. */
+function listed({ algorithm, digest, from }: ListLine): Checksum {
+  return { algorithm, digest, from, goesWithIt: false };
+}
+
 /** In a file about this one alone. */
 async function ownChecksums(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
   const read = await readText(folder, path);
@@ -91,9 +96,4 @@ async function ownChecksums(folder: string, path: string, base: string): Promise
 function directoriesAbove(path: string): readonly string[] {
   const { dir } = posix.parse(path);
   return dir === '' ? [''] : [dir, ...directoriesAbove(dir)];
-}
-
-/** A list is about many files, and stays where it is. */
-function ofAList({ algorithm, digest, from }: ListLine): Checksum {
-  return { algorithm, digest, from, goesWithIt: false };
 }

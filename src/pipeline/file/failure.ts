@@ -66,8 +66,8 @@ export interface HostedVideo {
 export interface Likeness {
   /** The first of them. */
   readonly videos: readonly HostedVideo[];
-  /** How many there are. */
-  readonly count: number;
+  /** How many there are; absent: these are all. */
+  readonly count?: number;
   /** It is the one video: a ready one with its title and duration, which no other file claims. */
   readonly isSure: boolean;
   /** Why it is not sure, for a person; null when it is, or when there is no such video. */

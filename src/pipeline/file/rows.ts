@@ -128,7 +128,7 @@ class HeldRow implements Row {
     const before = this.#facts;
     // Whole facts may be given too. Their revision is not meant: only the ledger's tells whether somebody else wrote.
     const wanted = { ...before, ...change, rev: before.rev };
-    if (isSame(before, wanted)) return before;
+    if (isSame(before, wanted, change)) return before;
     if (this.lost.aborted) throw new LostClaimError(`file ${before.id} is held by another worker`);
     this.#facts = await this.#store.save(wanted, note);
     this.#events.emit({ type: 'file', before, facts: this.#facts, note: note ?? null });
@@ -154,6 +154,8 @@ function keepAlive(claim: Claim, everyMs: number): { readonly lost: AbortSignal;
   return { lost: lost.signal, end: () => clearInterval(timer) };
 }
 
-function isSame(one: Facts, other: Facts): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+/** Only what was to change can differ. */
+function isSame(one: Facts, other: Facts, change: Partial<Facts>): boolean {
+  const names = Object.keys(change) as (keyof Facts)[];
+  return names.every((name) => one[name] === other[name] || JSON.stringify(one[name]) === JSON.stringify(other[name]));
 }

@@ -12,6 +12,8 @@ export interface AmendWorld {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly retry: () => RetryPolicy;
+  /** There is more to do at this time of the monotonic clock. */
+  readonly ringAt?: (name: string, at: number) => void;
 }
 
 /** Sends the metadata that late sidecars changed. */
@@ -22,8 +24,8 @@ export interface Amend {
 /** Videos of one round. */
 const atOnce = 8;
 
-export function createAmend({ store, rows, host, clock, logger, retry }: AmendWorld): Amend {
-  const backoffs = createBackoffs(clock, retry);
+export function createAmend({ store, rows, host, clock, logger, retry, ringAt }: AmendWorld): Amend {
+  const backoffs = createBackoffs(clock, retry, (at) => ringAt?.('amend', at));
 
   /** What a still later sidecar wants is kept, and so sent next. */
   const clear = async (sent: Facts, note: string): Promise<void> => {

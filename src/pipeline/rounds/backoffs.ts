@@ -20,8 +20,17 @@ export interface Backoffs {
 /** Asking again cannot help. */
 const hopeless: ReadonlySet<FailureKind> = new Set(['permanent', 'gone', 'changed', 'vanished']);
 
-/** @param retry the policy as it now is: a reload may change it */
-export function createBackoffs(clock: Clock, retry: () => RetryPolicy): Backoffs {
+/**
+ * @param retry the policy as it now is: a reload may change it
+ * @param ringAt told the time of the monotonic clock at which the first of those that wait is tried again; the last word counts
+ */
+export function createBackoffs(
+  clock: Clock,
+  retry: () => RetryPolicy,
+  ringAt: (at: number) => void = () => undefined,
+): Backoffs {
+  /** Of many that wait, the first rings, and the others are found at the next tick. */
+  let ringsAt = -Infinity;
   const waits = new Map<string, { readonly attempts: number; readonly notBefore: number }>();
   return {
     isBackingOff: (key) => (waits.get(key)?.notBefore ?? 0) > clock.elapsed(),
@@ -33,7 +42,9 @@ export function createBackoffs(clock: Clock, retry: () => RetryPolicy): Backoffs
       waits.delete(key);
       if (hopeless.has(failure.kind) || attempts >= policy.attempts) return false;
       const waitMs = backoffMs(Math.max(1, attempts), failure, policy, Math.random());
-      waits.set(key, { attempts, notBefore: clock.elapsed() + waitMs });
+      const notBefore = clock.elapsed() + waitMs;
+      waits.set(key, { attempts, notBefore });
+      if (notBefore < ringsAt || ringsAt <= clock.elapsed()) ringAt((ringsAt = notBefore));
       return true;
     },
     forget: (key) => {

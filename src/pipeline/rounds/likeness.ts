@@ -41,7 +41,8 @@ export function likenesses(
       const [only] = named;
       const claims = only === undefined ? 0 : filesOf(asCompared(only.title), only.duration).count;
       const doubt = only === undefined ? null : doubtOf(file, only, { count, claims });
-      return [file.id, { videos: named, count, isSure: only !== undefined && doubt === null, doubt }];
+      const more = count > named.length ? { count } : {};
+      return [file.id, { videos: named, ...more, isSure: only !== undefined && doubt === null, doubt }];
     }),
   );
 }

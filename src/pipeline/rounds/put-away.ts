@@ -15,6 +15,8 @@ export interface PutAwayWorld {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly retry: () => RetryPolicy;
+  /** There is more to do at this time of the monotonic clock. */
+  readonly ringAt?: (name: string, at: number) => void;
   /** Whether the service was asked about its video a moment ago, where that is needed. */
   readonly isHosted: (facts: Facts) => boolean;
 }
@@ -36,7 +38,7 @@ const atOnce = 8;
 
 export function createPutAway(world: PutAwayWorld): PutAway {
   const { store, rows, logger } = world;
-  const waiting = new WaitingFiles(world.clock, world.retry);
+  const waiting = new WaitingFiles(world.clock, world.retry, (at) => world.ringAt?.('put away', at));
   let isStart = true;
 
   const rememberWaiting = async (): Promise<void> => {

@@ -52,6 +52,8 @@ export function createRetention(world: RetentionWorld): Retention {
   const due = new Map<string, string>();
   /** Id → when the service said that it has its video. */
   const confirmed = new Map<string, number>();
+  /** What was to go because a disk is full: some file systems count it for half a minute more. */
+  let handedOver: readonly { readonly folder: string; readonly bytes: number; readonly at: number }[] = [];
   let lookAt = -Infinity;
   let hasLooked = false;
 
@@ -59,15 +61,20 @@ export function createRetention(world: RetentionWorld): Retention {
   const rest = (name: string): void => void resting.set(name, clock.elapsed() + restMs);
 
   const findCrowding = async (folders: readonly string[]): Promise<void> => {
+    handedOver = handedOver.filter(({ at }) => clock.elapsed() - at < lookEveryMs);
     for (const mark of await store.fullMarks(folders)) {
       const disk = await world.diskOf(mark.folder);
       if (disk === null || disk.size === 0) continue;
-      let tooMuch = disk.used - Math.ceil((disk.size * mark.whenFull) / 100) + 1;
+      const going = handedOver
+        .filter(({ folder }) => folder === mark.folder)
+        .reduce((sum, { bytes }) => sum + bytes, 0);
+      let tooMuch = disk.used - going - Math.ceil((disk.size * mark.whenFull) / 100) + 1;
       const why = `the disk is ${Math.floor((100 * disk.used) / disk.size)} % full: its local file is deleted`;
       for (const facts of tooMuch > 0 ? await store.oldestKept(mark, atOnce + resting.size) : []) {
         if (tooMuch <= 0) break;
         if (isResting(facts.id)) continue;
         due.set(facts.id, why);
+        handedOver = [...handedOver, { folder: mark.folder, bytes: facts.version.size, at: clock.elapsed() }];
         tooMuch -= facts.version.size;
       }
       // Other folders may be on the same file system.

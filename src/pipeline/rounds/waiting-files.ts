@@ -14,8 +14,8 @@ export class WaitingFiles {
   readonly #groups = new Map<string, Group>();
 
   /** @param retry paces the tries; their number has no limit, because a disk that refuses today may not tomorrow */
-  constructor(clock: Clock, retry: () => RetryPolicy) {
-    this.#backoffs = createBackoffs(clock, () => ({ ...retry(), attempts: Infinity }));
+  constructor(clock: Clock, retry: () => RetryPolicy, ringAt?: (at: number) => void) {
+    this.#backoffs = createBackoffs(clock, () => ({ ...retry(), attempts: Infinity }), ringAt);
   }
 
   /** Ids of files whose next try is due. */

@@ -75,7 +75,7 @@ describe('a file is', () => {
     ['a failed video', file('f', 'clip'), video('v', 'clip', 60, 'failed')],
     ['a record without bytes', file('f', 'clip'), video('v', 'clip', null, 'pending')],
   ])('not hosted: %s', (_, one, other) => {
-    expect(likenesses([one], [other]).get('f')).toEqual({ videos: [], count: 0, isSure: false, doubt: null });
+    expect(likenesses([one], [other]).get('f')).toEqual({ videos: [], isSure: false, doubt: null });
   });
 
   test('told from another of the same title by its duration', () => {

@@ -121,10 +121,8 @@ const invariants: Readonly<Partial<Record<SpecId, Finder>>> = {
       .filter(({ id, token }) => !rows.some((row) => row.videoId === id || row.tokens.includes(token)))
       .map(({ id, token }) => `${id} (${token}) is empty, and no row names it`),
 
-  D2: ({ journal, records, wasRestored }) =>
+  D2: ({ journal, records }) =>
     records.flatMap(({ id }) => {
-      // A copy from before the first PUT knows of none, and no receipt tells of one that had no answer.
-      if (wasRestored) return [];
       let mayHaveIt = false;
       const bad: string[] = [];
       for (const { what, video, said } of journal) {
