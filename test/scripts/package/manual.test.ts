@@ -53,7 +53,7 @@ test('dropcast.yaml(5) has every key of the schema with type, range, default and
   expect(page).toContain('service.requests_per_hour (whole number)');
   expect(page).toContain('From 1 to 1000000. Default: 1000.');
   expect(page).toContain('folders[].watch (auto | native | polling)');
-  expect(page).toContain('folders[].after_ready (keep | delete or { move })');
+  expect(page).toContain('folders[].after_ready (keep | delete or { move } or { delete })');
 });
 
 test('the day of a page is the given one', () => {
