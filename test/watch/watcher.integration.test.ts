@@ -701,7 +701,8 @@ describe('a folder that goes missing', () => {
       expect(inbox.states.at(-1)).toMatchObject({ state: 'frozen', why: expect.stringContaining('not mounted') });
       expect(inbox.gone).toEqual([]);
     } finally {
-      spawnSync('umount', [inbox.path]);
+      // Busy while the watcher looks at something in it.
+      await until(() => expect(spawnSync('umount', [inbox.path]).status).toBe(0));
     }
     await inbox.watcher.rescan();
     expect(inbox.states.at(-1)).toEqual({ state: 'watching' });

@@ -73,7 +73,7 @@ async function play(world: World, { outage, kind, length }: OutageCell, { env = 
   const daemon = await world.daemon({ env });
   await until(
     'the outage was long enough, or hinders nobody',
-    async () => failed >= lengths[length] || (failed > 0 && (await isAllDone(world))),
+    async () => failed >= lengths[length] || (await isAllDone(world)),
     { withinMs: world.patienceMs, seen: () => failed },
   );
   const { files } = await allFiles(world);

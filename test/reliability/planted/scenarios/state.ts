@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, copyFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { until } from '../../../support/until.ts';
 import type { World } from '../../world/world.ts';
 import type { Scenario } from '../scenario.ts';
 
@@ -96,8 +97,14 @@ export const stateScenarios = {
       await finishing(world, () => world.reaches('a.mpg', 'done'));
       await world.drop('b.mpg');
       await finishing(world, () => world.reaches('b.mpg', 'done'));
-      await finishing(world, () => world.takesIn('a.mpg'));
-      await finishing(world, () => world.reaches('a.mpg', 'done'));
+      const videosOf = (title: string): number =>
+        [...world.service.host.videos.values()].filter((video) => video.title === title && video.status === 'ready')
+          .length;
+      const isSettled = async (): Promise<boolean> =>
+        videosOf('a') === 2 || (await world.file('a.mpg'))?.local === 'deleted';
+      await finishing(world, async () => {
+        await until('the new bytes are there too, or deleted', isSettled, { withinMs: world.patienceMs });
+      });
       await world.stop(again);
     },
   },
