@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, statfs } from 'node:fs/promises';
 import type { Config, FolderConfig } from '../config/config.ts';
 import { unlessHung } from '../config/file-access.ts';
-import { mountPointOf } from '../systemd/mount-points.ts';
+import { mountPointOf } from '../watch/mount-points.ts';
 import { remoteKind } from '../watch/remote-kinds.ts';
 import { shellWord } from '../shell-word.ts';
 import { readLimits, tooFewWatches } from '../watch/watch-limits.ts';

@@ -11,7 +11,7 @@ import { isBound } from '../systemd/drop-in.ts';
 import type { UnitNeeds, FolderNeeds, ResolvedPath } from '../systemd/drop-in.ts';
 import { access, isOpenByMode, planAccess } from '../systemd/folder-access.ts';
 import type { Allows, Directory } from '../systemd/folder-access.ts';
-import { mountPointOf } from '../systemd/mount-points.ts';
+import { mountPointOf } from '../watch/mount-points.ts';
 import { isJoinable } from '../systemd/joinable-group.ts';
 import { linkLocalResolvers } from '../systemd/resolvers.ts';
 import { trustedWalk } from '../systemd/trusted-walk.ts';

@@ -1,5 +1,6 @@
-import { realpath, stat, statfs } from 'node:fs/promises';
+import { readFile, realpath, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isBoundAt } from './mount-points.ts';
 import { remoteKind } from './remote-kinds.ts';
 
 /** A directory, as far as it can be told from whatever else may lie at its path. Large numbers are decimal strings. */
@@ -13,6 +14,7 @@ export interface FoundRoot {
   readonly kind: string;
   /** Where its file system begins: the highest directory on the way to it that is on the same device. */
   readonly mount: string;
+  /** Whether a whole file system is mounted there. A directory that is bound to its path is as much a directory as any. */
   readonly isMountPoint: boolean;
   /** Fingerprint of our mark in it; null without one. */
   readonly mark: string | null;
@@ -44,7 +46,7 @@ export async function identify(path: string, mark: string | null): Promise<Found
     born: String(birthtimeNs),
     kind: String(type),
     mount,
-    isMountPoint: mount === real,
+    isMountPoint: mount === real && !isBoundAt(real, await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')),
     mark,
   };
 }
@@ -84,16 +86,8 @@ export function isSameDirectory(before: FoundRoot, found: Omit<FoundRoot, 'mount
 
 /** Somebody removed the folder and made it again. A directory that is older than our folder was hidden under a mount. */
 function isMadeAgain(before: RootIdentity, found: FoundRoot): boolean {
-  if (before.device !== found.device || before.mount !== found.mount || isTopOfDisk(found)) return false;
+  if (before.device !== found.device || before.mount !== found.mount || found.isMountPoint) return false;
   return found.born === '0' || BigInt(found.born) > BigInt(before.since - TICK_MS) * 1_000_000n;
-}
-
-/**
- * A directory that is bound to its path, as systemd and containers do it, is a mount point too, and as much a directory as any. The top
- * of a disk may be of another disk that got the number: its inode is 2 on ext4, 128 on XFS, 256 on Btrfs, 1 on tmpfs.
- */
-function isTopOfDisk({ isMountPoint, inode, born }: FoundRoot): boolean {
-  return isMountPoint && (born === '0' || BigInt(inode) <= 256n);
 }
 
 /** Times of a file system are those of the kernel's last tick, and some round them further. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { dropInText, needsOf } from '../../src/systemd/drop-in.ts';
 import type { UnitNeeds, FolderNeeds } from '../../src/systemd/drop-in.ts';
-import { mountPointOf } from '../../src/systemd/mount-points.ts';
 import { linkLocalResolvers } from '../../src/systemd/resolvers.ts';
 
 const folder = (path: string, more: Partial<FolderNeeds> = {}): FolderNeeds => ({
@@ -122,23 +121,6 @@ test('a path with a line break makes no drop-in', () => {
   const command = "sudo chmod g+s '/srv/a\nExecStartPre=/bin/sh'";
   expect(() => linesFor([folder('/srv/a', { commands: [command] })])).toThrow('control character');
   expect(() => linesFor([folder('/srv/a', { groupCommand: command })])).toThrow('control character');
-});
-
-const mountinfo = [
-  '22 1 254:1 / / rw shared:1 - ext4 /dev/vda1 rw',
-  String.raw`90 22 0:40 / /mnt/nas\040one rw - nfs nas:/x rw`,
-  '91 90 0:41 / /mnt/nas\\040one/deep rw - tmpfs tmpfs rw',
-  '92 22 0:42 / /mn rw - tmpfs tmpfs rw',
-].join('\n');
-
-test.each([
-  ['/srv/x', null],
-  ['/mnt/nas one', '/mnt/nas one'],
-  ['/mnt/nas one/a', '/mnt/nas one'],
-  ['/mnt/nas one/deep/a', '/mnt/nas one/deep'],
-  ['/mnt/nas', null],
-])('%s is on %s', (path, mountPoint) => {
-  expect(mountPointOf(path, mountinfo)).toBe(mountPoint);
 });
 
 test('name servers that the unit would block are found', () => {

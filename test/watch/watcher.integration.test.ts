@@ -709,6 +709,32 @@ describe('a folder that goes missing', () => {
     expect([inbox.paths, inbox.gone]).toEqual([['a.mp4'], []]);
   });
 
+  test(
+    'bound to its path and made again since is watched, although nothing of before is in it',
+    needs('mount'),
+    async () => {
+      await using base = await WatchedDirectory.create();
+      const [source, root] = [base.at('source'), base.at('inbox')];
+      await Promise.all([mkdir(source), mkdir(root)]);
+      const bind = (): unknown => expect(spawnSync('mount', ['--bind', source, root]).status).toBe(0);
+      bind();
+      try {
+        await writeFile(join(source, 'a.mp4'), 'content');
+        await using inbox = await WatchedDirectory.create({ folder: { path: root } });
+        await inbox.watcher.start();
+        await until(() => expect(inbox.paths).toEqual(['a.mp4']));
+        await rename(source, base.at('old'));
+        await mkdir(source);
+        await until(() => expect(spawnSync('umount', [root]).status).toBe(0));
+        bind();
+        await inbox.watcher.rescan();
+        expect(inbox.states.at(-1)).toEqual({ state: 'watching' });
+      } finally {
+        await until(() => expect(spawnSync('umount', [root]).status).toBe(0));
+      }
+    },
+  );
+
   test('by an unmount is watched again after the next mount, by events too', needs('mount'), async () => {
     await using base = await WatchedDirectory.create();
     const [disk, root] = [base.at('disk'), base.at('inbox')];
