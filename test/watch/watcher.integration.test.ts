@@ -714,8 +714,11 @@ describe('a folder that goes missing', () => {
     needs('mount'),
     async () => {
       await using base = await WatchedDirectory.create();
-      const [source, root] = [base.at('source'), base.at('inbox')];
-      await Promise.all([mkdir(source), mkdir(root)]);
+      const [source, home, root] = [base.at('source'), base.at('home'), base.at('home/inbox')];
+      await Promise.all([mkdir(source), mkdir(home)]);
+      // As systemd hides what else is in /home.
+      expect(spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', home]).status).toBe(0);
+      await mkdir(root);
       const bind = (): unknown => expect(spawnSync('mount', ['--bind', source, root]).status).toBe(0);
       bind();
       try {
@@ -730,7 +733,7 @@ describe('a folder that goes missing', () => {
         await inbox.watcher.rescan();
         expect(inbox.states.at(-1)).toEqual({ state: 'watching' });
       } finally {
-        await until(() => expect(spawnSync('umount', [root]).status).toBe(0));
+        for (const each of [root, home]) await until(() => expect(spawnSync('umount', [each]).status).toBe(0));
       }
     },
   );
