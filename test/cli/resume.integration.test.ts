@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { resume } from '../../src/cli/resume.ts';
@@ -51,7 +52,8 @@ test('a frozen folder makes health degraded, waits for the command through a res
     await using daemon = await start(scratch);
     await until('all have come in', async () => Object.values(await counts(daemon)).reduce((a, b) => a + b, 0) === 12);
     await until('the first scan is over', () => daemon.folders.unscanned().length === 0);
-    for (const name of names) await rm(scratch.file('in', name));
+    // All at once: what goes one by one may be gone before so many are missed.
+    for (const name of names) rmSync(scratch.file('in', name));
     await daemon.folders.rescan();
     await until('it is frozen', () => daemon.folders.status()[0]?.state === 'frozen');
   }

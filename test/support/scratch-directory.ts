@@ -22,6 +22,7 @@ export async function scratchDirectory(): Promise<ScratchDirectory> {
       await writeFile(file, content);
       return file;
     },
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+    // A process that was just killed may have made one more file.
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
   };
 }

@@ -69,9 +69,14 @@ describe.concurrent('the power fails at a system call', needs('cc'), () => {
       const cutAt = (trace: Trace) => ({ workload: 'single', seed, points: [at(trace)], isPowerCut: true }) as const;
       const planted = { ...tools, program };
       const run = cutAt(await traceOf({ workload: 'single', seed }, { action: 'before', at: 0 }, planted));
-      const { violations, hits } = await playRun(run, planted, () => 1);
-      expect(hits).toEqual([true]);
-      expect(violations.map(({ invariant }) => invariant)).toContain(caughtBy);
+      const found: string[] = [];
+      // The trace is of another run: by chance a later write may be synced along with the one that was not.
+      for (let plays = 0; plays < 6 && !found.includes(caughtBy); plays += 1) {
+        const { violations, hits } = await playRun(run, planted, () => 1);
+        expect(hits).toEqual([true]);
+        found.push(...violations.map(({ invariant }) => invariant));
+      }
+      expect(found).toContain(caughtBy);
       expect((await playRun(cutAt(await undisturbed('single')), tools, () => 1)).violations).toEqual([]);
     });
 });
