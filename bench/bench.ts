@@ -4,7 +4,7 @@ export interface Build {
   readonly name: string;
   /** Absolute. The sources start at `src/main.ts` below it. */
   readonly root: string;
-  /** Its Node: the pinned one, perhaps with flags. */
+  /** Its Node: the pinned one with the flags of the service's unit, but for `--jitless`. `--flags` adds others. */
   readonly node: string;
   /** The same without flags, for what only prepares or counts: Node cannot run TypeScript with `--jitless`. */
   readonly plainNode: string;

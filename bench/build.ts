@@ -28,21 +28,33 @@ export async function checkOut(revision: string): Promise<Build> {
 
 /** A build on a Node with further flags, like `--jitless`, which the environment cannot give it. */
 export async function withFlags(build: Build, flags: string): Promise<Build> {
-  const node = join(await temporary('flags'), 'node');
-  await writeFile(node, `#!/bin/sh\nexec '${build.plainNode}' ${flags} "$@"\n`, { mode: 0o755 });
-  return { ...build, name: flags, node };
+  return { ...build, name: flags, node: await nodeWith(build.node, flags) };
+}
+
+async function nodeWith(node: string, flags: string): Promise<string> {
+  const script = join(await temporary('flags'), 'node');
+  await writeFile(script, `#!/bin/sh\nexec '${node}' ${flags} "$@"\n`, { mode: 0o755 });
+  return script;
+}
+
+/** The flags of the service's unit, but for `--jitless`, which `--flags=--jitless` adds: a ratio of both is then in one run. */
+async function flagsOfTheUnit(from: string): Promise<string> {
+  const unit = await readFile(join(from, 'systemd/dropcast.service'), 'utf8');
+  const [, flags = ''] = /^ExecStart=\S+node (.*) \S+main\.js/m.exec(unit) ?? [];
+  return flags.replace('--jitless', '').trim();
 }
 
 /** Bundled by its own scripts, as for the Debian package. */
 async function bundled(name: string, from: string): Promise<Build> {
-  const node = join(from, 'node_modules/.bin/node');
+  const plainNode = join(from, 'node_modules/.bin/node');
   const folder = await temporary('bundle');
   const script = `
     const { programFiles } = await import(${JSON.stringify(join(from, 'scripts/package/contents.ts'))});
     const { writeTree } = await import(${JSON.stringify(join(from, 'scripts/package/packaged-file.ts'))});
     await writeTree((await programFiles(${JSON.stringify(from)})).files, ${JSON.stringify(folder)}, 0);`;
-  await output(node, ['--input-type=module', '-e', script], { cwd: from });
-  return { name, root: from, node, plainNode: node, program: join(folder, 'usr/lib/dropcast/dist/main.js') };
+  await output(plainNode, ['--input-type=module', '-e', script], { cwd: from });
+  const node = await nodeWith(plainNode, await flagsOfTheUnit(from));
+  return { name, root: from, node, plainNode, program: join(folder, 'usr/lib/dropcast/dist/main.js') };
 }
 
 /** Those that are here are copied where both want the same: no registry is needed then. */
