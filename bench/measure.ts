@@ -56,7 +56,7 @@ export async function measure(
       const measured = await bench.round(build, size);
       const ofBuild = samples.get(build.name);
       for (const [key, value] of Object.entries(measured.values))
-        ofBuild?.set(key, [...(ofBuild.get(key) ?? []), value]);
+        if (Number.isFinite(value)) ofBuild?.set(key, [...(ofBuild.get(key) ?? []), value]);
       if (build === builds[0]) series = measured.series ?? series;
     }
   }
