@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { show } from '../../src/cli/show.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
@@ -8,12 +8,13 @@ import { fakeShell } from './api/fake-shell.ts';
 
 test('show tells the priority of a file, also the usual one; a file that no rule takes has none', async () => {
   await using scratch = await scratchDirectory();
+  mkdirSync(scratch.file('in'));
   writeFileSync(
     scratch.file('dropcast.yaml'),
     `service: { base_url: http://127.0.0.1:9/v1, api_key: !env KEY }
 state_dir: state
 folders:
-  - { path: ., rules: [{ match: "**", channel: ch }] }
+  - { path: in, rules: [{ match: "**", channel: ch }] }
 `,
   );
   {
