@@ -1,5 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { unlessHung } from '../unless-hung.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
@@ -35,7 +36,7 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
     const failure = toDiskFailure(error, service);
     if (failure.kind !== 'vanished' && failure.kind !== 'transient') return failure;
     const away = await whyAway(folder, failure.kind === 'vanished' ? path : undefined);
-    return away === null ? failure : { kind: 'suspended', code: folderAway, message: `${folder}: ${away}` };
+    return away === null ? failure : suspended(folder, away);
   };
 
   const answer = async <T>(facts: Facts, work: () => Promise<T>): Promise<Answer<T>> => {
@@ -46,11 +47,22 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
     }
   };
 
+  /** Waits as long as the folder answers: on a share whose server is gone, a call may never return. */
+  const whileAnswering = async <T>(folder: string, calls: Promise<Answer<T>>): Promise<Answer<T>> => {
+    for (;;) {
+      const found = await unlessHung(calls);
+      if (found !== null) return found;
+      const away = await whyAway(folder);
+      if (away !== null) return { ok: false, failure: suspended(folder, away) };
+    }
+  };
+
   const checksums = new ChecksumReader();
   return {
     check: async (facts) => {
       if (facts.sourceUrl === null && isImportLink(facts.path)) return noAddress;
-      const found = await answer(facts, () => lstat(join(facts.folder, facts.path), { bigint: true }));
+      const looking = answer(facts, () => lstat(join(facts.folder, facts.path), { bigint: true }));
+      const found = await whileAnswering(facts.folder, looking);
       if (!found.ok) return found.failure;
       return found.value.isFile() && looksTheSame(versionOf(found.value), facts.version) ? null : changed;
     },
@@ -67,6 +79,10 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
       }
     },
   };
+}
+
+function suspended(folder: string, why: string): Failure {
+  return { kind: 'suspended', code: folderAway, message: `${folder}: ${why}` };
 }
 
 /** Where an accepted file is that got another name; nothing when the file of that name is another one. */
