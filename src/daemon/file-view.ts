@@ -10,6 +10,8 @@ import { blockWords, pollWords, publishWords } from './waiting-words.ts';
 import { whyInLine } from './in-line.ts';
 import type { Places, Standing } from './in-line.ts';
 import { paceOf } from './outlook.ts';
+import { shownState } from './step-states.ts';
+import { priorityOf } from '../pipeline/file/queue.ts';
 
 /** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
 export interface FileView {
@@ -36,6 +38,8 @@ export interface FileView {
     readonly starts_at: number | null;
   } | null;
   readonly rule: string | null;
+  /** `high`, `normal` or `low`; null while no rule takes it. */
+  readonly priority: string | null;
   readonly channel: string | null;
   readonly title: string | null;
   readonly description: string | null;
@@ -72,7 +76,7 @@ export const workStates: readonly string[] = [
 
 /** What only the running daemon knows about a file. */
 interface Live {
-  readonly state?: string;
+  readonly isHeld?: boolean;
   readonly sent?: number;
   readonly upload?: FileView['upload'];
   readonly queue?: FileView['queue'];
@@ -83,13 +87,14 @@ interface Live {
 function fileView(facts: Facts, live?: Live): FileView {
   return {
     id: facts.id,
-    state: live?.state ?? stateOf(facts),
+    state: shownState(facts, live?.isHeld ?? false),
     path: `${facts.folder}/${facts.path}`,
     size: facts.version.size,
     sent: live?.sent ?? null,
     upload: live?.upload ?? null,
     queue: live?.queue ?? null,
     rule: facts.plan?.rule ?? null,
+    priority: facts.plan === null ? null : priorityOf(facts.plan),
     channel: facts.plan?.channel ?? null,
     title: facts.plan?.title ?? null,
     description: facts.plan?.description ?? null,
@@ -123,7 +128,7 @@ export function viewOf(daemon: Daemon | null, facts: Facts, places: Places = new
   const state = stateOf(facts);
   const isLive = rows.isHeld(facts.id);
   if (isLive && state === 'done' && facts.disposal === 'pending') return fileView(facts, { why: whileRead(facts) });
-  if (isLive && state === 'queued') return fileView(facts, { state: 'creating', sent: 0 });
+  if (isLive && state === 'queued') return fileView(facts, { isHeld: true, sent: 0 });
   if (!isLive || state !== 'awaiting upload') {
     const place = places.get(facts.id);
     const queue = place === undefined ? null : queueOf(place);
@@ -133,7 +138,7 @@ export function viewOf(daemon: Daemon | null, facts: Facts, places: Places = new
   const sent = upload?.sentBytes ?? 0;
   const why = sent > 0 && sent === facts.version.size ? 'sent; waiting for the answer of the upload host' : null;
   return fileView(facts, {
-    state: 'uploading',
+    isHeld: true,
     sent,
     upload: upload === undefined ? null : uploadOf(upload, daemon),
     why,
