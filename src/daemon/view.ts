@@ -200,7 +200,7 @@ async function viewsOf(
   daemon: Daemon | null,
   files: readonly Facts[],
 ): Promise<readonly FileView[]> {
-  const places = daemon === null ? undefined : await placesOf(ledger, files);
+  const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
   return files.map((facts) => viewOf(daemon, facts, places));
 }
 
