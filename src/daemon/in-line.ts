@@ -32,7 +32,7 @@ export function whyInLine(daemon: Daemon, facts: Facts, places: Places): string 
     return `its folder already has ${most === 1 ? '1 upload' : `${most} uploads`}`;
   }
   if (why === 'kept for small' && uploads.concurrency > 1)
-    return `waiting for an upload slot: the last one of ${uploads.concurrency} is kept for files of up to ${bigBytes / 1024 ** 2} MiB`;
+    return `waiting for an upload slot: of ${uploads.concurrency}, at least one is kept for files of up to ${bigBytes / 1024 ** 2} MiB`;
   const before = places.get(facts.id) ?? 0;
   if (before === 0) return null;
   if (before === 1) return '1 file of its folder is before it';
