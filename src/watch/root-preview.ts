@@ -1,4 +1,4 @@
-import { unlessHung } from '../config/file-access.ts';
+import { unlessHung } from '../unless-hung.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { KnownFiles, RootStore } from './ports.ts';
 import { noAnswer, whyMissing } from './root.ts';

@@ -50,6 +50,7 @@ function open() {
     clock,
     logger: silentLogger,
     uploadsStartAt: () => null,
+    isOffLimits: () => false,
     newToken: () => `token ${(tokens += 1)}`,
   };
   let tokens = 0;

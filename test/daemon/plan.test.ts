@@ -81,6 +81,8 @@ function worldOf(files: readonly SomeFile[]): Pick<LocalFiles, 'hash' | 'checksu
 const pace: PlanWorld['pace'] = {
   bytesPerSecond: null,
   bandwidth: null,
+  mayStart: true,
+  later: [],
   slots: 4,
   room: someRoom(),
   processingMs: null,

@@ -44,9 +44,9 @@ const atOnce = 16;
 /** Rows that are read at a time. */
 const pageSize = 256;
 const freesNothing = 'not deleted although the disk is full: it has other hard links, so that would free nothing';
-/** Of a file about which the service cannot tell, and of a folder that is away. */
+/** How long a file is left alone about which the service cannot tell, and a folder that is away. */
 const restMs = 10 * 60_000;
-/** For so long an answer of the service counts: a disk that is away, or a restart, may come before the deletion. */
+/** How long an answer of the service counts: the disk may be away before the deletion. */
 const believedMs = 10 * 60_000;
 
 export function createRetention(world: RetentionWorld): Retention {
