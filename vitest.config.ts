@@ -20,9 +20,9 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowKindsFirst },
     projects: [
-      // Pure code: its modules are loaded once per worker, not once per file.
+      // Modules are loaded once per worker, not once per file: a file leaves its worker as it found it.
       project('unit', 'test/**/!(*.integration|*.e2e|*.systemd).test.ts', { ...patient, isolate: false }),
-      project('integration', 'test/**/*.integration.test.ts', { ...patient, ...processes }),
+      project('integration', 'test/**/*.integration.test.ts', { ...patient, ...processes, isolate: false }),
       project('e2e', 'test/**/*.e2e.test.ts', {
         ...patient,
         ...processes,
