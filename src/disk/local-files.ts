@@ -1,5 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { unlessHung } from '../unless-hung.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
@@ -34,8 +35,12 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
   const failureOf = async ({ folder, path }: Facts, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
     if (failure.kind !== 'vanished' && failure.kind !== 'transient') return failure;
-    const away = await whyAway(folder, failure.kind === 'vanished' ? path : undefined);
-    return away === null ? failure : { kind: 'suspended', code: folderAway, message: `${folder}: ${away}` };
+    return (await awayFailure(folder, failure.kind === 'vanished' ? path : undefined)) ?? failure;
+  };
+
+  const awayFailure = async (folder: string, missing?: string): Promise<Failure | null> => {
+    const why = await whyAway(folder, missing);
+    return why === null ? null : { kind: 'suspended', code: folderAway, message: `${folder}: ${why}` };
   };
 
   const answer = async <T>(facts: Facts, work: () => Promise<T>): Promise<Answer<T>> => {
@@ -46,16 +51,31 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
     }
   };
 
+  /** Waits as long as the folder answers: on a share whose server is gone, a call may never return. */
+  const whileAnswering = async <T>(folder: string, calls: Promise<Answer<T>>): Promise<Answer<T>> => {
+    for (;;) {
+      const found = await unlessHung(calls);
+      if (found !== null) return found;
+      const failure = await awayFailure(folder);
+      if (failure !== null) return { ok: false, failure };
+    }
+  };
+
   const checksums = new ChecksumReader();
   return {
     check: async (facts) => {
       if (facts.sourceUrl === null && isImportLink(facts.path)) return noAddress;
-      const found = await answer(facts, () => lstat(join(facts.folder, facts.path), { bigint: true }));
+      const looking = answer(facts, () => lstat(join(facts.folder, facts.path), { bigint: true }));
+      const found = await whileAnswering(facts.folder, looking);
       if (!found.ok) return found.failure;
       return found.value.isFile() && looksTheSame(versionOf(found.value), facts.version) ? null : changed;
     },
     hash: (facts, signal, algorithm) => answer(facts, () => hashAccepted(facts, signal, algorithm)),
-    checksums: (facts) => checksums.checksumsOf(facts),
+    checksums: async (file) => {
+      const said = await checksums.checksumsOf(file);
+      const away = said.ok || said.failure.kind !== 'mismatch' ? null : await awayFailure(file.folder);
+      return away === null ? said : { ok: false, failure: away };
+    },
     dispose: async (facts, signal, isHosted) => {
       try {
         return await putAway(facts, { signal, writerOf, isSidecarUsed, isHosted });

@@ -159,19 +159,20 @@ interface Opened extends Pick<Ledger, 'id' | 'repairs' | 'verify'> {
   repair(): Promise<void>;
 }
 
-function compose({ database, db, sql }: Connection, opened: Opened): Ledger {
+function compose(connection: Connection, opened: Opened): Ledger {
+  const { database, db, sql } = connection;
   const { stateDir, id, repairs, repair, verify } = opened;
   const commits = createGroupCommit(sql);
   const ports = mending(
     {
-      ...createFiles(db, commits),
+      ...createFiles(connection, commits),
       ...createQueues(db),
-      ...createArrivals(db, commits),
-      ...createRounds(db),
-      ...createAdoption(db),
+      ...createArrivals(connection, commits),
+      ...createRounds(connection),
+      ...createAdoption(connection),
       ...createFirstStarts(db),
       ...createRetentionRows(db),
-      ...createLeftovers(db),
+      ...createLeftovers(connection),
       ...createView(db),
     },
     repair,

@@ -64,7 +64,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
-        checksums: async () => [],
+        checksums: async () => ({ ok: true, value: [] }),
         dispose: async () => ({ ok: true, value: null }),
       },
       diskOf: async () => null,
@@ -77,6 +77,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       clock,
       logger,
       uploadsStartAt: () => null,
+      isOffLimits: () => false,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },
@@ -106,7 +107,7 @@ describe('files of the same content', () => {
   const local: ConductorWorld['local'] = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'same' }),
-    checksums: async () => [],
+    checksums: async () => ({ ok: true, value: [] }),
     dispose: async () => ({ ok: true, value: null }),
   };
 
@@ -184,7 +185,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'f_1' }),
-        checksums: async () => [],
+        checksums: async () => ({ ok: true, value: [] }),
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -199,7 +200,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'same' }),
-        checksums: async () => [],
+        checksums: async () => ({ ok: true, value: [] }),
         dispose: async () => ({ ok: true, value: null }),
       },
     });

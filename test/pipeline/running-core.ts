@@ -32,7 +32,7 @@ export function files(count: number): Facts[] {
 export const someLocal: ConductorWorld['local'] = {
   check: async () => null,
   hash: async ({ id }) => ({ ok: true, value: id }),
-  checksums: async () => [],
+  checksums: async () => ({ ok: true, value: [] }),
   dispose: async () => ({ ok: true, value: null }),
 };
 
@@ -66,6 +66,7 @@ export function startCore(
       isArchiveSeen: () => true,
       logger: recordingLogger(),
       uploadsStartAt: () => null,
+      isOffLimits: () => false,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },

@@ -19,6 +19,22 @@ export interface Queued {
   readonly isSent: boolean;
 }
 
+/** Files that wait alike: each has its turn after those that came before it. */
+export interface Line {
+  readonly state: 'queued' | 'awaiting upload';
+  readonly priority: Priority;
+  readonly isBig: boolean;
+  readonly folder: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Where a file waits. */
+export interface Place extends Omit<Line, 'files' | 'bytes'> {
+  /** Files of its line that came before it. */
+  readonly before: number;
+}
+
 export function queuedOf(facts: Facts): Queued {
   const { id, folder, plan, version, uploadUrl } = facts;
   return {
