@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
-import { diskOf } from '../disk/disk-of.ts';
+import { diskOf, freedBy } from '../disk/disk-of.ts';
 import { mediaDuration } from '../disk/duration/media-duration.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createFolders } from '../intake/folders.ts';
@@ -49,7 +49,7 @@ export function assemble(config: Config, { ledger, service, ...world }: Assembly
     isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     service: serviceOf(config.file),
   });
-  const local = keptOff(files, (folder) => folders.whyForeign(folder));
+  const local = keptOff(files, (folder) => folders.whyOffLimits(folder));
   const { host, budget } = service;
   const conductor = createConductor(
     {
@@ -64,7 +64,9 @@ export function assemble(config: Config, { ledger, service, ...world }: Assembly
       clock,
       logger,
       diskOf,
+      freedBy,
       uploadsStartAt: () => service.times.startAt(),
+      isOffLimits: (folder) => folders.whyOffLimits(folder) !== null,
       durationOf: ({ folder, path }) => mediaDuration(folder, path),
       isArchiveSeen: () => folders.isArchiveSeen(),
       newToken: () => randomBytes(16).toString('hex'),

@@ -50,6 +50,7 @@ export interface Daemon extends AsyncDisposable {
   stop(hurry: AbortSignal): Promise<void>;
 }
 
+/** The clocks of this machine. */
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 /**
@@ -83,7 +84,11 @@ export async function startDaemon(
   const parts = assemble(config, { ...state, owner, service, events, clock, logger });
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
-    if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
+    if (event.type === 'folder') {
+      // What is under way in a frozen one may hold no slot any more.
+      if (event.state === 'frozen') parts.conductor.wake();
+      else parts.conductor.folderBack(event.folder);
+    }
     if (event.type === 'file') parts.folders.written(event);
   });
   stack.use(parts.folders);

@@ -69,7 +69,7 @@ export function whyInLine(daemon: Daemon, facts: Facts, place: Standing | undefi
     return `its folder already has ${most === 1 ? '1 upload' : `${most} uploads`}`;
   }
   if (why === 'kept for small' && uploads.concurrency > 1)
-    return `waiting for an upload slot: the last one of ${uploads.concurrency} is kept for files of up to ${bigBytes / 1024 ** 2} MiB`;
+    return `waiting for an upload slot: of ${uploads.concurrency}, at least one is kept for files of up to ${bigBytes / 1024 ** 2} MiB`;
   const words = place === undefined ? [] : [placeWords(place), place.startsInMs === null ? speedWords(daemon) : null];
   return words.filter((each) => each !== null).join('; ') || null;
 }

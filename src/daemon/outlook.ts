@@ -28,7 +28,7 @@ export interface OutlookWorld {
   config(): Config;
 }
 
-/** The rows are summed up at most so often, however many ask: with 100,000 that wait it takes a tenth of a second. */
+/** How often the rows are summed up at most, however many ask: with 100,000 that wait it takes a tenth of a second. */
 const everyMs = 2_000;
 
 /** @returns asks for the outlook; rejects when the ledger cannot be read */

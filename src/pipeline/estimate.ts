@@ -114,7 +114,7 @@ function requestsOf(backlog: Backlog, pace: Pace, durationMs: number): number {
   return needed + Math.min(wanted, Math.max(kept, Math.floor((pace.room.left - needed) / 2)));
 }
 
-/** Of the requests of a large batch, so many more are questions how far the videos are. */
+/** In a large batch, questions how far the videos are add this share to the other requests. */
 const pollShare = 0.015;
 
 function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
@@ -124,7 +124,7 @@ function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
 /** A request counts for an hour, by counters of a minute. */
 const windowMs = 61 * 60_000;
 
-/** Pure: until the last of so many requests may leave. What leaves today is room again an hour later. */
+/** How long until the last of these requests may leave. What leaves now is room again an hour later. */
 export function untilRoomMs(requests: number, { left, closedMs, frees, limit }: RequestRoom): number {
   if (requests === 0) return 0;
   const room: (readonly [number, number])[] = [[0, left], ...frees];

@@ -1,4 +1,4 @@
-import { unlessHung } from '../config/file-access.ts';
+import { unlessHung } from '../unless-hung.ts';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import type { Inventory } from './inventory.ts';
@@ -95,7 +95,7 @@ export class Root {
     const record = await this.#memory.load();
     this.#check.remember(record?.identity ?? null, devices);
     if (record?.doubt?.is === 'resumed') this.#check.trustNext();
-    if (record?.doubt?.is === 'missing') this.#missingBecause = this.#whyMissing('most');
+    if (record?.doubt?.is === 'missing') this.#missingBecause = whyMissing(this.#options.path, 'most');
     const verdict = await this.#look(known);
     if (verdict.isSound) this.thaw();
     else this.freeze(verdict.why);
@@ -119,6 +119,24 @@ export class Root {
     return this.#looking;
   }
 
+  /**
+   * Asks the disk from time to time until the work ends. A call that is never answered says nothing by itself, and a scan that waits
+   * for one keeps the next scan from coming.
+   */
+  async watchOver<T>(work: Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    let isOver = false;
+    let cancel = (): void => undefined;
+    const askLater = (): void => {
+      if (!isOver) cancel = clock.after(HUNG_AFTER_MS, () => void this.isSound().then(askLater));
+    };
+    askLater();
+    return work.finally(() => {
+      isOver = true;
+      cancel();
+    });
+  }
+
   /** Why a file that is not found does not count as gone, or null. Asks the disk. */
   async whyAway(): Promise<string | null> {
     return (await this.#whyNotInPlace()) ?? this.#missingBecause;
@@ -131,7 +149,7 @@ export class Root {
 
   /** Most files are missing at once: nobody believes that. */
   async suspect({ before, lost, there }: Missing): Promise<void> {
-    this.#missingBecause = this.#whyMissing(`${before + lost} of ${before + lost + there}`);
+    this.#missingBecause = whyMissing(this.#options.path, `${before + lost} of ${before + lost + there}`);
     this.#recent = { atMs: -Infinity, isSound: false };
     await this.#memory.save(this.#check.identity, { is: 'missing', before });
     this.report();
@@ -230,11 +248,6 @@ export class Root {
     return this.#awayBecause;
   }
 
-  #whyMissing(files: string): string {
-    const { path } = this.#options;
-    return `${files} known files are missing at once: perhaps its disk is not there. dropcast goes on once they are back; if they were removed on purpose, ${resumeAdvice(path)}`;
-  }
-
   /** Found away between two scans: the next one comes soon, and so do those after it while it stays away. */
   #lose(why: string): void {
     this.freeze(why);
@@ -243,7 +256,8 @@ export class Root {
 
   #state(): RootState {
     const why = this.#frozenBecause;
-    if (why !== null) return { state: 'frozen', why, ...(this.#isForeign && { isForeign: true }) };
+    const isOffLimits = this.#isForeign || this.#hung !== null;
+    if (why !== null) return { state: 'frozen', why, ...(isOffLimits && { isOffLimits }) };
     const gap = this.#options.gap();
     if (gap !== null) return { state: 'degraded', why: gap };
     const note = this.#options.note();
@@ -251,10 +265,15 @@ export class Root {
   }
 }
 
+/** @param files how many of them */
+export function whyMissing(path: string, files: string): string {
+  return `${files} known files are missing at once: perhaps its disk is not there. dropcast goes on once they are back; if they were removed on purpose, ${resumeAdvice(path)}`;
+}
+
 const ANSWER_VALID_MS = 500;
 /** A disk that slept takes up to ten seconds to start. */
 const HUNG_AFTER_MS = 15_000;
-const noAnswer: RootVerdict = {
+export const noAnswer: RootVerdict = {
   isSound: false,
   why: 'its file system does not answer; perhaps the server of the share is away',
 };

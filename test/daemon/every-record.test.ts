@@ -40,6 +40,7 @@ function open() {
       dispose: async () => ({ ok: true, value: null }),
     },
     diskOf: async () => null,
+    freedBy: async () => null,
     durationOf: async () => null,
     isArchiveSeen: () => true,
     budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },
@@ -49,6 +50,7 @@ function open() {
     clock,
     logger: silentLogger,
     uploadsStartAt: () => null,
+    isOffLimits: () => false,
     newToken: () => `token ${(tokens += 1)}`,
   };
   let tokens = 0;

@@ -76,7 +76,7 @@ test('a limit counts what settles too', async () => {
 
 test.each<[NoSlot | null, number, string]>([
   ['folder', 3, 'its folder already has 2 uploads'],
-  ['kept for small', 3, 'waiting for an upload slot: the last one of 4 is kept for files of up to 256 MiB'],
+  ['kept for small', 3, 'waiting for an upload slot: of 4, at least one is kept for files of up to 256 MiB'],
   ['all', 7, '7 files of its folder are before it'],
   ['all', 1, '1 file of its folder is before it'],
   [null, 1_000, 'more than 1,000 files of its folder are before it'],

@@ -45,7 +45,7 @@ export interface QueueStore {
   /**
    * Of each queue of this state the oldest files.
    *
-   * @param each so many of each queue
+   * @param each how many of each queue at most
    * @param without ids of files that were taken up already
    */
   heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]>;
@@ -159,8 +159,8 @@ export interface RetentionStore extends Pick<PutAwayStore, 'toDispose'> {
   expired(now: number, folders: readonly string[], limit: number): Promise<readonly Facts[]>;
   /** Each folder of these and each `when_full` (per cent) that files of it have. */
   fullMarks(folders: readonly string[]): Promise<readonly FullMark[]>;
-  /** Those of a folder and a `when_full`, the one that is done longest first. */
-  oldestKept(mark: FullMark, limit: number): Promise<readonly Facts[]>;
+  /** Those of a folder and a `when_full`, the one that is done longest first, without so many of them. */
+  oldestKept(mark: FullMark, limit: number, without?: number): Promise<readonly Facts[]>;
 }
 
 export interface FullMark {
@@ -210,11 +210,11 @@ export interface IntakeStore {
   unrouted(): Promise<readonly Facts[]>;
 }
 
-/** How far the first start of a folder is. Times are nanoseconds since the epoch, by the clock of the folder's file system. */
+/** How far the first start of a folder is. Times are nanoseconds since the epoch. */
 export interface FirstStartRecord {
-  /** When dropcast wanted to watch it for the first time. */
+  /** When dropcast wanted to watch it for the first time, by the clock of this machine. */
   readonly askedNs: bigint;
-  /** When it was there for the first time; null while it never was. */
+  /** When it was there for the first time, by the clock of its file system; null while it never was. */
   readonly beganNs: bigint | null;
   /** Every file that was there then has its row. */
   readonly isOver: boolean;

@@ -44,7 +44,8 @@ export interface RoundSettings {
   readonly deletesIn: readonly string[];
 }
 
-export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'>, Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'> {
+export interface RoundsWorld
+  extends Pick<RetentionWorld, 'diskOf' | 'freedBy'>, Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'> {
   readonly store: FileStore & PublishStore & PutAwayStore & RetentionStore & AdoptionStore & AmendStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
@@ -98,7 +99,7 @@ export interface Rounds {
   finished(): Promise<void>;
 }
 
-/** Feeds are looked at so often, and not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
+/** How often feeds are looked at. Not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
 const publishEveryMs = 1_000;
 
 export function createRounds(world: RoundsWorld): Rounds {
