@@ -59,13 +59,9 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, { conductor, config }: Out
 }
 
 /** How fast it goes, and what is allowed. */
-export function paceOf({
-  conductor,
-  gate,
-  times,
-  config,
-}: Pick<OutlookWorld, 'conductor' | 'gate' | 'times' | 'config'>): Pace {
-  const { uploads, poll, publish } = config();
+export function paceOf(world: Pick<OutlookWorld, 'conductor' | 'gate' | 'times' | 'config'>): Pace {
+  const { conductor, gate, times } = world;
+  const { uploads, poll, publish } = world.config();
   return {
     ...conductor.pace(),
     bandwidth: times.limit(),
