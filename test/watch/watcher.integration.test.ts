@@ -549,6 +549,15 @@ describe('what is never offered', () => {
     ]);
   });
 
+  test('nor does it hide a name beside it that only looks damaged', async () => {
+    await using inbox = await WatchedDirectory.create({ openEvents: deaf });
+    await writeFile(Buffer.concat([Buffer.from(`${inbox.path}/caf`), Buffer.from([0xe9]), Buffer.from('.mp4')]), 'x');
+    await writeFile(inbox.at('caf\u{fffd}.mp4'), 'content');
+    await inbox.watcher.start();
+    await eventually('it is taken', () => expect(inbox.paths).toEqual(['caf\u{fffd}.mp4']));
+    expect(inbox.watcher.counts()).toMatchObject({ seen: 2, refused: 1 });
+  });
+
   test('but strange names are', async () => {
     await using inbox = await WatchedDirectory.create();
     const names = [
