@@ -1,4 +1,4 @@
-import { assign, setup, transition } from 'xstate';
+import { assign, createActor, setup } from 'xstate';
 import type { SnapshotFrom } from 'xstate';
 import { isCounted } from './backoff.ts';
 import { feedsToPublish, mayHaveArrived, stateOf } from './facts.ts';
@@ -11,6 +11,8 @@ import {
   deletedOnService,
   fresh,
   gaveUp,
+  isBeingAdopted,
+  notAdopted,
   reasonOf,
   rearmed,
   remoteFailed,
@@ -21,7 +23,7 @@ import {
 export interface MachinePolicy {
   /** Counted failures of one step before the file is `failed`. */
   readonly attempts: number;
-  /** Wall-clock time (epoch milliseconds) before which a file that failed so often is not tried again. */
+  /** When a file that failed this often is tried again: wall-clock time, epoch milliseconds. */
   retryAt(attempts: number, failure: Failure): number;
   /** Epoch milliseconds. */
   now(): number;
@@ -92,6 +94,7 @@ const machineSetup = setup({
         ...adopted(videoId, policy.now()),
       }),
     }),
+    disown: assign({ facts: ({ context }) => ({ ...context.facts, ...notAdopted }) }),
     /** One end follows another: why and when are those of the last. */
     reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
@@ -111,6 +114,8 @@ const machineSetup = setup({
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
     wasThereBefore: ({ context }) => wasThereBefore(context.facts),
+    isBeingAdopted: ({ context }) => isBeingAdopted(context.facts),
+    isAdopted: ({ context, event }) => isBeingAdopted(context.facts) && isReady(event),
     isReadyWithoutFeeds: ({ context, event }) => isReady(event) && feedsToPublish(context.facts).length === 0,
     isReady: ({ event }) => isReady(event),
     isFailed: ({ event }) => event.type === 'REMOTE_STATUS' && event.status === 'failed',
@@ -164,6 +169,9 @@ const whileHere = {
   FILE_CHANGED: { guard: 'hasNotLeft', target: 'superseded' },
 } as const;
 
+/** The service lost it since somebody confirmed that the file is this video. */
+const notTheVideo = { guard: 'isBeingAdopted', target: 'held', actions: 'disown' } as const;
+
 type WithFeed = { readonly event: { readonly feed: string; readonly at: number } };
 const takePublished = {
   type: 'takePublished' as const,
@@ -182,7 +190,7 @@ const takeStatus = { type: 'takeStatus' as const, params: ({ event: { status } }
 export const fileMachine = machineSetup.createMachine({
   id: 'file',
   options: { maxIterations: 100 },
-  context: ({ input }) => ({ facts: input.facts, policy: input.policy }),
+  context: ({ input }) => input,
   initial: 'queued',
   // Once the bytes may have left, the local file may change or go without meaning anything.
   on: { FILE_GONE: {}, FILE_CHANGED: {}, '*': { actions: 'ignore' } },
@@ -213,6 +221,8 @@ export const fileMachine = machineSetup.createMachine({
       description: 'The sweep asks for all of them at once. No slot is held.',
       on: {
         REMOTE_STATUS: [
+          { guard: 'isAdopted', target: 'done', actions: ['reopen', takeStatus] },
+          notTheVideo,
           { guard: 'isReadyWithoutFeeds', target: 'done', actions: takeStatus },
           { guard: 'isReady', target: 'awaiting publish', actions: takeStatus },
           {
@@ -225,8 +235,11 @@ export const fileMachine = machineSetup.createMachine({
           },
           { target: 'processing', actions: takeStatus },
         ],
-        REMOTE_GONE: { target: 'held', actions: { type: 'takeFailure', params: { failure: deletedOnService } } },
-        GIVE_UP: { target: 'failed', actions: { type: 'takeFailure', params: { failure: gaveUp } } },
+        REMOTE_GONE: [
+          notTheVideo,
+          { target: 'held', actions: { type: 'takeFailure', params: { failure: deletedOnService } } },
+        ],
+        GIVE_UP: [notTheVideo, { target: 'failed', actions: { type: 'takeFailure', params: { failure: gaveUp } } }],
       },
     },
     'awaiting publish': {
@@ -270,7 +283,7 @@ export const fileMachine = machineSetup.createMachine({
         RETRY: { guard: 'hasRule', target: 'resuming', actions: 'rearm' },
         ADOPTED: {
           guard: 'wasThereBefore',
-          target: 'done',
+          target: 'processing',
           actions: { type: 'adopt', params: ({ event: { videoId } }) => ({ videoId }) },
         },
         FILE_GONE: { guard: 'hasNotLeft', target: 'vanished', actions: 'reopen' },
@@ -314,14 +327,35 @@ export interface Decision {
 export function decide(at: FileState, context: Context, event: FileEvent | Outcome): Decision {
   const before = fileMachine.resolveState({ value: at, context });
   if (before.status === 'done') return { state: at, facts: context.facts, isExpected: true };
-  const [after, actions] = transition(fileMachine, before, event);
+  let isExpected = true;
+  // The one action that is no assignment is `ignore`. It is not run, only noticed.
+  const actionExecutor = (): void => {
+    isExpected = false;
+  };
+  const after = fileMachine.transition(before, event, { ...bystander, actionExecutor });
   if (after.status === 'error')
     throw new Error(`the file machine broke on ${event.type} in ${at}`, { cause: after.error });
-  // A pure transition names the actions that are no assignments, and runs none.
-  return { state: valueOf(after), facts: after.context.facts, isExpected: actions.length === 0 };
+  return { state: valueOf(after), facts: after.context.facts, isExpected };
 }
 
 function valueOf({ value }: SnapshotFrom<typeof fileMachine>): FileState {
   if (value === 'resuming') throw new Error('a file cannot stay in a state that only leads on');
   return value;
 }
+
+/**
+ * xstate decides on behalf of an actor. Its own `transition` makes one for each event, which takes as long as the decision; nothing of
+ * an actor matters here, so all decisions share one that never starts.
+ */
+const self = createActor(fileMachine, { input: { facts: {}, policy: {} } as Context });
+const nothing = (): void => undefined;
+const bystander = {
+  self,
+  system: self.system,
+  id: self.id,
+  sessionId: self.sessionId,
+  logger: nothing,
+  defer: nothing,
+  emit: nothing,
+  stopChild: nothing,
+};

@@ -3,7 +3,7 @@ import { createAges } from './ages.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Facts } from '../file/facts.ts';
 import { isCounted } from '../file/backoff.ts';
-import { deletedOnService } from '../file/reasons.ts';
+import { deletedOnService, isBeingAdopted } from '../file/reasons.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
 import type { Wanted } from '../request-shares.ts';
@@ -39,10 +39,10 @@ const mostSwept = 10_000;
 /** Between two sweeps that somebody rang for. */
 const rungMs = 1_000;
 
-/** What the pace depends on changes all the time: while a sweep waits, it is worked out anew so often. */
+/** How often the pace is worked out again while a sweep waits: what it depends on changes all the time. */
 const lookEveryMs = 1_000;
 
-/** Where the budget is short, a question about so many that are likely to be ready is always worth its request. */
+/** Where the budget is short, a question about this many videos that are likely to be ready is still worth its request. */
 const worthAsking = 50;
 
 /** How long processing is taken to last until it is known. */
@@ -94,7 +94,8 @@ export function createSweep(world: SweepWorld): Sweep {
     else if (video !== undefined && (video.status !== facts.remoteStatus || isFinal(video.status))) {
       const { status, message } = video;
       if (status === 'ready') {
-        if (ages.isMeasured(facts)) usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
+        if (ages.isMeasured(facts) && !isBeingAdopted(facts))
+          usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
         await receipts.append('ready', facts);
       }
       await runner.apply(facts.id, { type: 'REMOTE_STATUS', status, ...(message !== undefined && { message }) });
