@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, statfs } from 'node:fs/promises';
 import type { Config, FolderConfig } from '../config/config.ts';
-import { unlessHung } from '../config/file-access.ts';
+import { unlessHung } from '../unless-hung.ts';
 import { mountPointOf } from '../watch/mount-points.ts';
 import { remoteKind } from '../watch/remote-kinds.ts';
 import { shellWord } from '../shell-word.ts';

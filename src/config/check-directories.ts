@@ -3,7 +3,7 @@ import { access, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { checkLayout, placesOf, type Place } from './checks.ts';
 import { errnoOf, errnoSentence } from './errno.ts';
-import { unlessHung } from './file-access.ts';
+import { unlessHung } from '../unless-hung.ts';
 import { serviceOf } from './installed-service.ts';
 import { linkOfOthers, whyRefusedLink } from './links.ts';
 import type { ConfigPaths } from './paths.ts';

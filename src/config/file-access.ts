@@ -49,22 +49,6 @@ async function readUpTo(file: FileHandle, size: number): Promise<Buffer> {
   return buffer.subarray(0, length);
 }
 
-const HUNG_AFTER_MS = 5_000;
-
-/**
- * The result of file system calls, or null when they take longer than that. Any call on a share whose server is gone may hang
- * forever (`hard` in nfs(5)); the other folders must not wait for it.
- */
-export async function unlessHung<T>(calls: Promise<T>, afterMs = HUNG_AFTER_MS): Promise<T | null> {
-  const { promise: isHung, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), afterMs);
-  try {
-    return await Promise.race([calls, isHung]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** A user for a sentence: by the name in passwd(5), else as `user 1001`, as with users of a directory service. */
 export async function userName(uid: number): Promise<string> {
   return (await passwdName(uid)) ?? `user ${uid}`;

@@ -66,6 +66,7 @@ export interface Daemon extends AsyncDisposable {
   stop(hurry: AbortSignal): Promise<void>;
 }
 
+/** The clocks of this machine. */
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 /**
@@ -99,7 +100,11 @@ export async function startDaemon(
   const parts = assemble(config, { ...state, owner, service, events, clock, logger });
   events.listen((event) => {
     if (event.type === 'failure') state.failures.append(event.facts, event.failure, event.next);
-    if (event.type === 'folder' && event.state !== 'frozen') parts.conductor.folderBack(event.folder);
+    if (event.type === 'folder') {
+      // What is under way in a frozen one may hold no slot any more.
+      if (event.state === 'frozen') parts.conductor.wake();
+      else parts.conductor.folderBack(event.folder);
+    }
     if (event.type === 'file') parts.folders.written(event);
   });
   stack.use(parts.folders);
@@ -162,7 +167,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
     isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
     service: serviceOf(config.file),
   });
-  const local = keptOff(files, (folder) => folders.whyForeign(folder));
+  const local = keptOff(files, (folder) => folders.whyOffLimits(folder));
   const { host, budget } = service;
   const conductor = createConductor(
     {
@@ -178,6 +183,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       logger,
       diskOf,
       uploadsStartAt: () => service.times.startAt(),
+      isOffLimits: (folder) => folders.whyOffLimits(folder) !== null,
       durationOf: ({ folder, path }) => mediaDuration(folder, path),
       isArchiveSeen: () => folders.isArchiveSeen(),
       newToken: () => randomBytes(16).toString('hex'),

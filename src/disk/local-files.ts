@@ -1,5 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { unlessHung } from '../unless-hung.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import { looksTheSame, versionOf } from '../pipeline/file/file-version.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
@@ -38,8 +39,8 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
   };
 
   const awayFailure = async (folder: string, missing?: string): Promise<Failure | null> => {
-    const away = await whyAway(folder, missing);
-    return away === null ? null : { kind: 'suspended', code: folderAway, message: `${folder}: ${away}` };
+    const why = await whyAway(folder, missing);
+    return why === null ? null : { kind: 'suspended', code: folderAway, message: `${folder}: ${why}` };
   };
 
   const answer = async <T>(facts: Facts, work: () => Promise<T>): Promise<Answer<T>> => {
@@ -50,11 +51,22 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
     }
   };
 
+  /** Waits as long as the folder answers: on a share whose server is gone, a call may never return. */
+  const whileAnswering = async <T>(folder: string, calls: Promise<Answer<T>>): Promise<Answer<T>> => {
+    for (;;) {
+      const found = await unlessHung(calls);
+      if (found !== null) return found;
+      const failure = await awayFailure(folder);
+      if (failure !== null) return { ok: false, failure };
+    }
+  };
+
   const checksums = new ChecksumReader();
   return {
     check: async (facts) => {
       if (facts.sourceUrl === null && isImportLink(facts.path)) return noAddress;
-      const found = await answer(facts, () => lstat(join(facts.folder, facts.path), { bigint: true }));
+      const looking = answer(facts, () => lstat(join(facts.folder, facts.path), { bigint: true }));
+      const found = await whileAnswering(facts.folder, looking);
       if (!found.ok) return found.failure;
       return found.value.isFile() && looksTheSame(versionOf(found.value), facts.version) ? null : changed;
     },

@@ -1,4 +1,5 @@
 import type { Config, FolderConfig } from '../config/config.ts';
+import { unlessHung } from '../unless-hung.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import { isGivenUp, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
@@ -31,8 +32,8 @@ export interface Folders extends AsyncDisposable {
   isSettling(): boolean;
   /** Why what is missing in a folder proves nothing, or null; see `FolderWatcher`. */
   whyAway(folder: string, missing?: string): Promise<string | null>;
-  /** Why another dropcast has a folder, or null. */
-  whyForeign(folder: string): string | null;
+  /** Why nothing in a folder may be touched, or null: another dropcast has it, or its file system does not answer. */
+  whyOffLimits(folder: string): string | null;
   /**
    * A row was written. Where it stands for a file no more, because it was given up or its file is at another path, whatever is there
    * now is looked at as if it came now.
@@ -81,7 +82,10 @@ class FolderSet implements Folders {
       store: options.ledger,
       logger: options.logger,
       reroute: async (facts) => {
-        const accepted = await this.#watched.get(facts.folder)?.intake.reroute(facts);
+        const folder = this.#watched.get(facts.folder);
+        if (folder === undefined || folder.isAway) return false;
+        // The held files of all folders are asked about one after the other.
+        const accepted = await unlessHung(folder.intake.reroute(facts));
         return accepted !== null && accepted !== 'busy';
       },
       intervalMs: () => Math.min(...this.#folders.map(({ rescanMs }) => rescanMs), longestCheckMs),
@@ -140,8 +144,8 @@ class FolderSet implements Folders {
     return (await this.#watched.get(folder)?.watcher.whyAway(missing)) ?? null;
   }
 
-  whyForeign(folder: string): string | null {
-    return this.#watched.get(folder)?.whyForeign ?? null;
+  whyOffLimits(folder: string): string | null {
+    return this.#watched.get(folder)?.whyOffLimits ?? null;
   }
 
   written({ before, facts }: RowChange): void {

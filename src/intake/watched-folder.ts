@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../log/logger.ts';
-import { unlessHung } from '../config/file-access.ts';
+import { unlessHung } from '../unless-hung.ts';
 import type { FolderConfig } from '../config/config.ts';
 import { isThere } from '../disk/local-files.ts';
 import type { LedgerView } from '../ledger/view.ts';
@@ -108,9 +108,9 @@ export class WatchedFolder implements AsyncDisposable {
     return this.#state?.state === 'frozen';
   }
 
-  /** Why another dropcast has it, so that nothing of it may be sent, moved or deleted; or null. */
-  get whyForeign(): string | null {
-    return this.#state?.state === 'frozen' && this.#state.isForeign === true ? this.#state.why : null;
+  /** Why nothing of it may be sent, moved or deleted: another dropcast has it, or its file system does not answer. Or null. */
+  get whyOffLimits(): string | null {
+    return this.#state?.state === 'frozen' && this.#state.isOffLimits === true ? this.#state.why : null;
   }
 
   /** Nothing is left that was there before and waits to be adopted. A folder that never was there has nothing yet. */
@@ -206,7 +206,7 @@ export class WatchedFolder implements AsyncDisposable {
     const unread = this.intake.unread().filter(({ path }) => !settlingPaths.has(path));
     return [
       ...settling,
-      ...unread.map((file) => ({ ...file, size: file.version.size, why: isCompared, lacksMarker: false })),
+      ...unread.map((file) => ({ ...file, size: file.version.size, why: whyCompared, lacksMarker: false })),
     ];
   }
 
@@ -284,7 +284,7 @@ function isTakenIn(kind: FileKind | null): boolean {
   return kind === 'media' || kind === 'link';
 }
 
-/** Of so many files at a time the rows are written. */
+/** Files whose rows are written at the same time. */
 const atOnce = 16;
 const busyMs = 50;
 const retryMs = 30_000;
@@ -297,4 +297,4 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-const isCompared = 'touched: it is being compared with what was sent';
+const whyCompared = 'touched: it is being compared with what was sent';

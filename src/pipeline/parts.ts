@@ -36,6 +36,8 @@ export interface ConductorWorld extends Omit<RoundsWorld, Own> {
   readonly budget: Budget;
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   uploadsStartAt(): number | null;
+  /** Whether nothing in a folder may be touched: another dropcast has it, or its file system does not answer. */
+  isOffLimits(folder: string): boolean;
   /** A token for a create request that was never used before. */
   newToken(): string;
 }

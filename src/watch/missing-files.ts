@@ -110,6 +110,7 @@ function isNoFile({ is }: PathEntry): boolean {
   return is === 'missing' || is === 'directory' || is === 'special';
 }
 
-const AT_ONCE = 16;
+/** Each takes a thread of the pool for good when the share hangs. */
+const AT_ONCE = 8;
 /** Time for the events of the other half of a rename. */
 const GRACE_MS = 1000;

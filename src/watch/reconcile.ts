@@ -58,7 +58,7 @@ export class Reconciler {
     const { folder, logger, signal, root, hints, refused } = this.#options;
     try {
       if (!(await root.isScannable())) return;
-      await this.#walk(schedule);
+      await root.watchOver(this.#walk(schedule));
       await hints.renew((path) => refused.paths.has(path));
     } catch (error) {
       if (signal.aborted) return;

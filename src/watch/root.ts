@@ -1,4 +1,4 @@
-import { unlessHung } from '../config/file-access.ts';
+import { unlessHung } from '../unless-hung.ts';
 import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import type { Inventory } from './inventory.ts';
@@ -117,6 +117,24 @@ export class Root {
       this.#looking = null;
     });
     return this.#looking;
+  }
+
+  /**
+   * Asks the disk from time to time until the work ends. A call that is never answered says nothing by itself, and a scan that waits
+   * for one keeps the next scan from coming.
+   */
+  async watchOver<T>(work: Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    let isOver = false;
+    let cancel = (): void => undefined;
+    const askLater = (): void => {
+      if (!isOver) cancel = clock.after(HUNG_AFTER_MS, () => void this.isSound().then(askLater));
+    };
+    askLater();
+    return work.finally(() => {
+      isOver = true;
+      cancel();
+    });
   }
 
   /** Why a file that is not found does not count as gone, or null. Asks the disk. */
@@ -243,7 +261,8 @@ export class Root {
 
   #state(): RootState {
     const why = this.#frozenBecause;
-    if (why !== null) return { state: 'frozen', why, ...(this.#isForeign && { isForeign: true }) };
+    const isOffLimits = this.#isForeign || this.#hung !== null;
+    if (why !== null) return { state: 'frozen', why, ...(isOffLimits && { isOffLimits }) };
     const gap = this.#options.gap();
     if (gap !== null) return { state: 'degraded', why: gap };
     const note = this.#options.note();

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import pLimit from 'p-limit';
 import type { MonotonicClock } from './clock.ts';
 import { sidecarState } from './inventory.ts';
 import type { Inventory } from './inventory.ts';
@@ -60,7 +61,7 @@ export class VanishBreaker {
       .paths()
       .filter((_, index) => index % step === 0)
       .toArray();
-    const found = await Promise.all(sample.map((path) => lookAt(join(folder.path, path))));
+    const found = await pLimit(LOOKS_AT_ONCE).map(sample, (path) => lookAt(join(folder.path, path)));
     return isMost(found.filter(({ is }) => is === 'missing').length, sample.length);
   }
 
@@ -111,6 +112,8 @@ export class VanishBreaker {
 /** Fewer are removed by hand every day. */
 const LEAST_FILES = 10;
 const MOST_SAMPLED = 40;
+/** Each takes a thread of the pool for good when the share hangs. */
+const LOOKS_AT_ONCE = 8;
 /** A long `rm -r` comes in several reports. */
 const RECENT_MS = 60_000;
 

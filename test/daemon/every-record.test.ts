@@ -49,6 +49,7 @@ function open() {
     clock,
     logger: silentLogger,
     uploadsStartAt: () => null,
+    isOffLimits: () => false,
     newToken: () => `token ${(tokens += 1)}`,
   };
   let tokens = 0;

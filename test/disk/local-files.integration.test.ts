@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { link, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { installedService } from '../../src/config/installed-service.ts';
 import { createLocalFiles } from '../../src/disk/local-files.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
@@ -11,6 +11,8 @@ import { smallDisk } from '../ledger/small-disk.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { needs } from '../support/needs.ts';
+import { mountShare } from '../support/share.ts';
+import { until } from '../support/until.ts';
 
 const { signal } = new AbortController();
 const world = {
@@ -216,3 +218,42 @@ describe('a missing folder', () => {
     expect(asked).toEqual([[folder.path, undefined]]);
   });
 });
+
+test(
+  'a look that gets no answer waits as long as the folder answers, and lets its file wait for the folder then',
+  needs('mount', 'bindfs'),
+  async () => {
+    await using base = await scratchDirectory();
+    const [behind, path] = [base.file('behind'), base.file('inbox')];
+    for (const directory of [behind, path]) await mkdir(directory);
+    await writeFile(join(behind, 'clip.mp4'), 'bytes');
+    await using share = await mountShare(behind, path);
+    const facts = await accepted(path, 'clip.mp4');
+    const answers = [null, 'it does not answer'];
+    const asked: unknown[][] = [];
+    const local = createLocalFiles({
+      ...world,
+      whyAway: async (...args) => {
+        asked.push(args);
+        return answers[asked.length - 1] ?? null;
+      },
+    });
+    share.hang();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const checking = local.check(facts);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(asked).toEqual([[path]]);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(await checking).toMatchObject({
+        kind: 'suspended',
+        code: 'folder_away',
+        message: `${path}: it does not answer`,
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+    share.answer();
+    await until('the file is looked at', async () => (await local.check(facts)) === null);
+  },
+);

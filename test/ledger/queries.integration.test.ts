@@ -68,7 +68,8 @@ function planOf(database: DatabaseSync, { sql, parameters }: Query): string {
 /** What the daemon asks every second or for every file, and the index that answers. */
 const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][] = [
   ['rows in a state', ({ due }) => due('queued', 0, 10), 'file_state'],
-  ['the place of a file in line', ({ before }) => before(['f_1'], 9), 'file_queue'],
+  ['the place of a file in line', ({ before }) => before(['f_1'], 9, []), 'file_queue'],
+  ['the lines in which files wait', ({ lines }) => lines(['f_1']), 'file_queue'],
   ['the heads of the queues', ({ heads }) => heads('queued', 4, ['f_1']), 'file_queue'],
   ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
   ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],

@@ -77,6 +77,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       clock,
       logger,
       uploadsStartAt: () => null,
+      isOffLimits: () => false,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },

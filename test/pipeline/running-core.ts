@@ -66,6 +66,7 @@ export function startCore(
       isArchiveSeen: () => true,
       logger: recordingLogger(),
       uploadsStartAt: () => null,
+      isOffLimits: () => false,
       newToken: () => `token ${(tokens += 1)}`,
       ...other,
     },

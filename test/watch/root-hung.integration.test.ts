@@ -1,11 +1,17 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { RootState } from '../../src/watch/ports.ts';
 import type { RootVerdict } from '../../src/watch/root-check.ts';
 import { Root } from '../../src/watch/root.ts';
 import { TakenFiles } from '../../src/watch/taken-files.ts';
 import { recordingLogger } from '../pipeline/silent-logger.ts';
+import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
-import { fastClock } from './watched-directory.ts';
+import { mountShare } from '../support/share.ts';
+import { eventually } from '../support/until.ts';
+import { FakeClock } from './fake-clock.ts';
+import { WatchedDirectory, deaf, fastClock } from './watched-directory.ts';
 import { noRoots } from './no-roots.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -70,3 +76,45 @@ test('a look that began before most files were missed lets no file be offered', 
   expect(await offer).toBe(false);
   expect(await root.isSound()).toBe(false);
 });
+
+test(
+  'a scan that gets no answer any more freezes its folder, which goes on when it does',
+  needs('mount', 'bindfs'),
+  async () => {
+    await using base = await scratchDirectory();
+    const [behind, path] = [base.file('behind'), base.file('inbox')];
+    for (const directory of [behind, path]) await mkdir(directory);
+    await writeFile(join(behind, 'a.mp4'), 'content');
+    await using share = await mountShare(behind, path);
+    const clock = new FakeClock();
+    let hang = (): void => undefined;
+    // Between the list of the files and the look at them.
+    const accepts = (): 'media' => {
+      hang();
+      return 'media';
+    };
+    await using inbox = await WatchedDirectory.create({ folder: { path, accepts }, clock, openEvents: deaf });
+    await inbox.watcher.rescan();
+    expect(inbox.states.at(-1)?.state).toBe('watching');
+
+    await writeFile(join(behind, 'b.mp4'), 'content');
+    hang = () => share.hang();
+    const scan = inbox.watcher.rescan();
+    await eventually('the scan has begun to look', () => expect(inbox.watcher.scanned()).toBe(2));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    clock.advance(15_000);
+    await vi.advanceTimersByTimeAsync(15_000);
+    vi.useRealTimers();
+    expect(inbox.states.at(-1)).toMatchObject({
+      state: 'frozen',
+      why: expect.stringContaining('does not answer'),
+      isOffLimits: true,
+    });
+
+    hang = () => undefined;
+    share.answer();
+    await scan;
+    await eventually('it goes on', () => expect(inbox.states.at(-1)?.state).toBe('watching'));
+    expect(inbox.gone).toEqual([]);
+  },
+);

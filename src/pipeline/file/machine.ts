@@ -23,7 +23,7 @@ import {
 export interface MachinePolicy {
   /** Counted failures of one step before the file is `failed`. */
   readonly attempts: number;
-  /** Wall-clock time (epoch milliseconds) before which a file that failed so often is not tried again. */
+  /** When a file that failed this often is tried again: wall-clock time, epoch milliseconds. */
   retryAt(attempts: number, failure: Failure): number;
   /** Epoch milliseconds. */
   now(): number;

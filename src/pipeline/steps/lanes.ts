@@ -10,7 +10,7 @@ import type { Turns } from './turns.ts';
 /** Create requests at the same time: they are short, and the service's budget is the limit, not they. */
 const createConcurrency = 2;
 
-/** So many of the last starts tell whose turn it is after a restart: enough for a few rounds through all priorities and folders. */
+/** How many of the last starts tell whose turn it is after a restart: enough for a few rounds through all priorities and folders. */
 export const startsRemembered = 1_000;
 
 export interface Lanes {
@@ -34,6 +34,8 @@ export interface LanesWorld {
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   readonly uploadsStartAt: () => number | null;
   /** Whether a file could be sent now, and whether it may begin: its upload host may be away. */
+  /** Whether the folder does not answer: a step that waits there for an answer holds no slot, because it may wait for days. */
+  readonly isOffLimits: (folder: string) => boolean;
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
   /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
   readonly onEnd: (id: string, wasOurs: boolean) => void;
@@ -49,7 +51,7 @@ export function createLanes(world: LanesWorld, limits: Limits): Lanes {
 
 class TwoLanes implements Lanes {
   readonly #world: LanesWorld;
-  readonly #create = new Lane(createConcurrency);
+  readonly #create: Lane;
   readonly #upload: Lane;
   #limits: Limits;
   /** What had a record at the last look. */
@@ -59,7 +61,9 @@ class TwoLanes implements Lanes {
   constructor(world: LanesWorld, limits: Limits) {
     this.#world = world;
     this.#limits = limits;
-    this.#upload = new Lane(limits.uploads);
+    const isStuck = ({ folder }: Queued): boolean => world.isOffLimits(folder);
+    this.#create = new Lane(createConcurrency, isStuck);
+    this.#upload = new Lane(limits.uploads, isStuck);
   }
 
   async pump(): Promise<void> {
@@ -71,7 +75,7 @@ class TwoLanes implements Lanes {
     const awaiting = (await this.#awaitingUpload()).filter(({ id }) => !this.#create.has(id));
     const mayRun = (file: Queued): boolean => (isOpen || file.isSent) && uploadHosts.isOpen(file);
     this.#fill(this.#upload, awaiting, (file) => mayRun(file) && this.#whyNotSent(file) === null);
-    this.#ahead = this.#countedAhead(awaiting);
+    this.#ahead = this.#countedAhead(awaiting.filter(({ id }) => !this.#upload.isStuck(id)));
     // A record without bytes is litter, and its address expires.
     if (!isOpen || this.#create.free() === 0 || !(await mayCreate())) return;
     const queued = await this.#world.store.heads('queued', this.#create.free(), this.#create.ids());
@@ -91,12 +95,12 @@ class TwoLanes implements Lanes {
   }
 
   size(): number {
-    return this.#create.running().length + this.#upload.running().length;
+    return this.#create.size + this.#upload.size;
   }
 
   change(limits: Limits): void {
     this.#limits = limits;
-    this.#upload.setConcurrency(limits.uploads);
+    this.#upload.setSlots(limits.uploads);
   }
 
   /** The turns go on where they were before the start. */
@@ -150,15 +154,27 @@ class TwoLanes implements Lanes {
 /** What runs at the same time. */
 class Lane {
   turns: Turns | null = null;
-  readonly #queue: PQueue;
+  readonly #queue = new PQueue();
   readonly #running = new Map<string, Queued>();
+  readonly #isStuck: (file: Queued) => boolean;
+  #slots: number;
 
-  constructor(concurrency: number) {
-    this.#queue = new PQueue({ concurrency });
+  constructor(slots: number, isStuck: (file: Queued) => boolean) {
+    this.#slots = slots;
+    this.#isStuck = isStuck;
+  }
+
+  get size(): number {
+    return this.#running.size;
   }
 
   free(): number {
-    return Math.max(0, this.#queue.concurrency - this.#running.size);
+    return Math.max(0, this.#slots - this.running().length);
+  }
+
+  isStuck(id: string): boolean {
+    const file = this.#running.get(id);
+    return file !== undefined && this.#isStuck(file);
   }
 
   has(id: string): boolean {
@@ -169,8 +185,9 @@ class Lane {
     return [...this.#running.keys()];
   }
 
+  /** Those that hold a slot. */
   running(): readonly Queued[] {
-    return [...this.#running.values()];
+    return [...this.#running.values()].filter((file) => !this.#isStuck(file));
   }
 
   /** `run` of the runner never rejects. */
@@ -180,8 +197,8 @@ class Lane {
     return this.#queue.add(task).finally(() => this.#running.delete(file.id));
   }
 
-  setConcurrency(concurrency: number): void {
-    this.#queue.concurrency = concurrency;
+  setSlots(slots: number): void {
+    this.#slots = slots;
   }
 
   async drained(): Promise<void> {

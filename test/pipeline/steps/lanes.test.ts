@@ -14,6 +14,7 @@ function open(
     mayCreate = true,
     mayUpload = (_id: string): boolean => true,
     isOpen = (): boolean => true,
+    offLimits = new Set<string>(),
   } = {},
 ) {
   const store = new MemoryStore(rows);
@@ -25,6 +26,7 @@ function open(
       store,
       mayCreate: async () => mayCreate,
       uploadsStartAt: () => (isOpen() ? null : 1),
+      isOffLimits: (folder) => offLimits.has(folder),
       uploadHosts: { isOpen: ({ id }) => mayUpload(id), admit: () => true },
       onEnd: (id) => ended.push(id),
       runner: {
@@ -83,6 +85,24 @@ describe('the lanes', () => {
     await lanes.pump();
     expect(lanes.size()).toBe(1);
     expect(running()).toEqual(['u_0']);
+  });
+
+  test('give the slots of files that wait for an answer of their folder to others, and take them back when it answers', async () => {
+    const offLimits = new Set<string>();
+    const there = queued(5).map((facts) => ({ ...facts, folder: '/there' }));
+    const hung = [...waiting(2), ...queued(1).map(({ id, ...facts }) => ({ ...facts, id: `h${id}` }))];
+    const { lanes, running, end } = open([...hung, ...there], { offLimits });
+    await lanes.pump();
+    expect(running()).toEqual(['u_0', 'u_1', 'hq_0', 'q_0']);
+    await end('q_0');
+    expect(running()).toEqual(['u_0', 'u_1', 'hq_0']);
+    offLimits.add(someFacts().folder);
+    await lanes.pump();
+    expect(running()).toEqual(['u_0', 'u_1', 'hq_0', 'q_0', 'q_1', 'q_2']);
+    expect(lanes.size()).toBe(6);
+    offLimits.clear();
+    await end('q_0');
+    expect(running()).toEqual(['u_0', 'u_1', 'hq_0', 'q_1', 'q_2']);
   });
 
   test('create two at a time, and only a little ahead of the uploads', async () => {
