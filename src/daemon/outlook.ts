@@ -61,6 +61,7 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, { conductor, config }: Out
 /** How fast it goes, and what is allowed. */
 export function paceOf(world: Pick<OutlookWorld, 'conductor' | 'gate' | 'times' | 'config'>): Pace {
   const { conductor, gate, times } = world;
+  // A method of the daemon: taken out of it, it would not find its own.
   const { uploads, poll, publish } = world.config();
   return {
     ...conductor.pace(),
