@@ -22,11 +22,11 @@ export async function proofsOf(
   sentSha256: string | null,
 ): Promise<Proofs> {
   const folder = router.folder.path;
-  const [writer, bytes, marker, checksums] = await Promise.all([
+  const [writer, bytes, marker, checksum] = await Promise.all([
     new OpenWriters().of(file.version, 0),
     checkBytes(folder, file.path, file.version, true),
     markerWords(router, file.path),
-    new ChecksumReader().checksumsOf({ folder, path: file.path }),
+    checksumsWords({ folder, path: file.path }, sentSha256),
   ]);
   return {
     writer: writer === null ? 'none is seen' : `process ${writer.pid} (${writer.command}) has it open for writing`,
@@ -37,7 +37,7 @@ export async function proofsOf(
           ? bytes.why
           : 'nothing is missing by its own account',
     marker,
-    checksum: checksums.map((checksum) => checksumWords(checksum, sentSha256)).join('; ') || 'none',
+    checksum,
   };
 }
 
@@ -47,6 +47,12 @@ async function markerWords(router: FolderRouter, path: string): Promise<string> 
   const entry = await lookAt(join(router.folder.path, marker));
   const name = posix.basename(marker);
   return entry.is === 'file' ? `${name} is there` : `${name} is missing: the sender makes it once the file is complete`;
+}
+
+async function checksumsWords(file: { readonly folder: string; readonly path: string }, sentSha256: string | null) {
+  const said = await new ChecksumReader().checksumsOf(file);
+  if (!said.ok) return said.failure.message;
+  return said.value.map((checksum) => checksumWords(checksum, sentSha256)).join('; ') || 'none';
 }
 
 function checksumWords({ algorithm, digest, from }: Checksum, sentSha256: string | null): string {

@@ -65,6 +65,7 @@ function describe({ file, history, suspects }: ShowView): string {
     ['state', `${file.state}${whyOf(file) === '' ? '' : `: ${whyOf(file)}`}`],
     ['size', `${formatBytes(file.size)} (${file.size} bytes)`],
     ['rule', file.rule],
+    ['priority', file.priority],
     ['channel', file.channel],
     ['title', file.title],
     ['description', file.description],

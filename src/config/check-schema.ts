@@ -70,7 +70,7 @@ function explain(issue: Issue, parent: KeyPath): Explained[] {
   return [{ ...error(path, issue.message), ...(isName && { at: 'key' }) }];
 }
 
-/** Explains the form that was begun, a word or a mapping: a mapping with a wrong key need not become a word. */
+/** Of a value that may be a word or a mapping, explains the one that was meant: who wrote a mapping with a wrong key wants no word. */
 function explainUnion(branches: readonly (readonly Issue[])[], path: KeyPath): Explained[] {
   const begun = branches.filter((issues) =>
     issues.every(({ path: below, code }) => below.length > 0 || code === 'unrecognized_keys'),

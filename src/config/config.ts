@@ -89,10 +89,10 @@ export type AfterReady =
   | { readonly kind: 'delete'; readonly later?: DeleteLater }
   | { readonly kind: 'move'; readonly to: string };
 
-/** When a file is deleted that is not deleted at once: at the first of these. One of them is set. */
+/** When a file is deleted that is not deleted at once: at the first of these. At least one is set. */
 export interface DeleteLater {
-  /** So long after the file was done, in milliseconds. */
+  /** Milliseconds after the file was done. */
   readonly afterMs: number | null;
-  /** Once so many per cent of its file system are in use. */
+  /** Once this percentage of its file system is in use, 1–99. */
   readonly whenFull: number | null;
 }

@@ -15,12 +15,12 @@ const MINUTE_MS = 60_000;
 
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
-/** Reads when uploads may start: a window, or `always`, which is null. */
+/** Reads `uploads.window`: a window, or `always`, which is null. */
 export function parseUploadWindow(text: string): Parsed<DayWindow | null> {
   return text === 'always' ? { ok: true, value: null } : parseWindow(text);
 }
 
-/** Reads `08:00-18:00`; the end may be `24:00`. */
+/** Reads a window such as `08:00-18:00`; its end may be `24:00`. */
 export function parseWindow(text: string): Parsed<DayWindow> {
   const [fromHour = NaN, fromMinute = NaN, toHour = NaN, toMinute = NaN] =
     WINDOW.exec(text)?.slice(1).map(Number) ?? [];
@@ -33,6 +33,7 @@ export function parseWindow(text: string): Parsed<DayWindow> {
   return { ok: true, value: { from, to } };
 }
 
+/** Whether some minute of the day is in both. */
 export function doOverlap(one: DayWindow, other: DayWindow): boolean {
   return spansOf(one).some(([from, to]) => spansOf(other).some((span) => from < span[1] && span[0] < to));
 }

@@ -31,9 +31,9 @@ export async function linkOfOthers(path: string): Promise<string | null> {
   return null;
 }
 
-/** What to say about one. */
+/** Why a path is refused, and what to do. @param link what `linkOfOthers` found */
 export function whyRefusedLink(link: string): string {
-  return `it leads through the symbolic link ${JSON.stringify(link)}, which belongs to another user; write where it leads into the configuration`;
+  return `it leads through the symbolic link ${JSON.stringify(link)}, which belongs to another user; put the path that it leads to in the configuration`;
 }
 
 function namesOf(path: string): string[] {

@@ -7,6 +7,8 @@ import { uploadsStart } from './upload-times.ts';
 import { blockWords, pollWords, publishWords } from './waiting-words.ts';
 import { whyInLine } from './in-line.ts';
 import type { Places } from './in-line.ts';
+import { shownState } from './step-states.ts';
+import { priorityOf } from '../pipeline/file/queue.ts';
 
 /** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
 export interface FileView {
@@ -17,6 +19,8 @@ export interface FileView {
   readonly size: number;
   readonly sent: number | null;
   readonly rule: string | null;
+  /** `high`, `normal` or `low`; null while no rule takes it. */
+  readonly priority: string | null;
   readonly channel: string | null;
   readonly title: string | null;
   readonly description: string | null;
@@ -53,7 +57,7 @@ export const workStates: readonly string[] = [
 
 /** What only the running daemon knows about a file. */
 interface Live {
-  readonly state?: string;
+  readonly isHeld?: boolean;
   readonly sent?: number;
   /** What it waits for, when nothing went wrong. */
   readonly why?: string | null;
@@ -62,11 +66,12 @@ interface Live {
 function fileView(facts: Facts, live?: Live): FileView {
   return {
     id: facts.id,
-    state: live?.state ?? stateOf(facts),
+    state: shownState(facts, live?.isHeld ?? false),
     path: `${facts.folder}/${facts.path}`,
     size: facts.version.size,
     sent: live?.sent ?? null,
     rule: facts.plan?.rule ?? null,
+    priority: facts.plan === null ? null : priorityOf(facts.plan),
     channel: facts.plan?.channel ?? null,
     title: facts.plan?.title ?? null,
     description: facts.plan?.description ?? null,
@@ -100,11 +105,11 @@ export function viewOf(daemon: Daemon | null, facts: Facts, places: Places = new
   const state = stateOf(facts);
   const isLive = rows.isHeld(facts.id);
   if (isLive && state === 'done' && facts.disposal === 'pending') return fileView(facts, { why: whileRead(facts) });
-  if (isLive && state === 'queued') return fileView(facts, { state: 'creating', sent: 0 });
+  if (isLive && state === 'queued') return fileView(facts, { isHeld: true, sent: 0 });
   if (!isLive || state !== 'awaiting upload') return fileView(facts, { why: waitsFor(daemon, facts, places) });
   const sent = conductor.uploads().find(({ id }) => id === facts.id)?.sentBytes ?? 0;
   const why = sent > 0 && sent === facts.version.size ? 'sent; waiting for the answer of the upload host' : null;
-  return fileView(facts, { state: 'uploading', sent, why });
+  return fileView(facts, { isHeld: true, sent, why });
 }
 
 function whileRead({ afterReady }: Facts): string {

@@ -11,6 +11,7 @@ import type { UploadTimes } from './upload-times.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
 import type { Accounts } from '../watch/accounts.ts';
 import { placesOf } from './in-line.ts';
+import { countSteps, rowStatesOf } from './step-states.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Pause } from '../pipeline/events.ts';
@@ -89,11 +90,6 @@ export interface FilesView {
 
 const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
 
-/** States of files that a step works on at present; in the ledger they wait for it. */
-const stepStates: ReadonlyMap<string, string> = new Map([
-  ['creating', 'queued'],
-  ['uploading', 'awaiting upload'],
-]);
 const mostRows = 1_000_000;
 
 type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'waitingForDisk' | 'deletions' | 'countToAdopt'>;
@@ -109,7 +105,11 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
   const left = await ledger.waitingForDisk(mostListed);
   const deletions = await ledger.deletions();
   const gate = daemon?.gate.snapshot();
-  const folders = daemon?.folders.status() ?? [];
+  const asShown = await countSteps(ledger, daemon?.rows ?? null);
+  const folders = (daemon?.folders.status() ?? []).map((folder) => ({
+    ...folder,
+    accounts: { ...folder.accounts, known: asShown(folder.accounts.known, folder.path) },
+  }));
   const outlook = daemon === null ? null : await daemon.outlook();
   return {
     v: 1,
@@ -119,7 +119,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
       started_at: daemon?.startedAt ?? null,
     },
     config: daemon?.config().file ?? null,
-    counts: await ledger.counts(),
+    counts: asShown(await ledger.counts()),
     settling: daemon?.folders.countSettling() ?? 0,
     waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
     requests:
@@ -180,7 +180,7 @@ export async function filesOf(
   // The ledger does not know which rows a step works on: it is asked for so many more.
   const held = daemon?.rows.held() ?? [];
   const rows = await ledger.list({
-    ...(!isAny && { states, also: { ids: held, states: states.flatMap((state) => stepStates.get(state) ?? []) } }),
+    ...(!isAny && { states, also: { ids: held, states: states.flatMap(rowStatesOf) } }),
     ...(filter.since !== undefined && { since: filter.since }),
     limit: isAny ? limit : limit + held.length,
     newestFirst: true,

@@ -35,8 +35,12 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
   const failureOf = async ({ folder, path }: Facts, error: unknown): Promise<Failure> => {
     const failure = toDiskFailure(error, service);
     if (failure.kind !== 'vanished' && failure.kind !== 'transient') return failure;
-    const away = await whyAway(folder, failure.kind === 'vanished' ? path : undefined);
-    return away === null ? failure : suspended(folder, away);
+    return (await awayFailure(folder, failure.kind === 'vanished' ? path : undefined)) ?? failure;
+  };
+
+  const awayFailure = async (folder: string, missing?: string): Promise<Failure | null> => {
+    const away = await whyAway(folder, missing);
+    return away === null ? null : { kind: 'suspended', code: folderAway, message: `${folder}: ${away}` };
   };
 
   const answer = async <T>(facts: Facts, work: () => Promise<T>): Promise<Answer<T>> => {
@@ -52,8 +56,8 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
     for (;;) {
       const found = await unlessHung(calls);
       if (found !== null) return found;
-      const away = await whyAway(folder);
-      if (away !== null) return { ok: false, failure: suspended(folder, away) };
+      const failure = await awayFailure(folder);
+      if (failure !== null) return { ok: false, failure };
     }
   };
 
@@ -67,7 +71,11 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
       return found.value.isFile() && looksTheSame(versionOf(found.value), facts.version) ? null : changed;
     },
     hash: (facts, signal, algorithm) => answer(facts, () => hashAccepted(facts, signal, algorithm)),
-    checksums: (facts) => checksums.checksumsOf(facts),
+    checksums: async (file) => {
+      const said = await checksums.checksumsOf(file);
+      const away = said.ok || said.failure.kind !== 'mismatch' ? null : await awayFailure(file.folder);
+      return away === null ? said : { ok: false, failure: away };
+    },
     dispose: async (facts, signal, isHosted) => {
       try {
         return await putAway(facts, { signal, writerOf, isSidecarUsed, isHosted });
@@ -79,10 +87,6 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
       }
     },
   };
-}
-
-function suspended(folder: string, why: string): Failure {
-  return { kind: 'suspended', code: folderAway, message: `${folder}: ${why}` };
 }
 
 /** Where an accepted file is that got another name; nothing when the file of that name is another one. */

@@ -41,8 +41,9 @@ const probeMs = 2000;
 const defaultBlockMs = 60_000;
 
 /**
- * Takes one request from the hour if there is room for its priority.
+ * Pure: takes one request from the hour if there is room for its priority.
  *
+ * @param nowMs epoch milliseconds
  * @param limit requests per hour, at least 1
  * @returns the next window, in either case; `waitMs` says when to try again, at most 61 minutes
  */
@@ -55,30 +56,32 @@ export function spend(window: BudgetWindow, nowMs: number, priority: RequestPrio
 }
 
 /**
- * Pure: the window with further requests counted that may leave within this minute: they are on disk before the first of them leaves,
- * and need no write of their own. A kill loses what is left of them.
+ * Pure: counts further requests of this minute ahead, so that one write is good for all of them: they are on disk as spent before the
+ * first of them leaves. A kill loses those that have not left.
  *
- * @returns the window to save, and how many more were counted; none after a block, where one request goes alone
+ * @param limit requests per hour, at least 1
+ * @returns the window to save, and how many were counted ahead; none after a 429, when one request goes alone
  */
-export function withBlock(
+export function spendAhead(
   window: BudgetWindow,
   limit: number,
-): { readonly window: BudgetWindow; readonly more: number } {
+): { readonly window: BudgetWindow; readonly ahead: number } {
   const newest = window.minutes.at(-1);
-  const more = Math.min(blockSizeOf(limit) - 1, limit - usedOf(window));
-  if (newest === undefined || more <= 0 || window.blockedUntil > 0) return { window, more: 0 };
-  const minutes = [...window.minutes.slice(0, -1), [newest[0], newest[1] + more] as const];
-  return { window: { ...window, minutes }, more };
+  const ahead = Math.min(requestsPerWrite(limit) - 1, limit - usedOf(window));
+  if (newest === undefined || ahead <= 0 || window.blockedUntil > 0) return { window, ahead: 0 };
+  const minutes = [...window.minutes.slice(0, -1), [newest[0], newest[1] + ahead] as const];
+  return { window: { ...window, minutes }, ahead };
 }
 
-/** Requests that one write is good for: few enough that a kill costs no more than a hundredth of the hour. */
-function blockSizeOf(limit: number): number {
+/** Few enough that a kill costs no more than a hundredth of the hour. */
+function requestsPerWrite(limit: number): number {
   return Math.max(1, Math.min(8, Math.floor(limit / 100)));
 }
 
 /**
- * Blocks every request: the service answered 429.
+ * Pure: blocks every request, because the service answered 429.
  *
+ * @param nowMs epoch milliseconds
  * @param answer.retryAfterMs what it asked for; a minute if undefined; believed from 1 s to 1 h
  */
 export function block(
@@ -104,7 +107,12 @@ export function believedWait(ms: number): number {
   return Math.min(Math.max(ms, 1000), hourMs);
 }
 
-/** How many of an hour's requests a priority may use. What has begun must always find room to finish (design section 7). */
+/**
+ * How many of an hour's requests a priority may use. What has begun must always find room to finish (design section 7).
+ *
+ * @param hour.toFinish requests kept for finishing
+ * @param hour.others requests that others use with the same key
+ */
 export function ceilingOf(
   priority: RequestPriority,
   { limit, toFinish, others }: { readonly limit: number; readonly toFinish: number; readonly others: number },
@@ -141,12 +149,12 @@ function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
   return kept;
 }
 
-/** Requests that count now. */
+/** Requests of the last hour; see `atTime`. */
 export function usedOf(window: BudgetWindow): number {
   return window.minutes.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** When requests fall out of the hour, earliest first. */
+/** When requests fall out of the hour, earliest first. @param nowMs epoch milliseconds @returns milliseconds from then, and how many */
 export function freesOf(window: BudgetWindow, nowMs: number): readonly (readonly [inMs: number, requests: number])[] {
   return window.minutes.map(([minute, count]) => [(minute + windowMinutes) * minuteMs - nowMs, count] as const);
 }
@@ -189,7 +197,7 @@ function untilRoom(window: BudgetWindow, nowMs: number, ceiling: number): number
   return minuteMs;
 }
 
-/** Of the counters. */
+/** Which minute's counter a request counts in. @param ms epoch milliseconds @returns minutes since the epoch */
 export function minuteOf(ms: number): number {
   return Math.floor(ms / minuteMs);
 }

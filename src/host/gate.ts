@@ -7,8 +7,8 @@ import {
   freesOf,
   minuteOf,
   spend,
+  spendAhead,
   usedOf,
-  withBlock,
 } from './budget-window.ts';
 import type { BudgetWindow } from './budget-window.ts';
 import { othersNow } from './others-use.ts';
@@ -62,18 +62,18 @@ export interface Gate extends AsyncDisposable {
 
 /**
  * Opens the gate. Waiting requests go by priority (finish, create, poll), and in order within one. Each is saved before it may leave,
- * some at a time, so that a crash can only lose requests that were never sent.
+ * a few with one write, so that a crash can only lose requests that were never sent.
  */
 export function createGate(options: GateOptions): Gate {
   return new PersistedGate(options);
 }
 
-/** What a turn of the pump found: nobody waits, one was let through, or the milliseconds until one can be. */
-type Turn = 'idle' | 'again' | number;
+/** What one look at the waiters came to: nobody waits, one was let through, or the milliseconds until one can be. */
+type Look = 'idle' | 'again' | number;
 
 interface Waiter {
-  /** The how manieth it is. */
-  readonly place: number;
+  /** Its number in the order of asking. */
+  readonly number: number;
   go(): void;
   refuse(reason: unknown): void;
 }
@@ -125,7 +125,7 @@ class PersistedGate implements Gate {
         signal?.removeEventListener('abort', abort);
       };
       const waiter: Waiter = {
-        place: (this.#asked += 1),
+        number: (this.#asked += 1),
         go: () => (leave(), resolve()),
         refuse: (reason) => (leave(), reject(reason)),
       };
@@ -180,15 +180,15 @@ class PersistedGate implements Gate {
   }
 
   async #pump(): Promise<void> {
-    let turn: Turn = 'idle';
-    while (this.#isStale || turn === 'again') {
+    let look: Look = 'idle';
+    while (this.#isStale || look === 'again') {
       this.#isStale = false;
-      // One turn later, so that requests of the same turn go by priority and not by who was first.
+      // One turn of the event loop later, so that requests of the same turn go by priority and not by who was first.
       await this.#refresh();
-      turn = await this.#next();
+      look = await this.#next();
     }
     this.#pumping = null;
-    if (typeof turn === 'number') this.#sleep(turn);
+    if (typeof look === 'number') this.#sleep(look);
   }
 
   /** Best effort: the next request loads or saves again, and gets the error. */
@@ -205,7 +205,7 @@ class PersistedGate implements Gate {
   }
 
   /** Lets the most urgent waiter with room through, or says how long nobody has room. */
-  async #next(): Promise<Turn> {
+  async #next(): Promise<Look> {
     let waitMs: number | null = null;
     for (const priority of this.#order()) {
       const [waiter] = this.#waiters[priority];
@@ -228,7 +228,7 @@ class PersistedGate implements Gate {
   #order(): readonly RequestPriority[] {
     const [create] = this.#waiters.create;
     const [poll] = this.#waiters.poll;
-    const isFirst = poll !== undefined && poll.place < (create?.place ?? Infinity);
+    const isFirst = poll !== undefined && poll.number < (create?.number ?? Infinity);
     const isShared = arePollsWithoutShare(this.#window ?? emptyWindow, this.#now(), this.#limit);
     return isFirst && isShared ? ['finish', 'poll', 'create'] : priorities;
   }
@@ -249,13 +249,13 @@ class PersistedGate implements Gate {
     return 'again';
   }
 
-  /** @returns further requests that it is good for */
+  /** @returns how many further requests the write is good for */
   async #save(window: BudgetWindow): Promise<number> {
     this.#ahead.requests = 0;
-    const block = withBlock(window, this.#limit);
-    await this.#store.save(block.window);
-    // A 429 came meanwhile: what is written down next has none.
-    return this.#window === window ? block.more : 0;
+    const spent = spendAhead(window, this.#limit);
+    await this.#store.save(spent.window);
+    // A 429 came meanwhile: what is written next has none ahead.
+    return this.#window === window ? spent.ahead : 0;
   }
 
   #sleep(ms: number): void {

@@ -1,3 +1,4 @@
+import { compareChecksums, differentFrom } from '../pipeline/file/checksums.ts';
 import { isGivenUp, newFacts, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { unconfirmedCode } from '../pipeline/file/failure.ts';
@@ -73,9 +74,8 @@ export function createIntake(world: IntakeWorld): Intake {
     accept: (arrival) => alone(arrival, null),
     compare: (arrival, signal) => alone(arrival, (facts) => world.local.hash(facts, signal)),
     reroute: async (facts, route) => {
-      if (facts.lastFailure?.kind === 'mismatch' && (await hasOtherChecksum(facts, world)))
-        return tryAgain(facts, world);
-      return reroute(facts, route, world);
+      const news = facts.lastFailure?.kind === 'mismatch' ? await checksumNews(facts, world) : null;
+      return news ?? reroute(facts, route, world);
     },
     gone: async (folder, path) => {
       const facts = await world.store.atPath(folder, path);
@@ -283,10 +283,17 @@ async function patch(
   return rows.hold(id, (row) => row.write(change(row.facts), note));
 }
 
-/** Whether the checksum that a file is held for is no longer there, or is another one. */
-async function hasOtherChecksum(facts: Facts, { local }: Pick<IntakeWorld, 'local'>): Promise<boolean> {
-  const checksums = await local.checksums(facts);
-  return !checksums.some(({ digest }) => digest === facts.lastFailure?.expected);
+/** What a checksum that came, went or was corrected means for a file that is held for one; null: nothing. */
+async function checksumNews(facts: Facts, world: IntakeWorld): Promise<Accepted | null> {
+  const said = await world.local.checksums(facts);
+  const { digests } = facts.lastFailure ?? {};
+  const verdict = said.ok && digests !== undefined ? compareChecksums(said.value, digests) : null;
+  if (said.ok && verdict?.is !== 'different') return tryAgain(facts, world);
+  const why = verdict?.is === 'different' && digests !== undefined ? differentFrom(verdict.checksum, digests) : null;
+  if (why === null || why.message === facts.why) return null;
+  const change = (now: Facts): Partial<Facts> =>
+    stateOf(now) === 'held' && now.lastFailure?.kind === 'mismatch' ? { why: why.message, lastFailure: why } : {};
+  return (await patch(facts, change, why.message, world)) === null ? 'busy' : 'rerouted';
 }
 
 /** A file that is held for its checksum may be the right one now: it is sent again, and compared again. */

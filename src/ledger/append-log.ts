@@ -80,7 +80,7 @@ async function writeLines(file: FileHandle, lines: readonly Line[], mayBeTorn: b
   await file.datasync();
 }
 
-/** What comes while others are on their way to disk goes there together, and waits for it once. A failure does not stop the next. */
+/** Lines that come while others are on their way to disk follow together, with one write. A failure does not stop the next. */
 function createBatches(write: (lines: readonly Line[]) => Promise<void>): {
   add(line: Line): Promise<void>;
   idle(): Promise<void>;

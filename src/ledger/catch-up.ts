@@ -57,8 +57,8 @@ async function takeOver(
 }
 
 /**
- * The ledger is older than its receipts, or a copy. So a row that knows of no upload may only not know of it: the service is asked before anything
- * is sent to its record. (A first PUT needs no question; a copy that was restored made it a second one.)
+ * The ledger is older than its receipts, or a copy was put back: an upload may have begun that its rows do not know of. So the service is
+ * asked before anything is sent to their records, which a first PUT would not need.
  */
 async function doubtUploads(trx: Transaction<LedgerTables>): Promise<void> {
   const rows = await trx

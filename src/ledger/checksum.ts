@@ -22,7 +22,7 @@ export function mismatches(database: DatabaseSync, first = 0, last = Number.MAX_
     `SELECT seq, checksum, ${names.join(', ')} FROM file WHERE seq BETWEEN ? AND ? AND checksum IS NOT NULL`,
   );
   rows.setReturnArrays(true);
-  // A flipped bit can make a number that JavaScript has not.
+  // A flipped bit can make an integer that a JavaScript number cannot hold.
   rows.setReadBigInts(true);
   const found: number[] = [];
   for (const [seq, checksum, ...values] of rows.iterate(first, last) as unknown as Iterable<readonly unknown[]>)

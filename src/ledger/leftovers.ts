@@ -7,7 +7,7 @@ import { allFacts, factsOf, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 import type { Statements } from './statements.ts';
 
-/** The condition of a small partial index; SQLite does not see it in bound values. */
+/** As in the small partial index `file_empty_record`: SQLite does not see its condition in bound values. */
 const hasEmptyRecord = sql<boolean>`"end" is not null and video_id is not null and uploaded_at is null`;
 
 /** No other file has the same video. */

@@ -20,7 +20,7 @@ const inLine = sql.raw<boolean>(isInLine);
 /** Lines of the history that are looked through for the last starts. */
 const mostLines = 20_000;
 
-/** Whose turn it may be. With 100,000 files in line each question reads a few rows of every queue, in the order of an index. */
+/** Rows as the lanes need them: with 100,000 files in line, each question reads a few rows of every queue, in the order of an index. */
 export function createQueues(db: Kysely<LedgerTables>): QueueStore {
   return {
     heads: async (state, each, without) => {

@@ -38,7 +38,7 @@ export async function repairRows({ database, db, sql }: Connection, stateDir: st
   });
 }
 
-/** In parts, so that who asks what the daemon does need not wait for all. */
+/** In parts, so that a request for the status need not wait for all. */
 async function damagedRows(database: DatabaseSync): Promise<readonly number[]> {
   const found: number[] = [];
   const newest = Number(database.prepare('SELECT max(seq) AS seq FROM file').get()?.['seq'] ?? 0);
@@ -52,7 +52,7 @@ async function damagedRows(database: DatabaseSync): Promise<readonly number[]> {
 /** Some 20 milliseconds. */
 const rowsAtOnce = 5_000;
 
-/** Gives rows their checksums that have none: after a migration. */
+/** Gives a checksum to each row that has none, as after a migration. */
 export function sumRows(database: DatabaseSync): void {
   const rows = database.prepare('SELECT * FROM file WHERE checksum IS NULL').all();
   const set = database.prepare('UPDATE file SET checksum = ? WHERE seq = ?');
@@ -77,7 +77,7 @@ function corrected(database: DatabaseSync, seq: number): Repair | null {
 
 type Damaged = Readonly<Record<string, unknown>>;
 
-/** With numbers that JavaScript has not, so as big integers. */
+/** As big integers: a damaged number may be one that a JavaScript number cannot hold. */
 function readRaw(database: DatabaseSync, seq: number): Damaged {
   const query = database.prepare('SELECT * FROM file WHERE seq = ?');
   query.setReadBigInts(true);

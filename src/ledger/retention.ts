@@ -4,10 +4,10 @@ import type { RetentionStore } from '../pipeline/file/ports.ts';
 import { allFacts, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
-/** For the small partial indexes: SQLite does not see their condition in a bound value. */
+/** The condition of `file_later` and `file_crowding`: SQLite does not see it in a bound value. */
 const isKeptForNow = sql<boolean>`disposal = 'later'`;
 
-/** As in the indexes `file_later` and `file_crowding`. */
+/** The expressions that these two indexes are on. */
 const dueAt = sql<number | null>`ended_at + json_extract(after_ready, '$.later.afterMs')`;
 const whenFullOf = sql<number | null>`json_extract(after_ready, '$.later.whenFull')`;
 

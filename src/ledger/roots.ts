@@ -1,16 +1,17 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
+import { readRecord } from './json-record.ts';
 import type { LedgerTables } from './schema.ts';
 
-/** States of files that are still needed where they lie. */
-const unfinished = "('queued', 'awaiting upload', 'retrying', 'failed', 'held')";
+/** Of files that are still needed where they lie: all that may yet be sent, also after a `retry`. */
+const neededStates = "('queued', 'awaiting upload', 'retrying', 'failed', 'held')";
 
 /** What the watcher remembers of each folder itself, and what it asks about its files. */
 export interface RootRows {
   /** @returns null when nothing was saved yet, or it is damaged: then the folder is met as one of an older version */
   load(folder: string): Promise<unknown>;
   save(folder: string, record: unknown): Promise<void>;
-  /** How many of these paths should have a file; `unfinished`: only files that are still needed there count. */
+  /** See `RootStore.expected`. */
   expected(folder: string, paths: readonly string[], which: 'all' | 'unfinished'): Promise<number>;
 }
 
@@ -18,7 +19,7 @@ export function createRoots(db: Kysely<LedgerTables>): RootRows {
   return {
     load: async (folder) => {
       const row = await db.selectFrom('root').select('record').where('folder', '=', folder).executeTakeFirst();
-      return row === undefined ? null : parsed(row.record);
+      return row === undefined ? null : readRecord(row.record);
     },
     save: async (folder, record) => {
       const text = JSON.stringify(record);
@@ -33,16 +34,8 @@ export function createRoots(db: Kysely<LedgerTables>): RootRows {
         select count(distinct path) n from file
         where folder = ${folder} and path in (select value from json_each(${JSON.stringify(paths)}))
           and state not in ('vanished', 'superseded') and disposal is not 'deleted'
-          ${which === 'all' ? sql`` : sql.raw(`and uploaded_at is null and state in ${unfinished}`)}`.execute(db);
+          ${which === 'all' ? sql`` : sql.raw(`and uploaded_at is null and state in ${neededStates}`)}`.execute(db);
       return rows[0]?.n ?? 0;
     },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** What can be computed of those that senders write. */
+/** The algorithms of senders' checksums that dropcast computes. */
 export type HashName = 'md5' | 'sha1' | 'sha256' | 'sha512';
 
 export const hashNames: readonly HashName[] = ['md5', 'sha1', 'sha256', 'sha512'];
@@ -14,7 +14,7 @@ export interface ChecksumLine {
   readonly name: string | null;
 }
 
-/** What a file of this name has: the checksum of one file, of many of its directory, or a list of ASC MHL; null: none. */
+/** What a file of this name holds: the checksum of one file, those of many in its directory, or a Media Hash List; null: none of them. */
 export function checksumFileKind(name: string): 'one' | 'many' | 'mhl' | null {
   if (LIST.test(name)) return 'many';
   if (/\.mhl$/iu.test(name)) return 'mhl';
@@ -24,13 +24,17 @@ export function checksumFileKind(name: string): 'one' | 'many' | 'mhl' | null {
 const ONE = /\.(md5|sha1|sha256|sha512)$/iu;
 const LIST = /^(MD5|SHA1|SHA256|SHA512)SUMS(\.txt)?$/iu;
 
-/** Whether a checksum file of one file has this video: `clip.mp4.sha256` or `clip.sha256`. */
+/** Whether a checksum file of one file is that of this video: `clip.mp4.sha256` or `clip.sha256` for `clip.mp4`. */
 export function isChecksumOf(checksumName: string, videoName: string): boolean {
   const { name } = posix.parse(checksumName);
   return ONE.test(checksumName) && (name === videoName || name === posix.parse(videoName).name);
 }
 
-/** The lines of a checksum file: those of `sha256sum`, of BSD (`SHA256 (clip.mp4) = …`), and digests alone. */
+/**
+ * The lines of a checksum file as `sha256sum` and BSD (`SHA256 (clip.mp4) = …`) write them, and digests alone. Other lines are left out.
+ *
+ * @param checksumName tells the algorithm where a line does not
+ */
 export function parseChecksums(text: string, checksumName: string): readonly ChecksumLine[] {
   const named = hashNames.find((hash) => posix.basename(checksumName).toLowerCase().includes(hash)) ?? 'sha256';
   return text.split(/\r?\n/u).flatMap((line) => parseLine(line, named) ?? []);
@@ -50,13 +54,13 @@ export function checksumsFor(videoName: string, checksumName: string, text: stri
   return lines.length === 1 ? lines.filter(({ name }) => name === null || name === '-' || isOnlyFor) : [];
 }
 
-/** Of lines whose names end alike: a name without directories is of the file itself, and then the others are of other files. */
+/** Of lines whose names end in the same name: one without a directory is about the file itself, and then the others are about other files. */
 export function exactLines<T extends Pick<ChecksumLine, 'name'>>(lines: readonly T[], videoName: string): readonly T[] {
   const exact = lines.filter(({ name }) => name?.replace(/^(?:\.[/\\])+/u, '').normalize() === videoName.normalize());
   return exact.length > 0 ? exact : lines;
 }
 
-/** Without the directories that its sender has it in. */
+/** The name alone, without the directories in which its sender had the file. */
 export function baseOf(name: string): string {
   return posix.basename(name.replaceAll('\\', '/'));
 }

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 
-/** Which file says that another one is complete: `clip.mp4.done` for `clip.mp4`. Paths are relative to the folder. */
+/** How the file is called that says that another one is complete: `clip.mp4.done` for `clip.mp4`. Paths are relative to the folder. */
 export interface DoneMarker {
   markerOf(path: string): string;
   /** Whether a file of this name can be one, and so is never uploaded itself. */
   isMarker(path: string): boolean;
-  /** What the paths begin with that a marker can be for, up to a dot or their end. */
+  /** The beginning, up to a dot or the end, of the paths that a marker can be for. */
   stemOf(markerPath: string): string;
 }
 

@@ -8,8 +8,9 @@ export interface ListedHash extends ChecksumLine {
 }
 
 /**
- * Reads a Media Hash List: version 1 (`<hash><file>…</file><md5>…`), or ASC MHL 2 (`<hash><path>…</path><md5 …>`). Only what it says
- * of files is taken; a hash that its own writer found wrong is not. Anything else, and what declares entities, has none.
+ * Reads a Media Hash List: version 1 (`<hash><file>…</file><md5>…`), or ASC MHL 2 (`<hash><path>…</path><md5 …>`). Only
+ * hashes of files count, and none that the writer of the list found wrong (`action="failed"`). Anything else, and a text that
+ * declares entities, has none.
  */
 export function parseMediaHashList(text: string): readonly ListedHash[] {
   if (!/<hashlist[\s>]/u.test(text) || /<!(?:DOCTYPE|ENTITY)/iu.test(text)) return [];

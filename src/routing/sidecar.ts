@@ -32,7 +32,7 @@ export function stemOf(sidecarPath: string): string {
   return posix.join(dir, name);
 }
 
-/** The name of a sidecar or marker once its file is called otherwise: `clip.mp4.json` of `clip (2).mp4` is `clip (2).mp4.json`. */
+/** The name of a sidecar, marker or checksum once its file has another name: `clip.mp4.json` of `clip (2).mp4` is `clip (2).mp4.json`. */
 export function renamedSidecar(sidecarPath: string, before: string, after: string): string {
   const old = posix.parse(before);
   const now = posix.parse(after);

@@ -36,7 +36,7 @@ function open() {
     local: {
       check: async () => local.away,
       hash: async () => ({ ok: true, value: 'aa' }),
-      checksums: async () => [],
+      checksums: async () => ({ ok: true, value: [] }),
       dispose: async () => ({ ok: true, value: null }),
     },
     diskOf: async () => null,

@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { lstat, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hashAccepted, uploadSource } from '../../src/disk/accepted-file.ts';
 import { KeptLists } from '../../src/disk/checksums/kept-lists.ts';
+import { UnreadableChecksumError, checksumFailure } from '../../src/disk/checksums/unreadable-checksum.ts';
 import { ChecksumReader } from '../../src/disk/checksums/read-checksums.ts';
+import { createLocalFiles } from '../../src/disk/local-files.ts';
 import { versionOf } from '../../src/pipeline/file/file-version.ts';
 import { parseChecksums } from '../../src/routing/checksum-file.ts';
 import { startHost, takeAll } from '../client/upload-host.ts';
 import { openDaemonClient } from '../client/daemon-client.ts';
+import { asNobody } from '../support/as-nobody.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const of = (hash: string, content: Buffer | string): string => createHash(hash).update(content).digest('hex');
@@ -24,7 +27,8 @@ async function found(files: Readonly<Record<string, string>>): Promise<unknown[]
     await writeFile(folder.file(path), text);
   }
   const checksums = await new ChecksumReader().checksumsOf({ folder: folder.path, path: 'DAY1/clip.mp4' });
-  return checksums.map(({ algorithm, digest, from, goesWithIt }) => [algorithm, digest, from.path, goesWithIt]);
+  if (!checksums.ok) throw new Error(checksums.failure.message);
+  return checksums.value.map(({ algorithm, digest, from, goesWithIt }) => [algorithm, digest, from.path, goesWithIt]);
 }
 
 describe('the sender says what a file is', () => {
@@ -44,10 +48,16 @@ describe('the sender says what a file is', () => {
   test.each([
     ['of another file', { 'DAY1/other.md5': md5 }],
     ['in another directory', { 'DAY2/clip.md5': md5, 'clip.md5': md5, 'DAY2/x.mhl': listOf('clip.mp4') }],
-    ['that is too large', { 'DAY1/clip.md5': md5 + ' '.repeat(17 * 1024 * 1024) }],
     ['of a name alone', { 'DAY1/clip.md5': '' }],
   ])('not in one %s', async (_what, files) => {
     expect(await found(files)).toEqual([]);
+  });
+
+  test('and nobody knows what in one that is too large', async () => {
+    const text = md5 + ' '.repeat(17 * 1024 * 1024);
+    await expect(found({ 'DAY1/clip.md5': text })).rejects.toThrow(
+      'DAY1/clip.md5 cannot be read (larger than 16 MiB), so nobody knows',
+    );
   });
 
   test('not through a link', async () => {
@@ -55,7 +65,10 @@ describe('the sender says what a file is', () => {
     await folder.write('secret', md5);
     await folder.write('clip.mp4', 'content');
     await symlink(folder.file('secret'), folder.file('clip.mp4.md5'));
-    expect(await new ChecksumReader().checksumsOf({ folder: folder.path, path: 'clip.mp4' })).toEqual([]);
+    expect(await new ChecksumReader().checksumsOf({ folder: folder.path, path: 'clip.mp4' })).toEqual({
+      ok: true,
+      value: [],
+    });
   });
 
   test('and a list that changes is read again', async () => {
@@ -63,10 +76,59 @@ describe('the sender says what a file is', () => {
     await folder.write('clip.mp4', 'content');
     const reader = new ChecksumReader();
     await folder.write('card.mhl', listOf('other.mp4'));
-    expect(await reader.checksumsOf({ folder: folder.path, path: 'clip.mp4' })).toEqual([]);
+    expect(await reader.checksumsOf({ folder: folder.path, path: 'clip.mp4' })).toEqual({ ok: true, value: [] });
     await folder.write('card.mhl', listOf('clip.mp4'));
     const twice = [1, 2].map(() => reader.checksumsOf({ folder: folder.path, path: 'clip.mp4' }));
-    for (const checksums of await Promise.all(twice)) expect(checksums).toMatchObject([{ digest: md5 }]);
+    for (const checksums of await Promise.all(twice)) expect(checksums).toMatchObject({ value: [{ digest: md5 }] });
+  });
+});
+
+describe('what nobody can read may say something', () => {
+  const local = (whyAway: string | null = null) =>
+    createLocalFiles({
+      whyAway: async () => whyAway,
+      writerOf: async () => null,
+      isSidecarUsed: async () => false,
+      service: null,
+    });
+
+  test.each([
+    ['the checksum of the file', 'DAY1/clip.mp4.md5', md5, 'DAY1/clip.mp4.md5'],
+    ['a list beside it', 'DAY1/SHA256SUMS', '', 'DAY1/SHA256SUMS'],
+    ['a Media Hash List above it', 'card.mhl', listOf('DAY1/clip.mp4'), 'card.mhl'],
+    ['the directory of a history', 'ascmhl/0001_x.mhl', listOf('DAY1/clip.mp4'), 'ascmhl'],
+  ])('%s', async (_what, path, text, closed) => {
+    await using folder = await scratchDirectory();
+    for (const directory of ['DAY1', 'ascmhl']) await mkdir(folder.file(directory));
+    await folder.write('DAY1/clip.mp4', 'content');
+    await folder.write(path, text);
+    await chmod(folder.path, 0o755);
+    await chmod(folder.file(closed), 0o000);
+    const ask = (whyAway: string | null) =>
+      asNobody(() => local(whyAway).checksums({ folder: folder.path, path: 'DAY1/clip.mp4' }));
+    expect(await ask(null)).toMatchObject({
+      ok: false,
+      failure: {
+        kind: 'mismatch',
+        code: 'checksum_unreadable',
+        message:
+          `the checksum file ${closed} cannot be read (EACCES), so nobody knows whether the file is what its sender sent: ` +
+          'give the user that dropcast runs as read access to it, or remove it; dropcast then continues',
+      },
+    });
+    expect(await ask('not mounted')).toMatchObject({ ok: false, failure: { kind: 'suspended' } });
+    await chmod(folder.file(closed), 0o755);
+    expect(await ask(null)).toMatchObject({ ok: true });
+  });
+
+  test.each([
+    ['EIO', 'mismatch', 'checksum_unreadable'],
+    ['ESTALE', 'mismatch', 'checksum_unreadable'],
+    ['EMFILE', 'suspended', 'EMFILE'],
+    ['ENOMEM', 'suspended', 'ENOMEM'],
+  ])('%s: %s', (code, kind, failureCode) => {
+    const error = Object.assign(new Error(`${code}: read`), { code, syscall: 'read' });
+    expect(checksumFailure(new UnreadableChecksumError('clip.md5', error))).toMatchObject({ kind, code: failureCode });
   });
 });
 

@@ -8,7 +8,7 @@ import {
   emptyWindow,
   spend,
   usedOf,
-  withBlock,
+  spendAhead,
 } from '../../src/host/budget-window.ts';
 import { othersNow } from '../../src/host/others-use.ts';
 import { keptRequests } from '../../src/pipeline/request-shares.ts';
@@ -207,16 +207,16 @@ describe('a block', () => {
   });
 });
 
-test('a block is on disk as spent, and never more than the limit', () => {
+test('what is counted ahead is on disk as spent, and never more than the limit', () => {
   const one = drain(emptyWindow, start, 'create', 1).window;
-  expect(withBlock(one, 1_000)).toMatchObject({ more: 7, window: { minutes: [[expect.any(Number), 8]], total: 1 } });
-  expect(withBlock(one, 300).more).toBe(2);
-  expect(withBlock(one, 100).more).toBe(0);
+  expect(spendAhead(one, 1_000)).toMatchObject({ ahead: 7, window: { minutes: [[expect.any(Number), 8]], total: 1 } });
+  expect(spendAhead(one, 300).ahead).toBe(2);
+  expect(spendAhead(one, 100).ahead).toBe(0);
   const most = drain(emptyWindow, start, 'finish', 998).window;
-  expect(withBlock(most, 1_000).more).toBe(2);
-  expect(withBlock(emptyWindow, 1_000).more).toBe(0);
+  expect(spendAhead(most, 1_000).ahead).toBe(2);
+  expect(spendAhead(emptyWindow, 1_000).ahead).toBe(0);
   const probing = spend(block(one, start, 1_000), start + 1_000, 'finish', 1_000).window;
-  expect(withBlock(probing, 1_000).more).toBe(0);
+  expect(spendAhead(probing, 1_000).ahead).toBe(0);
 });
 
 test('what others used fades within an hour, however the clock is set', () => {

@@ -206,7 +206,7 @@ describe('the gate', () => {
 
 const savedUse = ({ saved }: MemoryStore): number => usedOf(saved ?? emptyWindow);
 
-describe('requests are granted in blocks', () => {
+describe('a few requests are written ahead', () => {
   test('that are on disk before the first of them leaves, so that a busy minute takes few writes', async () => {
     const { gate, store } = openGate({ limit: 1_000 });
     for (let sent = 1; sent <= 80; sent += 1) {
@@ -218,7 +218,7 @@ describe('requests are granted in blocks', () => {
   });
 
   test.each([1, 3, 8, 9])(
-    'a kill after %i requests loses the rest of a block at most, and nothing is spent twice',
+    'a kill after %i requests loses those that were written ahead at most, and nothing is spent twice',
     async (sent) => {
       const { gate, store } = openGate({ limit: 1_000 });
       for (let n = 0; n < sent; n += 1) await gate.take('finish');
@@ -244,7 +244,7 @@ describe('requests are granted in blocks', () => {
   });
 
   // What leaves a minute later counts a minute longer.
-  test('a block ends with its minute', async () => {
+  test('what was written ahead ends with its minute', async () => {
     const { gate, store } = openGate({ limit: 1_000 });
     await gate.take('finish');
     await vi.advanceTimersByTimeAsync(60_000);
@@ -252,7 +252,7 @@ describe('requests are granted in blocks', () => {
     expect(store.saved?.minutes.map(([, count]) => count)).toEqual([1, 8]);
   });
 
-  test('a 429 ends a block, and what it says is on disk before anything else leaves', async () => {
+  test('a 429 ends what was written ahead, and what it says is on disk before anything else leaves', async () => {
     const { gate, store } = openGate({ limit: 1_000 });
     await gate.take('finish');
     gate.throttled(30_000);
@@ -265,7 +265,7 @@ describe('requests are granted in blocks', () => {
     expect([order, savedUse(store)]).toEqual([['finish'], 2]);
   });
 
-  test('a block that cannot be written down lets nothing through', async () => {
+  test('requests that cannot be written ahead do not leave', async () => {
     const { gate, store } = openGate({ limit: 1_000 });
     store.failure = new Error('disk full');
     await expect(gate.take('create')).rejects.toThrow('disk full');

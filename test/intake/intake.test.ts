@@ -4,8 +4,10 @@ import { createIntake } from '../../src/intake/intake.ts';
 import type { Accepted } from '../../src/intake/intake.ts';
 import { mayBeHeldBySidecar, rerouted } from '../../src/intake/reroute.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
+import { differentFrom } from '../../src/pipeline/file/checksums.ts';
 import type { Checksum } from '../../src/pipeline/file/checksums.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
+import type { Failure } from '../../src/pipeline/file/failure.ts';
 import type { Route } from '../../src/routing/plan.ts';
 import { after as next, rowsOf as heldRows } from '../pipeline/held-rows.ts';
 import { MemoryStore } from '../pipeline/memory-store.ts';
@@ -57,8 +59,8 @@ interface Disk {
   readonly sha256?: string | null;
   /** Rows that a step works on. */
   readonly busy?: readonly string[];
-  /** What lies beside the file. */
-  readonly checksums?: readonly Checksum[];
+  /** What lies beside the file; null: it cannot be read. */
+  readonly checksums?: readonly Checksum[] | null;
   /** Happens while the content is hashed. */
   readonly onHash?: (store: MemoryStore) => Promise<unknown>;
 }
@@ -77,7 +79,8 @@ function open(
     rows: heldRows(store),
     clock,
     local: {
-      checksums: async () => checksums,
+      checksums: async () =>
+        checksums === null ? { ok: false, failure: failure('mismatch') } : { ok: true, value: checksums },
       hash: async () => {
         await onHash?.(store);
         return sha256 === null ? { ok: false, failure: failure('transient') } : { ok: true, value: sha256 };
@@ -628,7 +631,7 @@ describe('another route', () => {
 });
 
 describe('a file that is held because it differs from its checksum', () => {
-  const lastFailure = failure('mismatch', { expected: 'bb' });
+  const lastFailure = failure('mismatch', { digests: { md5: 'aa', sha256: 'ab' } });
   const differing = someFacts({
     ...created,
     uploadStartedAt: 3,
@@ -637,24 +640,57 @@ describe('a file that is held because it differs from its checksum', () => {
     endedAt: 4,
     lastFailure,
   });
-  const says = (digest: string): Checksum => ({
-    algorithm: 'md5',
+  const says = (digest: string, algorithm: Checksum['algorithm'] = 'md5'): Checksum => ({
+    algorithm,
     digest,
     goesWithIt: true,
     from: { path: 'clip.md5', sha256: 'cc' },
   });
   const route: Route = { kind: 'take', plan: somePlan };
 
-  test.each<[string, readonly Checksum[], Accepted, string]>([
-    ['stays held while that is there', [says('bb')], 'known', 'clip.mp4 held'],
-    ['stays held while that is there, beside another', [says('dd'), says('bb')], 'known', 'clip.mp4 held'],
-    ['is sent again once that says something else', [says('dd')], 'rerouted', 'clip.mp4 awaiting upload'],
-    ['is sent again once that is gone', [], 'rerouted', 'clip.mp4 awaiting upload'],
-  ])('%s', async (_what, checksums, accepted, row) => {
-    const { intake, store } = open([differing], { checksums });
-    expect(await intake.reroute(differing, route)).toBe(accepted);
+  const held = 'clip.mp4 held';
+  const again = 'clip.mp4 awaiting upload';
+  const saysBb = differentFrom(says('bb'), lastFailure.digests ?? {});
+  const unread = { ...failure('mismatch', { code: 'checksum_unreadable' }) };
+
+  test.each<[string, Failure, readonly Checksum[] | null, Accepted, string]>([
+    ['stays held while that is there', saysBb, [says('bb')], 'known', held],
+    ['stays held while none of two is right', saysBb, [says('bb'), says('dd')], 'known', held],
+    ['stays held, for another digest, once that is as wrong', saysBb, [says('dd')], 'rerouted', held],
+    ['stays held, for the first, once another wrong one comes', saysBb, [says('dd'), says('bb')], 'rerouted', held],
+    ['stays held while it cannot be read', saysBb, null, 'known', held],
+    ['stays held while what could not be read cannot', unread, null, 'known', held],
+    ['is sent again once that is right', saysBb, [says('aa')], 'rerouted', again],
+    ['is sent again once a right one comes beside it', saysBb, [says('bb'), says('aa')], 'rerouted', again],
+    [
+      'is sent again once a right one of another kind comes',
+      saysBb,
+      [says('bb'), says('ab', 'sha256')],
+      'rerouted',
+      again,
+    ],
+    ['is sent again for one that nobody compared', saysBb, [says('bb'), says('dd', 'sha1')], 'rerouted', again],
+    ['is sent again once that is gone', saysBb, [], 'rerouted', again],
+    ['is sent again once that can be read', unread, [says('bb')], 'rerouted', again],
+    ['is sent again when nobody knows what it was', failure('mismatch'), [says('bb')], 'rerouted', again],
+  ])('%s', async (_what, failed, checksums, accepted, row) => {
+    const facts = { ...differing, why: failed.message, lastFailure: failed };
+    const { intake, store } = open([facts], { checksums });
+    expect(await intake.reroute(facts, route)).toBe(accepted);
     expect(rowsOf(store)).toEqual([row]);
     expect(store.row()).toMatchObject({ videoId: 'vid_1', uploadStartedAt: 3 });
+    if (row !== held) return;
+    const { why, lastFailure: failureNow } = store.row();
+    expect(why).toBe(failureNow?.message);
+    if (checksums !== null) expect(why).toContain(`clip.md5 says ${checksums[0]?.digest}`);
+    expect(await intake.reroute(store.row(), route)).toBe('known');
+  });
+
+  test('has to come again while a step works on it', async () => {
+    for (const checksums of [[says('aa')], [says('dd')]]) {
+      const { intake } = open([differing], { checksums, busy: ['f_1'] });
+      expect(await intake.reroute(differing, route)).toBe('busy');
+    }
   });
 
   test('is sent again once it was mended in place, and looks as before', async () => {

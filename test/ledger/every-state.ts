@@ -28,7 +28,7 @@ export function everyState(): readonly Facts[] {
       afterReady: { kind: 'delete', later: { afterMs: 604_800_000, whenFull: 85 } },
     },
     { plan: { ...somePlan, priority: 'high', proofs: [{ path: 'clip.mp4.sha256', sha256: 'cd'.repeat(32) }] } },
-    { end: 'held', endedAt: 7, lastFailure: failure('mismatch', { code: 'checksum_mismatch', expected: 'ef' }) },
+    { end: 'held', endedAt: 7, lastFailure: failure('mismatch', { code: 'checksum_mismatch', digests: { md5: 'ef' } }) },
     { end: 'held', endedAt: 7, lastFailure: leftFromBefore.adopt },
     {
       end: 'held',
@@ -36,7 +36,8 @@ export function everyState(): readonly Facts[] {
       lastFailure: { ...leftFromBefore.adopt, likeness: { videos: [], count: 0, isSure: false, doubt: null } },
     },
     { end: 'skipped', endedAt: 7, lastFailure: leftFromBefore.ignore },
-    { ...adopted('vid_1', 7), end: 'done', endedAt: 7 },
+    { ...adopted('vid_1', 7), why: null, readyAt: 7, end: 'done', endedAt: 7 },
+    adopted('vid_1', 7),
     { end: 'skipped', why: 'duplicate of f_1', endedAt: 7 },
     { end: 'vanished', why: null, endedAt: 7 },
     { end: 'superseded', why: null, endedAt: 7 },

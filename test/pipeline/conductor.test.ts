@@ -64,7 +64,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
       local: {
         check: async () => null,
         hash: async ({ id }) => ({ ok: true, value: id }),
-        checksums: async () => [],
+        checksums: async () => ({ ok: true, value: [] }),
         dispose: async () => ({ ok: true, value: null }),
       },
       diskOf: async () => null,
@@ -107,7 +107,7 @@ describe('files of the same content', () => {
   const local: ConductorWorld['local'] = {
     check: async () => null,
     hash: async () => ({ ok: true, value: 'same' }),
-    checksums: async () => [],
+    checksums: async () => ({ ok: true, value: [] }),
     dispose: async () => ({ ok: true, value: null }),
   };
 
@@ -185,7 +185,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'f_1' }),
-        checksums: async () => [],
+        checksums: async () => ({ ok: true, value: [] }),
         dispose: async () => ({ ok: true, value: null }),
       },
     });
@@ -200,7 +200,7 @@ describe('from drop to done', () => {
       local: {
         check: async () => null,
         hash: async () => ({ ok: true, value: 'same' }),
-        checksums: async () => [],
+        checksums: async () => ({ ok: true, value: [] }),
         dispose: async () => ({ ok: true, value: null }),
       },
     });

@@ -32,7 +32,7 @@ export function files(count: number): Facts[] {
 export const someLocal: ConductorWorld['local'] = {
   check: async () => null,
   hash: async ({ id }) => ({ ok: true, value: id }),
-  checksums: async () => [],
+  checksums: async () => ({ ok: true, value: [] }),
   dispose: async () => ({ ok: true, value: null }),
 };
 

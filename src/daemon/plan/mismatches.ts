@@ -4,12 +4,12 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 import type { Answer } from '../../pipeline/file/ports.ts';
 
 export interface MismatchWorld {
-  checksums(facts: Facts): Promise<readonly Checksum[]>;
+  checksums(facts: Facts): Promise<Answer<readonly Checksum[]>>;
   hash(facts: Facts, algorithm: keyof Digests): Promise<Answer<string>>;
 }
 
 /**
- * Which files differ from the checksum of their sender: their upload would end before its last part, and hold them.
+ * Which files differ from the checksum of their sender, or have one that cannot be read: their upload would hold them.
  *
  * @returns id → why it would be held
  */
@@ -27,10 +27,11 @@ export async function findMismatches(
 
 async function mismatchOf(facts: Facts, { checksums, hash }: MismatchWorld): Promise<string | null> {
   const said = await checksums(facts);
+  if (!said.ok) return said.failure.message;
   const digests: { -readonly [K in keyof Digests]: string } = {};
   for (;;) {
-    const verdict = compareChecksums(said, digests);
-    if (verdict.is === 'different') return differentFrom(verdict.checksum, verdict.digest).message;
+    const verdict = compareChecksums(said.value, digests);
+    if (verdict.is === 'different') return differentFrom(verdict.checksum, digests).message;
     if (verdict.is !== 'unknown') return null;
     for (const name of verdict.needs) {
       const digest = await hash(facts, name);

@@ -1,5 +1,8 @@
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { checksumFileKind } from '../../routing/checksum-file.ts';
+import { isMissing } from './read-text.ts';
+import { UnreadableChecksumError } from './unreadable-checksum.ts';
 
 /**
  * The names of checksum files in directories. A directory may have 100,000 files, and each of them asks when it is sent: so a list is used
@@ -8,21 +11,24 @@ import { checksumFileKind } from '../../routing/checksum-file.ts';
 export class ChecksumNames {
   readonly #lists = new Map<string, { readonly until: number; readonly names: Promise<readonly string[]> }>();
 
-  /** @param directory absolute; for one that cannot be read, none */
-  of(directory: string): Promise<readonly string[]> {
-    const known = this.#lists.get(directory);
+  /**
+   * @param directory relative to the folder; one that is not there has none
+   * @throws {UnreadableChecksumError} it cannot be listed
+   */
+  of(folder: string, directory: string): Promise<readonly string[]> {
+    const key = join(folder, directory);
+    const known = this.#lists.get(key);
     if (known !== undefined && performance.now() < known.until) return known.names;
-    return this.#list(directory);
+    return this.#list(key, directory);
   }
 
-  #list(directory: string): Promise<readonly string[]> {
+  #list(key: string, directory: string): Promise<readonly string[]> {
     const startedAt = performance.now();
-    const names = list(directory).then((found) => {
+    const names = list(key, directory).finally(() => {
       const tookMs = performance.now() - startedAt;
-      this.#keep(directory, { until: performance.now() + Math.min(20 * tookMs, LONGEST_MS), names });
-      return found;
+      this.#keep(key, { until: performance.now() + Math.min(20 * tookMs, LONGEST_MS), names });
     });
-    this.#keep(directory, { until: Number.POSITIVE_INFINITY, names });
+    this.#keep(key, { until: Number.POSITIVE_INFINITY, names });
     return names;
   }
 
@@ -37,8 +43,11 @@ export class ChecksumNames {
 const LONGEST_MS = 2000;
 const MOST_DIRECTORIES = 256;
 
-async function list(directory: string): Promise<readonly string[]> {
-  const names = await readdir(directory).catch(() => []);
+async function list(path: string, directory: string): Promise<readonly string[]> {
+  const names = await readdir(path).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw new UnreadableChecksumError(directory, error);
+  });
   return names.filter((name) => checksumFileKind(name) !== null || name === HISTORY);
 }
 

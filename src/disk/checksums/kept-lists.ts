@@ -37,7 +37,7 @@ export class KeptLists {
     this.#options = options;
   }
 
-  /** What cannot be read says nothing. Never throws. */
+  /** One that is not there says nothing. @throws {UnreadableChecksumError} */
   linesOf(folder: string, path: string): Promise<ListLines> {
     const key = join(folder, path);
     const reading = this.#reading.get(key) ?? this.#read(folder, path).finally(() => this.#reading.delete(key));
@@ -48,9 +48,9 @@ export class KeptLists {
   async #read(folder: string, path: string): Promise<ListLines> {
     const key = join(folder, path);
     const kept = this.#kept.get(key);
-    const read = await readText(folder, path, kept?.version);
     this.#forget(key);
-    if (read === 'unreadable') return new Map();
+    const read = await readText(folder, path, kept?.version);
+    if (read === null) return new Map();
     if (read === 'as before') return kept === undefined ? new Map() : this.#keep(key, kept);
     const lines = Map.groupBy(this.#linesIn(read, path), ({ name }) => this.#options.keyOf(name ?? ''));
     return this.#keep(key, { version: read.version, lines, characters: read.text.length });

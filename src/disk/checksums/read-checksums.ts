@@ -1,6 +1,7 @@
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
 import type { Checksum } from '../../pipeline/file/checksums.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import type { Answer } from '../../pipeline/file/ports.ts';
 import {
   baseOf,
   checksumFileKind,
@@ -14,26 +15,33 @@ import { ChecksumNames, HISTORY } from './directory-names.ts';
 import { KeptLists } from './kept-lists.ts';
 import type { ListLine } from './kept-lists.ts';
 import { readText } from './read-text.ts';
+import { UnreadableChecksumError, checksumFailure } from './unreadable-checksum.ts';
 
 type Place = Pick<Facts, 'folder' | 'path'>;
 
 /**
  * What senders say the digests of files are: in `clip.mp4.sha256`, `clip.md5`, `SHA256SUMS` beside a file, and in Media Hash Lists beside it or
- * in a directory above it, up to the watched folder. What cannot be read says nothing.
+ * in a directory above it, up to the watched folder.
  */
 export class ChecksumReader {
   readonly #names = new ChecksumNames();
   readonly #sums = new KeptLists({ parse: parseChecksums, keyOf: (name) => baseOf(name).normalize() });
   readonly #mediaHashLists = new KeptLists({ parse: parseMediaHashList, keyOf: (name) => name.normalize() });
 
-  async checksumsOf(file: Place): Promise<readonly Checksum[]> {
-    return [...(await this.#beside(file)), ...(await this.#above(file))];
+  /** A failure: there may be more, which cannot be read. */
+  async checksumsOf(file: Place): Promise<Answer<readonly Checksum[]>> {
+    try {
+      return { ok: true, value: [...(await this.#beside(file)), ...(await this.#above(file))] };
+    } catch (error) {
+      if (error instanceof UnreadableChecksumError) return { ok: false, failure: checksumFailure(error) };
+      throw error;
+    }
   }
 
   async #beside({ folder, path }: Place): Promise<readonly Checksum[]> {
     const { dir, base } = posix.parse(path);
     const found: Checksum[] = [];
-    for (const name of await this.#names.of(join(folder, dir))) {
+    for (const name of await this.#names.of(folder, dir)) {
       const at = posix.join(dir, name);
       if (checksumFileKind(name) === 'many') found.push(...(await this.#listedIn(folder, at, base)));
       else if (isChecksumOf(name, base)) found.push(...(await ownChecksums(folder, at, base)));
@@ -61,8 +69,8 @@ export class ChecksumReader {
 
   /** The lists about what is in a directory. */
   async #listsIn(folder: string, root: string): Promise<readonly string[]> {
-    const names = await this.#names.of(join(folder, root));
-    const history = names.includes(HISTORY) ? await this.#names.of(join(folder, root, HISTORY)) : [];
+    const names = await this.#names.of(folder, root);
+    const history = names.includes(HISTORY) ? await this.#names.of(folder, posix.join(root, HISTORY)) : [];
     const isList = (name: string): boolean => checksumFileKind(name) === 'mhl';
     return [
       ...names.filter(isList).map((name) => posix.join(root, name)),
@@ -82,7 +90,7 @@ function listed({ algorithm, digest, from }: ListLine): Checksum {
 /** In a file about this one alone. */
 async function ownChecksums(folder: string, path: string, base: string): Promise<readonly Checksum[]> {
   const read = await readText(folder, path);
-  if (typeof read === 'string') return [];
+  if (read === null || read === 'as before') return [];
   const from = { path, sha256: read.sha256 };
   return checksumsFor(base, posix.basename(path), read.text).map(({ algorithm, digest }) => ({
     algorithm,

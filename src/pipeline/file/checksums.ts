@@ -19,7 +19,7 @@ export type ChecksumVerdict =
   | { readonly is: 'no checksum' | 'equal' }
   /** These have to be computed before anything can be said. */
   | { readonly is: 'unknown'; readonly needs: readonly HashName[] }
-  | { readonly is: 'different'; readonly checksum: Checksum; readonly digest: string };
+  | { readonly is: 'different'; readonly checksum: Checksum };
 
 /**
  * Pure: whether a file is what its sender sent. One checksum that is equal is enough: others may be of an earlier version of it.
@@ -31,7 +31,7 @@ export function compareChecksums(checksums: readonly Checksum[], digests: Digest
   if (needs.length > 0) return { is: 'unknown', needs };
   const [checksum] = checksums;
   if (checksum === undefined) return { is: 'no checksum' };
-  return { is: 'different', checksum, digest: digests[checksum.algorithm] ?? '' };
+  return { is: 'different', checksum };
 }
 
 /** Pure: what has to be computed while a file is sent, beside its SHA-256. */
@@ -40,14 +40,18 @@ export function alsoNeeded(checksums: readonly Checksum[]): readonly HashName[] 
   return wanted.includes('sha256') ? [] : wanted;
 }
 
-/** Why a file is held that is not what its sender sent. */
-export function differentFrom({ algorithm, digest: expected, from }: Checksum, digest: string): Failure {
+/**
+ * Why a file is held that is not what its sender sent.
+ *
+ * @param digests all that are known of it: another checksum is compared with them before anything is sent again
+ */
+export function differentFrom({ algorithm, digest: expected, from }: Checksum, digests: Digests): Failure {
   return {
     kind: 'mismatch',
     code: 'checksum_mismatch',
     message:
-      `the file differs from its checksum: its ${algorithm.toUpperCase()} is ${digest}, but ${from.path} says ${expected}; ` +
+      `the file differs from its checksum: its ${algorithm.toUpperCase()} is ${digests[algorithm] ?? ''}, but ${from.path} says ${expected}; ` +
       'copy the file again, or correct or remove the checksum: dropcast then continues',
-    expected,
+    digests,
   };
 }

@@ -1,4 +1,5 @@
 import { hasCode, nameOfCode } from '../../errno-names.ts';
+import type { Digests } from './checksums.ts';
 import { LedgerUnavailableError } from './store-errors.ts';
 
 /**
@@ -14,7 +15,7 @@ import { LedgerUnavailableError } from './store-errors.ts';
  * - `duplicate`: the same content was uploaded before, by the file `twin`.
  * - `vanished`, `changed`: the local file is away, or no longer the one that was accepted.
  * - `unclear`: only a person can tell whether it happened (an import whose answer was lost).
- * - `mismatch`: the local file is not what its sender's checksum says.
+ * - `mismatch`: the local file is not what its sender's checksum says, or that checksum cannot be read.
  * - `bug`: thrown by our own code.
  */
 export type FailureKind =
@@ -48,8 +49,8 @@ export interface Failure {
   readonly twin?: string;
   /** Of a file that was there before dropcast watched its folder: what the service has that it may be. Absent: not compared yet. */
   readonly likeness?: Likeness;
-  /** Of a mismatch: the digest that the file does not have, hex. */
-  readonly expected?: string;
+  /** Of a mismatch: the digests that the file has. Absent: they are not known. */
+  readonly digests?: Digests;
 }
 
 /** A video that the service has already. */

@@ -11,6 +11,8 @@ import {
   deletedOnService,
   fresh,
   gaveUp,
+  isBeingAdopted,
+  notAdopted,
   reasonOf,
   rearmed,
   remoteFailed,
@@ -92,6 +94,7 @@ const machineSetup = setup({
         ...adopted(videoId, policy.now()),
       }),
     }),
+    disown: assign({ facts: ({ context }) => ({ ...context.facts, ...notAdopted }) }),
     /** One end follows another: why and when are those of the last. */
     reopen: assign({ facts: ({ context }) => ({ ...context.facts, why: null, endedAt: null }) }),
     finish: assign({
@@ -111,6 +114,8 @@ const machineSetup = setup({
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
     wasThereBefore: ({ context }) => wasThereBefore(context.facts),
+    isBeingAdopted: ({ context }) => isBeingAdopted(context.facts),
+    isAdopted: ({ context, event }) => isBeingAdopted(context.facts) && isReady(event),
     isReadyWithoutFeeds: ({ context, event }) => isReady(event) && feedsToPublish(context.facts).length === 0,
     isReady: ({ event }) => isReady(event),
     isFailed: ({ event }) => event.type === 'REMOTE_STATUS' && event.status === 'failed',
@@ -164,6 +169,9 @@ const whileHere = {
   FILE_CHANGED: { guard: 'hasNotLeft', target: 'superseded' },
 } as const;
 
+/** The service lost it since somebody confirmed that the file is this video. */
+const notTheVideo = { guard: 'isBeingAdopted', target: 'held', actions: 'disown' } as const;
+
 type WithFeed = { readonly event: { readonly feed: string; readonly at: number } };
 const takePublished = {
   type: 'takePublished' as const,
@@ -213,6 +221,8 @@ export const fileMachine = machineSetup.createMachine({
       description: 'The sweep asks for all of them at once. No slot is held.',
       on: {
         REMOTE_STATUS: [
+          { guard: 'isAdopted', target: 'done', actions: ['reopen', takeStatus] },
+          notTheVideo,
           { guard: 'isReadyWithoutFeeds', target: 'done', actions: takeStatus },
           { guard: 'isReady', target: 'awaiting publish', actions: takeStatus },
           {
@@ -225,8 +235,11 @@ export const fileMachine = machineSetup.createMachine({
           },
           { target: 'processing', actions: takeStatus },
         ],
-        REMOTE_GONE: { target: 'held', actions: { type: 'takeFailure', params: { failure: deletedOnService } } },
-        GIVE_UP: { target: 'failed', actions: { type: 'takeFailure', params: { failure: gaveUp } } },
+        REMOTE_GONE: [
+          notTheVideo,
+          { target: 'held', actions: { type: 'takeFailure', params: { failure: deletedOnService } } },
+        ],
+        GIVE_UP: [notTheVideo, { target: 'failed', actions: { type: 'takeFailure', params: { failure: gaveUp } } }],
       },
     },
     'awaiting publish': {
@@ -270,7 +283,7 @@ export const fileMachine = machineSetup.createMachine({
         RETRY: { guard: 'hasRule', target: 'resuming', actions: 'rearm' },
         ADOPTED: {
           guard: 'wasThereBefore',
-          target: 'done',
+          target: 'processing',
           actions: { type: 'adopt', params: ({ event: { videoId } }) => ({ videoId }) },
         },
         FILE_GONE: { guard: 'hasNotLeft', target: 'vanished', actions: 'reopen' },

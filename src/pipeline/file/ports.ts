@@ -263,8 +263,8 @@ export interface LocalFiles {
   /** Null when the accepted version is still there, else `vanished`, `changed`, why it cannot be read, or that its folder is away. */
   check(facts: Facts): Promise<Failure | null>;
   hash(facts: Facts, signal: AbortSignal, algorithm?: HashName): Promise<Answer<string>>;
-  /** What the sender says its digests are, now; what cannot be read says nothing. */
-  checksums(facts: Pick<Facts, 'folder' | 'path'>): Promise<readonly Checksum[]>;
+  /** What the sender says its digests are, now. A failure: there may be more, which cannot be read. */
+  checksums(facts: Pick<Facts, 'folder' | 'path'>): Promise<Answer<readonly Checksum[]>>;
   /**
    * Deletes or moves after `done`, if the content is what was sent. Repeating it after a crash finishes what was begun.
    * @param isHosted whether its video is known to be on the service; false leaves everything as it is, with the failure `unconfirmed`

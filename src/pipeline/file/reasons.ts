@@ -85,18 +85,39 @@ export function wasThereBefore({ end, lastFailure }: Pick<Facts, 'end' | 'lastFa
   return (end === 'skipped' || end === 'held') && lastFailure?.code === 'existing';
 }
 
-/** The facts of a file that is a video which the service has already. Nobody compared the content, so its local file stays. */
+/**
+ * The facts of a file that is a video which the service had when they were compared: it is asked once more. Nobody compared the content, so
+ * the local file stays.
+ */
 export function adopted(videoId: string, now: number): Partial<Facts> {
   return {
     ...fresh,
+    why: 'adopted; the service is asked once more whether it has the video',
     videoId,
     createdAt: now,
     uploadedAt: now,
-    readyAt: now,
+    processingSince: now,
     remoteStatus: 'ready',
     disposal: 'kept',
   };
 }
+
+/** Whether it is only still to be heard that the service has its video. What is to become of any other local file is decided at its end. */
+export function isBeingAdopted({ end, readyAt, disposal }: Pick<Facts, 'end' | 'readyAt' | 'disposal'>): boolean {
+  return end === null && readyAt === null && disposal === 'kept';
+}
+
+/** The facts of a file whose video was not there any more when it was adopted. */
+export const notAdopted = {
+  ...unbound,
+  ...fresh,
+  disposal: null,
+  lastFailure: {
+    kind: 'permanent',
+    code: 'existing',
+    message: 'the service no longer has its video ready: the file is compared again',
+  },
+} as const satisfies Partial<Facts>;
 
 /** Somebody deleted the video, and that is respected (design 5.7). */
 export const deletedOnService: Reason = {

@@ -32,7 +32,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
   vanished: any,
   changed: any,
   unclear: { takes: 'named', because: 'an import may have been carried out: look on the service first' },
-  mismatch: { takes: 'named', because: 'they differ from the checksums of their sender' },
+  mismatch: { takes: 'named', because: 'they differ from the checksums of their sender, or these cannot be read' },
   // A new version may have mended it.
   bug: any,
 };

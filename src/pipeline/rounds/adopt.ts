@@ -83,7 +83,6 @@ export function createAdopt(world: AdoptWorld): Adopt {
       const likeness = found.get(id);
       if (likeness !== undefined) await note(id, likeness);
     }
-    await store.forgetListing();
   };
 
   const note = async (id: string, likeness: Likeness): Promise<void> => {
@@ -102,8 +101,12 @@ export function createAdopt(world: AdoptWorld): Adopt {
         progress = null;
         return;
       }
-      if ((await readList(signal)) !== null) await compare(signal);
-      if ((await store.toCompare(1)).length === 0) progress = null;
+      if ((await readList(signal)) === null) return;
+      await compare(signal);
+      // A row that a step has is compared with the same list, once it is given back.
+      if ((await store.toCompare(1)).length > 0) return;
+      await store.forgetListing();
+      progress = null;
     },
     progress: () => progress,
   };

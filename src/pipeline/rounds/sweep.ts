@@ -3,7 +3,7 @@ import { createAges } from './ages.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Facts } from '../file/facts.ts';
 import { isCounted } from '../file/backoff.ts';
-import { deletedOnService } from '../file/reasons.ts';
+import { deletedOnService, isBeingAdopted } from '../file/reasons.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileStore, Receipts, VideoLibrary } from '../file/ports.ts';
 import type { Wanted } from '../request-shares.ts';
@@ -94,7 +94,8 @@ export function createSweep(world: SweepWorld): Sweep {
     else if (video !== undefined && (video.status !== facts.remoteStatus || isFinal(video.status))) {
       const { status, message } = video;
       if (status === 'ready') {
-        if (ages.isMeasured(facts)) usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
+        if (ages.isMeasured(facts) && !isBeingAdopted(facts))
+          usualMs = usualMs === null ? waitedMs : 0.8 * usualMs + 0.2 * waitedMs;
         await receipts.append('ready', facts);
       }
       await runner.apply(facts.id, { type: 'REMOTE_STATUS', status, ...(message !== undefined && { message }) });

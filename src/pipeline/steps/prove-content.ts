@@ -5,7 +5,7 @@ import type { Failure } from '../file/failure.ts';
 import type { LocalFiles } from '../file/ports.ts';
 
 export interface Proof {
-  /** Why the file must not be sent; null when nothing speaks against it. */
+  /** Why the last part of the file must not leave; null when nothing speaks against it. */
   readonly mismatch: Failure | null;
   readonly learned: Pick<Partial<Facts>, 'plan'>;
 }
@@ -22,10 +22,11 @@ export async function proveContent(
   signal: AbortSignal,
   { local }: { readonly local: Pick<LocalFiles, 'checksums' | 'hash'> },
 ): Promise<Proof> {
-  const checksums = await local.checksums(facts);
-  const verdict = compareChecksums(checksums, digests);
-  if (verdict.is === 'different') return { mismatch: differentFrom(verdict.checksum, verdict.digest), learned: {} };
-  if (verdict.is !== 'unknown') return { mismatch: null, learned: withProofs(facts, checksums) };
+  const said = await local.checksums(facts);
+  if (!said.ok) return { mismatch: said.failure, learned: {} };
+  const verdict = compareChecksums(said.value, digests);
+  if (verdict.is === 'different') return { mismatch: differentFrom(verdict.checksum, digests), learned: {} };
+  if (verdict.is !== 'unknown') return { mismatch: null, learned: withProofs(facts, said.value) };
   const [algorithm] = verdict.needs;
   if (algorithm === undefined) return { mismatch: null, learned: {} };
   const hash = await local.hash(facts, signal, algorithm);

@@ -53,12 +53,14 @@ async function send(row: Row, signal: AbortSignal, world: UploadWorld): Promise<
   if (startAt !== null) return setback(outsideWindow(startAt - world.clock.now()));
   const missing = await check(row.facts, world);
   if (missing !== null) return setback(missing);
+  const said = await world.local.checksums(row.facts);
+  if (!said.ok) return setback(said.failure);
   await row.write({ uploadStartedAt: row.facts.uploadStartedAt ?? world.clock.now() });
   // It counts as under way from here on, however long its first bytes take.
   world.onProgress(row.facts, 0);
   let isOther = false;
   let mismatch: Failure | null = null;
-  const alsoHash = alsoNeeded(await world.local.checksums(row.facts));
+  const alsoHash = alsoNeeded(said.value);
   const answer = await world.host.send(row.facts, {
     signal,
     alsoHash,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { adoptionOf, confirmAdoption } from '../../../src/daemon/adoption.ts';
 import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
+import type { FileEvent } from '../../../src/pipeline/file/machine.ts';
 import type { Answer, ListedPage, RemoteVideo } from '../../../src/pipeline/file/ports.ts';
 import { leftFromBefore } from '../../../src/pipeline/file/reasons.ts';
 import { createAdopt } from '../../../src/pipeline/rounds/adopt.ts';
@@ -166,6 +167,17 @@ describe('files that were there before', () => {
     expect(found()).toMatchObject({ a: 0 });
   });
 
+  test('are compared without another request once a step gives their row back', async () => {
+    const { run, store, pages, found, progress } = open([old('a'), old('b')], [...fifty, hosted('vid_a', 'a')]);
+    store.claimed.add('a');
+    for (let n = 0; n < 10; n += 1) await run();
+    expect([pages, found()]).toEqual([[1, 2, 3], { a: null, b: 0 }]);
+    store.claimed.delete('a');
+    await run();
+    expect([pages, found(), progress()]).toEqual([[1, 2, 3], { a: 'vid_a', b: 0 }, null]);
+    expect(await store.listing()).toBeNull();
+  });
+
   test('are asked about again only after a wait when the service lists nothing', async () => {
     const { run, world, pages, clock } = open([old('a')], fifty);
     world.refusal = { ok: false, failure: failure('permanent') };
@@ -191,14 +203,45 @@ describe('a confirmation', () => {
     const { run, confirm, store } = three();
     await run();
     expect(await confirm()).toEqual({ v: 1, adopted: 1, uploading: 1, unclear: 1, waiting: 0 });
-    expect(store.states()).toEqual(['done', 'queued', 'held']);
+    expect(store.states()).toEqual(['processing', 'queued', 'held']);
+    expect(store.row('a')).toMatchObject({ videoId: 'vid_a', lastFailure: null, endedAt: null });
+    expect(store.row('a').why).toBe('adopted; the service is asked once more whether it has the video');
+  });
+
+  const policy = { attempts: 3, retryAt: () => 0, now: () => 99 };
+  const asked = async () => {
+    const { run, confirm, store, found, pages } = three();
+    await run();
+    await confirm();
+    return { run, store, found, pages, hear: (event: FileEvent) => store.save(after(store.row('a'), event, policy)) };
+  };
+
+  test('is carried out once the service says that it has the video, and no feed is published for it', async () => {
+    const { store, hear } = await asked();
+    await hear({ type: 'REMOTE_STATUS', status: 'ready' });
+    expect(stateOf(store.row('a'))).toBe('done');
+    expect(store.row('a')).toMatchObject({ remoteStatus: 'ready', why: null, lastFailure: null, endedAt: 99 });
+    expect(await store.waiting()).toEqual([]);
+  });
+
+  test.each<[string, FileEvent]>([
+    ['was deleted', { type: 'REMOTE_GONE' }],
+    ['failed', { type: 'REMOTE_STATUS', status: 'failed' }],
+    ['has no bytes any more', { type: 'REMOTE_STATUS', status: 'pending' }],
+    ['is not heard of', { type: 'GIVE_UP' }],
+  ])('adopts no video that %s since it was compared: its file is compared again', async (_what, event) => {
+    const { run, store, hear, found, pages } = await asked();
+    await hear(event);
     expect(store.row('a')).toMatchObject({
-      videoId: 'vid_a',
-      remoteStatus: 'ready',
-      why: null,
-      lastFailure: null,
-      endedAt: 77,
+      end: 'held',
+      why: 'the service no longer has its video ready: the file is compared again',
+      videoId: null,
+      uploadedAt: null,
+      disposal: null,
     });
+    expect((await adoptionOf(store, null)).files[0]).toMatchObject({ id: 'a', verdict: 'waiting' });
+    await run();
+    expect([found()['a'], pages.length]).toEqual(['vid_a', 2]);
   });
 
   test('gives a video to no two files, although each was the only one when it was compared', async () => {

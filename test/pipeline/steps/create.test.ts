@@ -43,7 +43,7 @@ function open(other: Partial<Facts> = {}) {
     local: {
       check: async () => null,
       hash: async () => ({ ok: true, value: 'aa' }),
-      checksums: async () => [],
+      checksums: async () => ({ ok: true, value: [] }),
       dispose: () => Promise.reject(new Error('a create disposes of nothing')),
     },
     budget: { take: async (lane) => (note(`budget ${lane}`), true) },

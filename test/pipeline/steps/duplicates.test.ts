@@ -18,7 +18,7 @@ function disk(contents: Readonly<Record<string, string>>): LocalFiles & { readon
       return value === undefined ? { ok: false, failure: failure('vanished') } : { ok: true, value };
     },
     check: () => Promise.resolve(null),
-    checksums: async () => [],
+    checksums: async () => ({ ok: true, value: [] }),
     dispose: () => Promise.resolve({ ok: true, value: null }),
   };
 }

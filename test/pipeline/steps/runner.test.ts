@@ -38,7 +38,7 @@ function open(rows: readonly Facts[], other: Partial<RunnerWorld & CreateWorld> 
     local: {
       check: async () => null,
       hash: async () => ({ ok: true, value: 'aa' }),
-      checksums: async () => [],
+      checksums: async () => ({ ok: true, value: [] }),
       dispose: async () => ({ ok: true, value: null }),
     },
     budget: { take: async (_lane, signal) => !signal.aborted },

@@ -50,7 +50,7 @@ function open(
     local: {
       check: async () => null,
       hash: () => Promise.reject(new Error('an upload hashes what it sends')),
-      checksums: async () => [],
+      checksums: async () => ({ ok: true, value: [] }),
       dispose: () => Promise.reject(new Error('an upload disposes of nothing')),
     },
     receipts: {
@@ -109,7 +109,7 @@ describe('a checksum of the sender', () => {
 
   test('that is equal lets the last part go, and goes with its file', async () => {
     const { run, world, store, calls } = open(created);
-    world.local.checksums = async () => [says('sha256', 'aa'), says('sha256', 'aa', false)];
+    world.local.checksums = async () => ({ ok: true, value: [says('sha256', 'aa'), says('sha256', 'aa', false)] });
     expect(await run()).toEqual({ type: 'arrived', failure: null });
     expect(calls).toEqual(['send to u:vid_1', 'last part, with aa on disk', 'receipt: uploaded']);
     expect(store.row().plan?.proofs).toEqual(proofs);
@@ -117,10 +117,10 @@ describe('a checksum of the sender', () => {
 
   test('that differs keeps the last part back, and the file is held with both', async () => {
     const { run, world, store, calls } = open(created);
-    world.local.checksums = async () => [says('sha256', 'bb')];
+    world.local.checksums = async () => ({ ok: true, value: [says('sha256', 'bb')] });
     expect(await run()).toMatchObject({
       type: 'needs a person',
-      failure: { kind: 'mismatch', code: 'checksum_mismatch', expected: 'bb' },
+      failure: { kind: 'mismatch', code: 'checksum_mismatch', digests: { sha256: 'aa' } },
     });
     expect(calls).toEqual(['send to u:vid_1']);
     expect(store.row()).toMatchObject({ sha256: null, uploadedAt: null });
@@ -128,7 +128,7 @@ describe('a checksum of the sender', () => {
 
   test('says in words what differs and what to do', async () => {
     const { run, world } = open(created);
-    world.local.checksums = async () => [says('sha256', 'bb')];
+    world.local.checksums = async () => ({ ok: true, value: [says('sha256', 'bb')] });
     expect((await run()).failure?.message).toBe(
       'the file differs from its checksum: its SHA256 is aa, but clip.mp4.sha256 says bb; ' +
         'copy the file again, or correct or remove the checksum: dropcast then continues',
@@ -137,15 +137,18 @@ describe('a checksum of the sender', () => {
 
   test('of another kind is computed while the file is sent', async () => {
     const { run, world, calls, digests } = open(created);
-    world.local.checksums = async () => [says('md5', 'cc')];
+    world.local.checksums = async () => ({ ok: true, value: [says('md5', 'cc')] });
     digests.md5 = 'cc';
     expect(await run()).toMatchObject({ type: 'arrived' });
     expect(calls[0]).toBe('send to u:vid_1, md5');
     digests.md5 = 'dd';
     const again = open(created);
-    again.world.local.checksums = async () => [says('md5', 'cc')];
+    again.world.local.checksums = async () => ({ ok: true, value: [says('md5', 'cc')] });
     again.digests.md5 = 'dd';
-    expect(await again.run()).toMatchObject({ type: 'needs a person', failure: { expected: 'cc' } });
+    expect(await again.run()).toMatchObject({
+      type: 'needs a person',
+      failure: { digests: { sha256: 'aa', md5: 'dd' } },
+    });
   });
 
   test.each([
@@ -159,7 +162,7 @@ describe('a checksum of the sender', () => {
         calls.push(`reads it for its ${algorithm}`);
         return { ok: true, value: found };
       };
-      sent.meanwhile = () => void (world.local.checksums = async () => [says('md5', 'cc')]);
+      sent.meanwhile = () => void (world.local.checksums = async () => ({ ok: true, value: [says('md5', 'cc')] }));
       expect(await run()).toMatchObject({ type });
       expect(calls.slice(0, 2)).toEqual(['send to u:vid_1', 'reads it for its md5']);
     },
@@ -167,15 +170,39 @@ describe('a checksum of the sender', () => {
 
   test('that was removed while the file was sent counts no more', async () => {
     const { run, world, sent } = open(created);
-    world.local.checksums = async () => [says('sha256', 'bb')];
-    sent.meanwhile = () => void (world.local.checksums = async () => []);
+    world.local.checksums = async () => ({ ok: true, value: [says('sha256', 'bb')] });
+    sent.meanwhile = () => void (world.local.checksums = async () => ({ ok: true, value: [] }));
     expect(await run()).toMatchObject({ type: 'arrived' });
   });
 
   test('of which one is equal is enough: others may be of an earlier version', async () => {
     const { run, world } = open(created);
-    world.local.checksums = async () => [says('sha256', 'bb', false), says('sha256', 'aa', false)];
+    world.local.checksums = async () => ({
+      ok: true,
+      value: [says('sha256', 'bb', false), says('sha256', 'aa', false)],
+    });
     expect(await run()).toMatchObject({ type: 'arrived' });
+  });
+
+  const unreadable = failure('mismatch', { code: 'checksum_unreadable' });
+  test('that cannot be read keeps the whole file back, and holds it', async () => {
+    const { run, world, store, calls } = open(created);
+    world.local.checksums = async () => ({ ok: false, failure: unreadable });
+    expect(await run()).toEqual({ type: 'needs a person', failure: unreadable });
+    expect(calls).toEqual([]);
+    expect(store.row().uploadStartedAt).toBeNull();
+  });
+
+  test.each([
+    ['the file is held', unreadable, 'needs a person'],
+    ['the file waits for its folder', failure('suspended', { code: folderAway }), 'put off'],
+    ['everything waits for the machine', failure('suspended', { code: 'EMFILE' }), 'put off'],
+  ])('that can be read no more when it is compared keeps the last part back: %s', async (_what, why, type) => {
+    const { run, world, store, sent, calls } = open(created);
+    sent.meanwhile = () => void (world.local.checksums = async () => ({ ok: false, failure: why }));
+    expect(await run()).toEqual({ type, failure: why });
+    expect(calls).toEqual(['send to u:vid_1']);
+    expect(store.row()).toMatchObject({ sha256: null, uploadedAt: null });
   });
 
   test.each([
@@ -186,7 +213,7 @@ describe('a checksum of the sender', () => {
     const { run, world, store } = open(created);
     let isThere = true;
     world.local.check = async () => (isThere ? null : failure(kind));
-    world.local.checksums = async () => [says('md5', 'cc')];
+    world.local.checksums = async () => ({ ok: true, value: [says('md5', 'cc')] });
     world.local.hash = async () => {
       isThere = false;
       return { ok: false, failure: failure(kind) };

@@ -558,7 +558,7 @@ class Turn {
         const missing = check(facts);
         return missing === null ? { ok: true, value: state.files[facts.path]?.content ?? '' } : fail(missing);
       },
-      checksums: async () => [],
+      checksums: async () => ({ ok: true, value: [] }),
       dispose: async (facts) => {
         const missing = plant === 'puts away without a look' ? null : check(facts);
         if (missing !== null) return fail(missing);

@@ -3,41 +3,43 @@ import type { Hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 
 /*
- * A thread that hashes what other threads read (hash-threads.ts). It owns no file and waits for nothing: each order is answered, in
- * the order in which they came.
+ * A thread that hashes what another one reads into shared memory (hash-threads.ts). It opens no file and waits for nothing: orders are
+ * carried out in the order in which they came.
  */
-export type Order =
-  | { readonly kind: 'lane'; readonly lane: number; readonly memory: SharedArrayBuffer }
-  | { readonly kind: 'begin'; readonly lane: number }
-  | { readonly kind: 'update'; readonly lane: number; readonly at: number; readonly length: number }
-  | { readonly kind: 'digest'; readonly lane: number };
 
-/** To an update and a digest. */
+/** To this thread. `ring`: the number of the ring buffer that is meant; the first order for a new one brings its memory. */
+export type Order =
+  | { readonly kind: 'ring'; readonly ring: number; readonly memory: SharedArrayBuffer }
+  | { readonly kind: 'begin'; readonly ring: number }
+  | { readonly kind: 'update'; readonly ring: number; readonly at: number; readonly length: number }
+  | { readonly kind: 'digest'; readonly ring: number };
+
+/** The answer to an update or a digest. */
 export interface Done {
-  readonly lane: number;
+  readonly ring: number;
   /** Of a digest, hex. */
   readonly sha256?: string;
 }
 
-interface Lane {
+interface RingBuffer {
   readonly memory: Buffer;
   hash: Hash;
 }
 
-const lanes = new Map<number, Lane>();
+const rings = new Map<number, RingBuffer>();
 
 parentPort?.on('message', (order: Order) => {
-  if (order.kind === 'lane') {
-    lanes.set(order.lane, { memory: Buffer.from(order.memory), hash: createHash('sha256') });
+  if (order.kind === 'ring') {
+    rings.set(order.ring, { memory: Buffer.from(order.memory), hash: createHash('sha256') });
     return;
   }
-  const lane = lanes.get(order.lane);
-  if (lane === undefined) throw new Error(`there is no lane ${order.lane}`);
-  if (order.kind === 'begin') lane.hash = createHash('sha256');
-  else if (order.kind === 'digest') tell({ lane: order.lane, sha256: lane.hash.digest('hex') });
+  const ring = rings.get(order.ring);
+  if (ring === undefined) throw new Error(`there is no ring ${order.ring}`);
+  if (order.kind === 'begin') ring.hash = createHash('sha256');
+  else if (order.kind === 'digest') tell({ ring: order.ring, sha256: ring.hash.digest('hex') });
   else {
-    lane.hash.update(lane.memory.subarray(order.at, order.at + order.length));
-    tell({ lane: order.lane });
+    ring.hash.update(ring.memory.subarray(order.at, order.at + order.length));
+    tell({ ring: order.ring });
   }
 });
 

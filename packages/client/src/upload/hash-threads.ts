@@ -16,7 +16,7 @@ export interface HashThreadsOptions {
 }
 
 /** Parts of one hash that are in memory at once: one leaves, one is hashed, one is read. */
-const partsPerLane = 3;
+const partsPerRing = 3;
 
 /** Four of them fill a line of 10 Gbit/s also on a processor without instructions for SHA-256 (0.78 GB/s each, measured). */
 const mostThreads = 4;
@@ -76,12 +76,12 @@ const refusalMs = 600_000;
 /** Those of this process. */
 export const hashThreads = new HashThreads();
 
-/** One thread with its lanes. A lane is the memory of one hash at a time, and is used again by later ones. */
+/** One thread with its ring buffers. Each is the memory of one hash at a time, and is used again by later ones. */
 class HashThread {
   readonly #worker: Worker;
   readonly #idleMs: number;
   readonly #onEnd: () => void;
-  readonly #lanes: Lane[] = [];
+  readonly #rings: RingBuffer[] = [];
   #idle: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -89,14 +89,14 @@ class HashThread {
     this.#worker = worker;
     this.#idleMs = idleMs;
     this.#onEnd = onEnd;
-    worker.on('message', ({ lane, sha256 }: Done) => this.#lanes[lane]?.done(sha256));
+    worker.on('message', ({ ring, sha256 }: Done) => this.#rings[ring]?.done(sha256));
     worker.on('error', () => this.#end());
     worker.on('exit', () => this.#end());
   }
 
   /** How many hashes run in it. */
   get load(): number {
-    return this.#lanes.filter(({ isUsed }) => isUsed).length;
+    return this.#rings.filter(({ isUsed }) => isUsed).length;
   }
 
   /** Whether a hash still runs in it. */
@@ -108,20 +108,20 @@ class HashThread {
     clearTimeout(this.#idle);
     // While it hashes, the process must not end for want of other work.
     this.#worker.ref();
-    const lane = this.#lanes.find(({ isUsed }) => !isUsed) ?? this.#addLane();
-    lane.begin();
-    return lane;
+    const ring = this.#rings.find(({ isUsed }) => !isUsed) ?? this.#addRing();
+    ring.begin();
+    return ring;
   }
 
-  #addLane(): Lane {
-    const number = this.#lanes.length;
-    const lane = new Lane(
+  #addRing(): RingBuffer {
+    const number = this.#rings.length;
+    const ring = new RingBuffer(
       number,
       (order) => this.#send(order),
       () => this.#rest(),
     );
-    this.#lanes.push(lane);
-    return lane;
+    this.#rings.push(ring);
+    return ring;
   }
 
   #send(order: Order): void {
@@ -143,11 +143,11 @@ class HashThread {
     this.#isOver = true;
     clearTimeout(this.#idle);
     this.#onEnd();
-    for (const lane of this.#lanes) lane.lose();
+    for (const ring of this.#rings) ring.lose();
   }
 }
 
-class Lane implements RunningHash {
+class RingBuffer implements RunningHash {
   readonly memory: Buffer;
   readonly #number: number;
   readonly #send: (order: Order) => void;
@@ -158,12 +158,12 @@ class Lane implements RunningHash {
   #isLost = false;
 
   constructor(number: number, send: (order: Order) => void, onFree: () => void) {
-    const memory = new SharedArrayBuffer(partsPerLane * partBytes);
+    const memory = new SharedArrayBuffer(partsPerRing * partBytes);
     this.memory = Buffer.from(memory);
     this.#number = number;
     this.#send = send;
     this.#onFree = onFree;
-    send({ kind: 'lane', lane: number, memory });
+    send({ kind: 'ring', ring: number, memory });
   }
 
   get isUsed(): boolean {
@@ -172,15 +172,15 @@ class Lane implements RunningHash {
 
   begin(): void {
     this.#isUsed = true;
-    this.#send({ kind: 'begin', lane: this.#number });
+    this.#send({ kind: 'begin', ring: this.#number });
   }
 
   async update(piece: Buffer): Promise<void> {
-    await this.#ask({ kind: 'update', lane: this.#number, at: piece.byteOffset, length: piece.length });
+    await this.#ask({ kind: 'update', ring: this.#number, at: piece.byteOffset, length: piece.length });
   }
 
   digest(): Promise<string | null> {
-    return this.#ask({ kind: 'digest', lane: this.#number });
+    return this.#ask({ kind: 'digest', ring: this.#number });
   }
 
   done(sha256: string | null = null): void {

@@ -1,0 +1,45 @@
+import type { LedgerView } from '../ledger/view.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { Rows } from '../pipeline/file/rows.ts';
+
+/** What a file is called while a step works on it, by what its row says: a step is known to the running daemon alone. */
+const steps: Readonly<Record<string, string>> = { queued: 'creating', 'awaiting upload': 'uploading' };
+
+/** The states of rows that may be shown as this one because of a step. */
+export function rowStatesOf(shown: string): readonly string[] {
+  return Object.keys(steps).filter((state) => steps[state] === shown);
+}
+
+/** The state of a file as it is shown. */
+export function shownState(facts: Facts, isHeld: boolean): string {
+  const state = stateOf(facts);
+  return isHeld ? (steps[state] ?? state) : state;
+}
+
+/** Counts files as they are shown, all together or those of one folder. */
+export type StepCounts = (
+  counts: Readonly<Record<string, number>>,
+  folder?: string,
+) => Readonly<Record<string, number>>;
+
+/** @param rows of the running daemon; null: none runs, and no step works */
+export async function countSteps(
+  ledger: Pick<LedgerView, 'list'>,
+  rows: Pick<Rows, 'held' | 'isHeld'> | null,
+): Promise<StepCounts> {
+  const ids = rows?.held() ?? [];
+  if (ids.length === 0) return (counts) => counts;
+  const working = await ledger.list({ states: [], also: { ids, states: Object.keys(steps) }, limit: ids.length });
+  return (counts, folder) => {
+    const shown = { ...counts };
+    for (const facts of working) {
+      const [state, step] = [stateOf(facts), shownState(facts, true)];
+      // The row may have moved on since it was counted.
+      if ((folder ?? facts.folder) !== facts.folder || (shown[state] ?? 0) === 0) continue;
+      shown[state] = (shown[state] ?? 0) - 1;
+      shown[step] = (shown[step] ?? 0) + 1;
+    }
+    return Object.fromEntries(Object.entries(shown).filter(([, count]) => count > 0));
+  };
+}

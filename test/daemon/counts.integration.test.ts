@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import type { Daemon } from '../../src/daemon/daemon.ts';
+import { filesOf, statusOf } from '../../src/daemon/view.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
+import { stateOf } from '../../src/pipeline/file/facts.ts';
+import { countLine } from '../../src/status/count-line.ts';
+import { everyState, statesOfRows } from '../ledger/every-state.ts';
+import { scratchDirectory } from '../support/scratch-directory.ts';
+
+const rows = everyState();
+const tally = (states: readonly string[]): Record<string, number> =>
+  Object.fromEntries([...Map.groupBy(states, (state) => state)].map(([state, those]) => [state, those.length]));
+
+/** A daemon whose steps work on these rows. */
+function working(ids: readonly string[]): Daemon {
+  const known = tally(rows.map(stateOf));
+  const accounts = { seen: rows.length, settling: 0, comparing: 0, known, sidecars: 0, ignored: 0, refused: 0 };
+  const folder = { path: rows[0]?.folder, state: 'watching', why: null, accounts: { ...accounts, unaccounted: 0 } };
+  return {
+    conductor: {
+      pause: () => null,
+      comparison: () => null,
+      createsWaitUntil: () => null,
+      feedsWaiting: () => [],
+      pollTrouble: () => null,
+      noSlot: () => null,
+      uploads: () => [],
+      unconfirmedCreates: () => [],
+    },
+    rows: { isHeld: (id: string) => ids.includes(id), held: () => ids },
+    gate: { snapshot: () => ({ used: 1, limit: 2, blockedUntil: 0, total: 3, others: 0, waiting: 0, blockedMs: 0 }) },
+    folders: { settling: () => [], countSettling: () => 0, status: () => [folder] },
+    times: { startAt: () => null, limit: () => null, limitUntil: () => null },
+    outlook: async () => null,
+    config: () => ({ file: 'dropcast.yaml', uploads: { concurrency: 4 }, folders: [] }),
+  } as unknown as Daemon;
+}
+
+describe('the counts of status agree with the rows that ls shows', () => {
+  test.each([
+    ['while no daemon runs', null],
+    ['while no step works', []],
+    ['while a step works on one of each state', rows.map(({ id }) => id)],
+    ['while a step works on some', rows.filter((_, n) => n % 2 === 0).map(({ id }) => id)],
+  ])('%s', async (_when, held) => {
+    await using scratch = await scratchDirectory();
+    await using ledger = await openLedger(scratch.path);
+    for (const facts of rows) await ledger.insert(facts);
+    const daemon = held === null ? null : working(held);
+    const { files } = await filesOf(ledger, daemon, { states: [], limit: 1_000 });
+    const shown = tally(files.map(({ state }) => state));
+    const status = await statusOf(ledger, daemon);
+    const { 'not put away': _, ...counts } = status.counts;
+    expect(counts).toEqual(shown);
+    for (const { id, state } of [...status.working, ...status.needs_you])
+      expect(state).toBe(files.find((file) => file.id === id)?.state);
+    for (const [state, count] of Object.entries(shown)) {
+      const { files: those } = await filesOf(ledger, daemon, { states: [state], limit: 1_000 });
+      expect(those).toHaveLength(count);
+      expect(countLine(status)).toContain(`${count} ${state}`);
+    }
+    expect(shown).toEqual(tally(statesWith(held ?? [])));
+    if (daemon === null) return;
+    expect(status.accounts).toMatchObject({ seen: rows.length, known: shown });
+    expect(status.folders[0]?.accounts.known).toEqual(shown);
+  });
+});
+
+/** As a person is told them. */
+function statesWith(held: readonly string[]): readonly string[] {
+  const stepOf: Readonly<Record<string, string>> = { queued: 'creating', 'awaiting upload': 'uploading' };
+  return rows.map((facts) => {
+    const state = stateOf(facts);
+    return held.includes(facts.id) ? (stepOf[state] ?? state) : state;
+  });
+}
+
+test('every state of a row is among them', () => {
+  expect(statesOfRows.size).toBe(11);
+});
