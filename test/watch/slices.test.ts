@@ -50,6 +50,7 @@ test('work that brings more work gives others their turn too', async () => {
   };
   slices.add('first', again);
   let turns = 0;
-  for (; count < 20; turns += 1) await turn();
+  const isOver = (): boolean => count === 20;
+  for (; !isOver(); turns += 1) await turn();
   expect(turns).toBeGreaterThan(5);
 });
