@@ -13,9 +13,9 @@ export const bench: Bench = {
     'Small files are dropped one after the other into a watched folder: how long after its settle time the create request of each reaches the service.',
   rounds: 3,
   rows: {
-    p50: { what: 'drop to POST beyond settle, median', unit: 'ms', most: 30 },
-    p95: { what: 'drop to POST beyond settle, 95 of 100', unit: 'ms', most: 100 },
-    p99: { what: 'drop to POST beyond settle, 99 of 100', unit: 'ms', most: 200 },
+    p50: { what: 'drop to POST beyond settle, p50', unit: 'ms', most: 30 },
+    p95: { what: 'drop to POST beyond settle, p95', unit: 'ms', most: 100 },
+    p99: { what: 'drop to POST beyond settle, p99', unit: 'ms', most: 200 },
   },
   plots: [{ title: 'Drop to POST beyond settle', x: 'share of the files in per cent', y: 'ms', series: ['latency'] }],
   round: async (build, size) => {

@@ -96,3 +96,9 @@ export function isReached({ least, most, here }: ResultRow): boolean | null {
   if (here === null || (least === undefined && most === undefined)) return null;
   return here.median >= (least ?? -Infinity) && here.median <= (most ?? Infinity);
 }
+
+/** What the limit is made of, where a target is missed; null where none is. */
+export function limitOf({ limit, rows }: Pick<Result, 'limit' | 'rows'>): string | null {
+  const isMissed = rows.some((row) => isReached(row) === false);
+  return isMissed ? (limit ?? 'Not known yet.') : null;
+}

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { isReached } from './measure.ts';
+import { isReached, limitOf } from './measure.ts';
 import type { Result } from './measure.ts';
 import { plotSvg } from './plot.ts';
 import { tableOf } from './table.ts';
@@ -51,7 +51,8 @@ ${rows.filter(Boolean).length} of ${rows.length} targets are reached.
 }
 
 async function sectionOf(result: KeptResult): Promise<string> {
-  const { name, about, rounds, date, machine, limit, plots } = result;
+  const { name, about, rounds, date, machine, plots } = result;
+  const limit = limitOf(result);
   const [head = [], ...rows] = tableOf(result);
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const pictures = await Promise.all(plots.map((plot, index) => pictureOf(`${name}-${index + 1}`, plot)));
@@ -64,7 +65,7 @@ async function sectionOf(result: KeptResult): Promise<string> {
     line(head.map(() => '---')),
     ...rows.map(line),
     '',
-    ...(limit === undefined ? [] : [`**The limit:** ${limit}`, '']),
+    ...(limit === null ? [] : [`**The limit:** ${limit}`, '']),
     ...pictures.flatMap((picture) => [picture, '']),
     `\`npm run bench -- ${name}\`, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${date}. ${machine}.`,
     '',

@@ -5,7 +5,7 @@ import { renderTable } from '../src/cli/output/table.ts';
 import type { Bench, Build, Size } from './bench.ts';
 import { buildHere, checkOut, withFlags } from './build.ts';
 import { leaveNothing } from './leave-nothing.ts';
-import { measure } from './measure.ts';
+import { limitOf, measure } from './measure.ts';
 import type { Result } from './measure.ts';
 import { thisMachine, writeReport } from './report.ts';
 import type { KeptResult } from './report.ts';
@@ -84,7 +84,8 @@ function print(result: Result): void {
   const [titles = [], ...rows] = tableOf(result);
   const columns = titles.map((title) => ({ title }));
   process.stdout.write(renderTable(columns, rows, { width: process.stdout.columns ?? Infinity, colour: false }));
-  if (result.limit !== undefined) console.log(`\nThe limit: ${result.limit}`);
+  const limit = limitOf(result);
+  if (limit !== null) console.log(`\nThe limit: ${limit}`);
 }
 
 async function keep(result: Result): Promise<void> {

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { FileView } from '../daemon/file-view.ts';
+import { progressWords } from '../daemon/progress-words.ts';
 import type { SettlingView } from '../daemon/view.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { hasColour } from '../log/colour.ts';
@@ -70,11 +71,15 @@ export function shortPath(path: string, shell: Shell): string {
   return short.startsWith('..') ? path : short;
 }
 
-/** Why the file is where it is, and when dropcast tries again; empty when there is nothing to say. */
+/** Why the file is where it is, how far it is, when it goes on; empty when there is nothing to say. */
 export function whyOf(file: FileView): string {
   if (file.state === 'done') return unfinished.includes(file.local ?? '') ? (file.why ?? '') : '';
   const next = file.not_before === null ? '' : ` (next attempt ${formatRelative(file.not_before, Date.now())})`;
-  return `${file.why ?? ''}${next}`;
+  const why = `${file.why ?? ''}${next}`;
+  const progress = progressWords(file, Date.now());
+  if (progress === null) return why;
+  if (file.state !== 'uploading') return `${why}; ${progress}`;
+  return why === '' ? progress : `${progress}; last attempt: ${why}`;
 }
 
 /** What a finished local file may still wait for. */

@@ -35,7 +35,7 @@ export async function proofsOf(
         ? bytes.flaw
         : bytes.is === 'unreadable'
           ? bytes.why
-          : 'nothing is missing by its own account',
+          : 'does not say that bytes are missing',
     marker,
     checksum,
   };

@@ -66,6 +66,7 @@ export interface Daemon extends AsyncDisposable {
   stop(hurry: AbortSignal): Promise<void>;
 }
 
+/** The clocks of this machine. */
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 /**

@@ -1,12 +1,15 @@
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
+import type { LiveUpload } from '../pipeline/steps/uploads.ts';
+import { uploadedInMs } from '../pipeline/turn-estimate.ts';
 import type { Daemon } from './daemon.ts';
 import { clockTime } from './clock-time.ts';
 import { deletionWords } from './deletion-words.ts';
 import { uploadsStart } from './upload-times.ts';
 import { blockWords, pollWords, publishWords } from './waiting-words.ts';
 import { whyInLine } from './in-line.ts';
-import type { Places } from './in-line.ts';
+import type { Places, Standing } from './in-line.ts';
+import { paceOf } from './outlook.ts';
 import { shownState } from './step-states.ts';
 import { priorityOf } from '../pipeline/file/queue.ts';
 
@@ -18,6 +21,22 @@ export interface FileView {
   readonly path: string;
   readonly size: number;
   readonly sent: number | null;
+  /** How fast it is sent at present; null when it is not. */
+  readonly upload: {
+    /** Null in the first second. */
+    readonly bytes_per_second: number | null;
+    /** No byte has left since; null when bytes leave. */
+    readonly stalled_since: number | null;
+    /** When all bytes are sent; null when it cannot be said. */
+    readonly done_at: number | null;
+  } | null;
+  /** Where it waits in line; null when it does not. */
+  readonly queue: {
+    /** Files of its folder, priority and size that came before it; at most 1,000 are counted. */
+    readonly before: number;
+    /** When its upload starts; null when it cannot be said: `why` has the reason. */
+    readonly starts_at: number | null;
+  } | null;
   readonly rule: string | null;
   /** `high`, `normal` or `low`; null while no rule takes it. */
   readonly priority: string | null;
@@ -59,6 +78,8 @@ export const workStates: readonly string[] = [
 interface Live {
   readonly isHeld?: boolean;
   readonly sent?: number;
+  readonly upload?: FileView['upload'];
+  readonly queue?: FileView['queue'];
   /** What it waits for, when nothing went wrong. */
   readonly why?: string | null;
 }
@@ -70,6 +91,8 @@ function fileView(facts: Facts, live?: Live): FileView {
     path: `${facts.folder}/${facts.path}`,
     size: facts.version.size,
     sent: live?.sent ?? null,
+    upload: live?.upload ?? null,
+    queue: live?.queue ?? null,
     rule: facts.plan?.rule ?? null,
     priority: facts.plan === null ? null : priorityOf(facts.plan),
     channel: facts.plan?.channel ?? null,
@@ -106,10 +129,39 @@ export function viewOf(daemon: Daemon | null, facts: Facts, places: Places = new
   const isLive = rows.isHeld(facts.id);
   if (isLive && state === 'done' && facts.disposal === 'pending') return fileView(facts, { why: whileRead(facts) });
   if (isLive && state === 'queued') return fileView(facts, { isHeld: true, sent: 0 });
-  if (!isLive || state !== 'awaiting upload') return fileView(facts, { why: waitsFor(daemon, facts, places) });
-  const sent = conductor.uploads().find(({ id }) => id === facts.id)?.sentBytes ?? 0;
+  if (!isLive || state !== 'awaiting upload') {
+    const place = places.get(facts.id);
+    const queue = place === undefined ? null : queueOf(place);
+    return fileView(facts, { queue, why: waitsFor(daemon, facts, place) });
+  }
+  const upload = conductor.uploads().find(({ id }) => id === facts.id);
+  const sent = upload?.sentBytes ?? 0;
   const why = sent > 0 && sent === facts.version.size ? 'sent; waiting for the answer of the upload host' : null;
-  return fileView(facts, { isHeld: true, sent, why });
+  return fileView(facts, {
+    isHeld: true,
+    sent,
+    upload: upload === undefined ? null : uploadOf(upload, daemon),
+    why,
+  });
+}
+
+function queueOf({ before, startsInMs }: Standing): FileView['queue'] {
+  return { before, starts_at: startsInMs === null ? null : Math.round(Date.now() + startsInMs) };
+}
+
+/** A line that rests for less is still called alive: bytes leave in bursts. */
+const stallMs = 10_000;
+
+function uploadOf({ bytesPerSecond, idleMs, sentBytes, sizeBytes }: LiveUpload, daemon: Daemon): FileView['upload'] {
+  const isStalled = idleMs >= stallMs && sentBytes < sizeBytes;
+  const doneInMs = isStalled
+    ? null
+    : uploadedInMs({ bytesLeft: Math.max(0, sizeBytes - sentBytes), bytesPerSecond }, paceOf(daemon));
+  return {
+    bytes_per_second: isStalled ? 0 : bytesPerSecond === null ? null : Math.round(bytesPerSecond),
+    stalled_since: isStalled ? Math.round(Date.now() - idleMs) : null,
+    done_at: doneInMs === null ? null : Math.round(Date.now() + doneInMs),
+  };
 }
 
 function whileRead({ afterReady }: Facts): string {
@@ -117,7 +169,7 @@ function whileRead({ afterReady }: Facts): string {
   return `its local file is out of reach while it is read once more; then it is ${deed}`;
 }
 
-function waitsFor(daemon: Daemon, facts: Facts, places: Places): string | null {
+function waitsFor(daemon: Daemon, facts: Facts, place: Standing | undefined): string | null {
   const { conductor, gate, times } = daemon;
   const state = stateOf(facts);
   if (!workStates.includes(state)) return null;
@@ -125,7 +177,7 @@ function waitsFor(daemon: Daemon, facts: Facts, places: Places): string | null {
   if (pause !== null && (pause.holds === 'everything' || isBeforeUpload(state))) return `paused: ${pause.why}`;
   const startAt = isBeforeUpload(state) ? times.startAt() : null;
   if (startAt !== null) return uploadsStart(startAt, Date.now());
-  if (state === 'awaiting upload') return whyInLine(daemon, facts, places) ?? 'waiting for an upload slot';
+  if (state === 'awaiting upload') return whyInLine(daemon, facts, place) ?? 'waiting for an upload slot';
   if (state === 'retrying') return null;
   const { waiting, blockedMs } = gate.snapshot();
   const blocked = blockWords({ closedMs: blockedMs });
@@ -133,7 +185,7 @@ function waitsFor(daemon: Daemon, facts: Facts, places: Places): string | null {
     const until = conductor.createsWaitUntil();
     if (until !== null) return createsWait(until);
     return waiting === 0
-      ? (whyInLine(daemon, facts, places) ?? 'waiting for its turn')
+      ? (whyInLine(daemon, facts, place) ?? 'waiting for its turn')
       : (blocked ?? 'waiting for the hourly request budget');
   }
   if (blocked !== null) return blocked;

@@ -1,6 +1,8 @@
 import type { Backlog, Limit, Pace } from '../pipeline/estimate.ts';
 import type { Pause } from '../pipeline/events.ts';
+import { rate } from './amounts.ts';
 import { clockTime } from './clock-time.ts';
+import { uploadsStart } from './upload-times.ts';
 
 /** What a limit is explained by. */
 interface About {
@@ -19,6 +21,10 @@ const words: Readonly<Record<Limit, (about: About) => string>> = {
   'upload bandwidth': ({ pace }) => bandwidthWords(pace),
   'upload slots': ({ backlog, pace }) =>
     `all ${pace.slots} are in use, ${backlog.toSend - pace.slots} more files wait${together(pace)}`,
+  'upload window': ({ pace: { later }, nowMs }) => {
+    const opens = later.find(({ mayStart }) => mayStart);
+    return opens === undefined ? 'uploads may not start' : uploadsStart(nowMs + opens.inMs, nowMs);
+  },
   'request budget': ({ pace, nowMs }) => budgetWords(pace, nowMs),
   'processing at the service': ({ pace: { processingMs } }) =>
     processingMs === null ? 'it has not finished a video yet' : `it takes about ${seconds(processingMs)} for a video`,
@@ -42,11 +48,6 @@ function budgetWords({ room }: Pace, nowMs: number): string {
   const [next] = room.frees;
   const later = next === undefined ? '' : `; more from ${clockTime(nowMs + next[0], nowMs)} on`;
   return `${room.left} of ${room.limit} requests are left this hour${later}`;
-}
-
-/** `20 MB/s` */
-export function rate(bytesPerSecond: number): string {
-  return `${Number((bytesPerSecond / 1_000_000).toPrecision(2))} MB/s`;
 }
 
 function seconds(ms: number): string {

@@ -6,13 +6,13 @@ import type { Conductor } from '../pipeline/conductor.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
 import { estimate } from '../pipeline/estimate.ts';
 import type { Backlog, Limit, Pace } from '../pipeline/estimate.ts';
+import { begun } from '../pipeline/sending-time.ts';
 import { limitWords } from './limit-words.ts';
-import { uploadsStart } from './upload-times.ts';
 import type { UploadTimes } from './upload-times.ts';
 
 /** What all that waits waits for, and when it is done. */
 export interface Outlook {
-  readonly limitedBy: Limit | 'upload window';
+  readonly limitedBy: Limit;
   /** The same in a sentence. */
   readonly why: string;
   /** Epoch milliseconds; null when it cannot be said. */
@@ -24,27 +24,25 @@ export interface OutlookWorld {
   readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'uploads'>;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly clock: Clock;
-  readonly times: Pick<UploadTimes, 'limit' | 'startAt'>;
+  readonly times: Pick<UploadTimes, 'limit' | 'mayStart' | 'later'>;
   config(): Config;
 }
 
-/** The rows are summed up at most so often, however many ask: with 100,000 that wait it takes a tenth of a second. */
+/** How often the rows are summed up at most, however many ask: with 100,000 that wait it takes a tenth of a second. */
 const everyMs = 2_000;
 
 /** @returns asks for the outlook; rejects when the ledger cannot be read */
 export function createOutlook(world: OutlookWorld): () => Promise<Outlook> {
-  const { ledger, conductor, clock, times } = world;
+  const { ledger, conductor, clock } = world;
   let read: { readonly at: number; readonly backlog: Omit<Backlog, 'feeds'> } | null = null;
   return async () => {
     if (read === null || clock.elapsed() - read.at >= everyMs)
       read = { at: clock.elapsed(), backlog: await ledger.backlog() };
     const pause = conductor.pause();
     const holdsAll = pause !== null && (pause.holds === 'everything' || read.backlog.toSend > 0);
-    const startAt = pause === null && read.backlog.toSend > 0 ? times.startAt() : null;
-    if (startAt !== null && conductor.uploads().length === 0)
-      return { limitedBy: 'upload window', why: uploadsStart(startAt, clock.now()), doneAt: null };
     const backlog = withoutSent(read.backlog, world);
-    const pace = paceOf(world);
+    const hasAllBegun = read.backlog.toSend <= conductor.uploads().length;
+    const pace = hasAllBegun ? begun(paceOf(world)) : paceOf(world);
     const { limitedBy, doneInMs } = estimate(backlog, pace, holdsAll);
     return {
       limitedBy,
@@ -71,6 +69,8 @@ export function paceOf({
   return {
     ...conductor.pace(),
     bandwidth: times.limit(),
+    mayStart: times.mayStart(),
+    later: times.later(),
     slots: uploads.concurrency,
     room: roomOf(gate.snapshot()),
     pollMs: poll.intervalMs,

@@ -151,7 +151,7 @@ function uploadsOf(times: UploadTimes): StatusView['uploads'] {
   return { bytes_per_second: times.limit(), until: times.limitUntil(), start_at: times.startAt() };
 }
 
-/** An upload host that takes nothing for so long may never do: it is tried again all the same. */
+/** An upload host that takes nothing for an hour may never do: people are told, and it is tried again all the same. */
 const longRefusalMs = 3_600_000;
 
 function isLongRefusal(pause: Pick<Pause, 'holds' | 'since'> | null): boolean {
@@ -177,7 +177,7 @@ export async function filesOf(
   const isSettlingWanted = isAny || states.includes('settling');
   const settling = isSettlingWanted ? (daemon?.folders.settling() ?? []).slice(0, filter.limit) : [];
   const limit = filter.limit - settling.length;
-  // The ledger does not know which rows a step works on: it is asked for so many more.
+  // The ledger does not know which rows a step works on: it is asked for as many more.
   const held = daemon?.rows.held() ?? [];
   const rows = await ledger.list({
     ...(!isAny && { states, also: { ids: held, states: states.flatMap(rowStatesOf) } }),
@@ -200,7 +200,7 @@ async function viewsOf(
   daemon: Daemon | null,
   files: readonly Facts[],
 ): Promise<readonly FileView[]> {
-  const places = daemon === null ? undefined : await placesOf(ledger, files);
+  const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
   return files.map((facts) => viewOf(daemon, facts, places));
 }
 

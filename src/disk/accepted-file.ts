@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, readlinkSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
-import { open, readlink, realpath } from 'node:fs/promises';
+import { open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { AbortedError, FileChangedError, FileUnreadableError, FileVanishedError, readOpenFile } from '@dropcast/client';
@@ -124,15 +124,25 @@ function requireVersion(stats: BigIntStats, expected: FileVersion, path: string)
   );
 }
 
-/** Asks the kernel where the descriptor really is: a directory on the way may have become a link. Without /proc nobody can tell. */
+/** A directory on the way may have become a link. Without /proc nobody can tell. */
 async function requireInside(handle: FileHandle, folder: string, path: string): Promise<void> {
-  const real = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => null);
-  if (real === null) return;
+  const real = whereItIs(handle);
+  // Opened at its own path: no part of that is a link.
+  if (real === null || real === path) return;
   const root = await realpath(folder).catch((error: unknown) => {
     throw unopened(path, errnoOf(error) ?? 'unknown', error);
   });
   if (real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)) return;
   throw new FileUnreadableError(`${JSON.stringify(path)} leads out of its watched folder`, { code: 'outside_folder' });
+}
+
+/** Asks the kernel's memory, which cannot hang on a dead share. */
+function whereItIs({ fd }: FileHandle): string | null {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return null;
+  }
 }
 
 function changed(path: string, how: string): FileChangedError {

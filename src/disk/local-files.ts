@@ -39,8 +39,8 @@ export function createLocalFiles({ whyAway, writerOf, isSidecarUsed, service }: 
   };
 
   const awayFailure = async (folder: string, missing?: string): Promise<Failure | null> => {
-    const away = await whyAway(folder, missing);
-    return away === null ? null : { kind: 'suspended', code: folderAway, message: `${folder}: ${away}` };
+    const why = await whyAway(folder, missing);
+    return why === null ? null : { kind: 'suspended', code: folderAway, message: `${folder}: ${why}` };
   };
 
   const answer = async <T>(facts: Facts, work: () => Promise<T>): Promise<Answer<T>> => {

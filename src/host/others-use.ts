@@ -7,7 +7,7 @@ export interface OthersUse {
 
 const hourMs = 3_600_000;
 
-/** A service that asks to wait for less does not count hours but bursts. */
+/** A shorter `Retry-After` is about a burst, not about the hour. */
 const leastWaitMs = 10_000;
 
 /**
@@ -31,7 +31,7 @@ export function noticeOthers(
   return { requests: limit - used, at: nowMs };
 }
 
-/** Pure: what is still believed of it. Others may have stopped: it fades within an hour, and the next 429 corrects it. */
+/** Pure: how much of it is still assumed, in requests. Others may have stopped: it fades within an hour, and the next 429 corrects it. @param nowMs epoch milliseconds */
 export function othersNow(others: OthersUse | undefined, nowMs: number): number {
   if (others === undefined) return 0;
   // A clock that was set back makes nothing last longer than an hour.

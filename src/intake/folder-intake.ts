@@ -135,7 +135,7 @@ export class FolderIntake implements AsyncDisposable {
       this.#world.broke(error);
       throw error;
     });
-    if (isNoNews.has(accepted)) return accepted;
+    if (noNews.has(accepted)) return accepted;
     this.#tell(arrival, accepted);
     this.#world.tookIn();
     return accepted;
@@ -169,4 +169,4 @@ export class FolderIntake implements AsyncDisposable {
 }
 
 /** Of an archive, each file would be a line in the log. */
-const isNoNews: ReadonlySet<Accepted> = new Set<Accepted>(['busy', 'known', 'unread', 'left']);
+const noNews: ReadonlySet<Accepted> = new Set<Accepted>(['busy', 'known', 'unread', 'left']);

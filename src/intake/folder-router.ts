@@ -141,6 +141,7 @@ export function folderOf(folders: readonly FolderConfig[], absolutePath: string)
   return around.toSorted((one, other) => other.path.length - one.path.length)[0] ?? null;
 }
 
+/** A file as the rules see it. */
 export function routedFile(path: string, version: FileVersion): RoutedFile {
   return { path, modifiedMs: Number(BigInt(version.mtimeNs) / 1_000_000n) };
 }

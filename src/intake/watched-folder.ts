@@ -206,7 +206,7 @@ export class WatchedFolder implements AsyncDisposable {
     const unread = this.intake.unread().filter(({ path }) => !settlingPaths.has(path));
     return [
       ...settling,
-      ...unread.map((file) => ({ ...file, size: file.version.size, why: isCompared, lacksMarker: false })),
+      ...unread.map((file) => ({ ...file, size: file.version.size, why: whyCompared, lacksMarker: false })),
     ];
   }
 
@@ -284,7 +284,7 @@ function isTakenIn(kind: FileKind | null): boolean {
   return kind === 'media' || kind === 'link';
 }
 
-/** Of so many files at a time the rows are written. */
+/** Files whose rows are written at the same time. */
 const atOnce = 16;
 const busyMs = 50;
 const retryMs = 30_000;
@@ -297,4 +297,4 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-const isCompared = 'touched: it is being compared with what was sent';
+const whyCompared = 'touched: it is being compared with what was sent';

@@ -1,18 +1,19 @@
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
 import type { AdoptionStore } from '../pipeline/file/ports.ts';
-import { allFacts, filesIn } from './row.ts';
-import type { LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
+import { preparedQuery } from './prepared-query.ts';
+import { allFacts, factsOf, filesIn } from './row.ts';
 
 /** As in the small partial index `file_existing`: SQLite does not see its condition in a bound value. */
 const isLeftFromBefore = sql<boolean>`"end" = 'held' and json_extract(last_failure, '$.code') = 'existing'`;
 const isNotCompared = sql<boolean>`json_extract(last_failure, '$.likeness') is null`;
 
 /** Files that were there before, and what the service has. */
-export function createAdoption(db: Kysely<LedgerTables>): AdoptionStore {
+export function createAdoption({ db, sql: statements }: Connection): AdoptionStore {
   const toAdopt = () => filesIn(db).where(isLeftFromBefore).orderBy('seq');
+  const toCompare = preparedQuery(statements, toAdopt().where(isNotCompared).limit(0));
   return {
-    toCompare: (limit) => allFacts(toAdopt().where(isNotCompared).limit(limit)),
+    toCompare: async (limit) => toCompare(limit).map(factsOf),
     toAdopt: () => allFacts(toAdopt()),
     countToAdopt: () =>
       db

@@ -5,7 +5,7 @@ import { errnoOf } from '../disk/errno.ts';
 import { LedgerError } from './ledger-error.ts';
 import { explainOpening } from './recovery.ts';
 
-/** How long who asks, or tries at the same moment, may be in the way. */
+/** How long another process that asks, or tries at the same moment, may be in the way. */
 const patienceMs = 300;
 
 /** The longest delay between two attempts. */

@@ -1,26 +1,25 @@
-import type { Kysely } from 'kysely';
 import type { FileStore } from '../pipeline/file/ports.ts';
+import type { Connection } from './connection.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { allFacts, filesIn, newestFacts, unindexedState } from './row.ts';
-import type { LedgerTables } from './schema.ts';
+import { preparedQuery } from './prepared-query.ts';
+import { allFacts, factsOf, filesIn, firstFacts, unindexedState } from './row.ts';
 import { createTwins } from './twins.ts';
 import { saveFacts } from './write-row.ts';
 
 /** The rows as the steps of a file need them. */
-export function createFiles(db: Kysely<LedgerTables>, commits: GroupCommit): FileStore {
+export function createFiles({ db, sql }: Connection, commits: GroupCommit): FileStore {
+  const withId = preparedQuery(sql, filesIn(db).where('id', '=', ''));
+  const retrying = preparedQuery(
+    sql,
+    filesIn(db).where(unindexedState, '=', 'retrying').where('not_before', '<=', 0).orderBy('not_before').limit(0),
+  );
   return {
-    load: (id) => newestFacts(filesIn(db).where('id', '=', id)),
+    load: async (id) => firstFacts(withId(id)),
     save: (facts, note) => commits.write((sql) => saveFacts(sql, facts, note)),
-    due: (state, now, limit) =>
-      allFacts(
-        state === 'retrying'
-          ? filesIn(db)
-              .where(unindexedState, '=', state)
-              .where('not_before', '<=', now)
-              .orderBy('not_before')
-              .limit(limit)
-          : filesIn(db).where('state', '=', state).orderBy('seq').limit(limit),
-      ),
+    due: async (state, now, limit) =>
+      state === 'retrying'
+        ? retrying(now, limit).map(factsOf)
+        : allFacts(filesIn(db).where('state', '=', state).orderBy('seq').limit(limit)),
     count: async (...states) => {
       const row = await db
         .selectFrom('file')

@@ -31,8 +31,8 @@ interface Member {
 }
 
 /**
- * What many files learn at the same moment costs one durable write. Whoever is refused is refused alone: a group that fails is undone
- * as a whole, and each of its writes is tried for itself.
+ * Changes of many files at the same moment cost one durable write. A write that is refused takes no other with it: a group that fails is
+ * rolled back, and each of its writes is tried alone.
  */
 export function createGroupCommit(sql: Statements): GroupCommit {
   let waiting: Member[] = [];

@@ -1,4 +1,4 @@
-/** A value that the ledger keeps as JSON for others, who check it. @returns null when the text is damaged: they begin anew then */
+/** Reads a value that the ledger keeps as JSON for another part, which checks it. @returns null when the text is damaged */
 export function readRecord(text: string): unknown {
   try {
     return JSON.parse(text);

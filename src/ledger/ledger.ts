@@ -110,42 +110,47 @@ export async function openLedger(
   await isLedgerThere(stateDir);
   const path = ledgerPath(stateDir);
   const isTrusted = isHasty && (await wasClosed(path));
-  const database = await openDatabase(path, { isTrusted });
-  const connection = connectTo(database);
-  const { db } = connection;
+  const connection = connectTo(await openDatabase(path, { isTrusted }));
   try {
-    const repairAll = async (): Promise<readonly string[]> => {
-      const repairs = await repairRows(connection, stateDir);
-      if (repairs.length > 0) await requireSound(database, path);
-      return repairs;
-    };
-    const repairs = isTrusted ? [] : await repairAll();
+    const repairs = isTrusted ? [] : await repairAll(connection, stateDir);
     const strange = await catchUp(connection, stateDir);
-    await settleRequests(db);
-    const id = await identityOf(db, await readLedgerId(stateDir));
+    await settleRequests(connection.db);
+    const id = await identityOf(connection.db, await readLedgerId(stateDir));
     await writeLedgerId(stateDir, id);
     const repair = async (): Promise<void> => {
       for (const what of await repairRows(connection, stateDir)) onRepair?.(what);
     };
-    let isVerified = !isTrusted;
-    const verifyOnce = async (): Promise<readonly string[]> => {
-      if (isVerified) return [];
-      isVerified = true;
-      try {
-        await verify(database, path);
-        await nextTurn();
-        return await repairAll();
-      } catch (error) {
-        throw await explainOpening(error, path);
-      }
-    };
+    const verifyOnce = isTrusted ? laterSearch(connection, stateDir) : async () => [];
     return compose(connection, { stateDir, repairs: [...repairs, ...strange], id, repair, verify: verifyOnce });
   } catch (error) {
-    await db.destroy();
+    await connection.db.destroy();
     // What it met may be damage that it has not looked for.
     if (isTrusted) return openLedger(stateDir, onRepair);
     throw await explainOpening(error, path);
   }
+}
+
+/** The search for damage that opening the ledger left out. Repeating it does nothing. */
+function laterSearch(connection: Connection, stateDir: string): Ledger['verify'] {
+  let isVerified = false;
+  return async () => {
+    if (isVerified) return [];
+    isVerified = true;
+    try {
+      await verify(connection.database, ledgerPath(stateDir));
+      await nextTurn();
+      return await repairAll(connection, stateDir);
+    } catch (error) {
+      throw await explainOpening(error, ledgerPath(stateDir));
+    }
+  };
+}
+
+/** @returns a sentence for each row that was damaged @throws {LedgerError} when something is wrong that this has not put right */
+async function repairAll(connection: Connection, stateDir: string): Promise<readonly string[]> {
+  const repairs = await repairRows(connection, stateDir);
+  if (repairs.length > 0) await requireSound(connection.database, ledgerPath(stateDir));
+  return repairs;
 }
 
 async function identityOf(db: Kysely<LedgerTables>, known: string | null): Promise<string> {
@@ -159,19 +164,20 @@ interface Opened extends Pick<Ledger, 'id' | 'repairs' | 'verify'> {
   repair(): Promise<void>;
 }
 
-function compose({ database, db, sql }: Connection, opened: Opened): Ledger {
+function compose(connection: Connection, opened: Opened): Ledger {
+  const { database, db, sql } = connection;
   const { stateDir, id, repairs, repair, verify } = opened;
   const commits = createGroupCommit(sql);
   const ports = mending(
     {
-      ...createFiles(db, commits),
+      ...createFiles(connection, commits),
       ...createQueues(db),
-      ...createArrivals(db, commits),
-      ...createRounds(db),
-      ...createAdoption(db),
+      ...createArrivals(connection, commits),
+      ...createRounds(connection),
+      ...createAdoption(connection),
       ...createFirstStarts(db),
       ...createRetentionRows(db),
-      ...createLeftovers(db),
+      ...createLeftovers(connection),
       ...createView(db),
     },
     repair,

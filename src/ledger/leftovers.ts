@@ -3,6 +3,8 @@ import type { Kysely } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { suspectsOf } from '../pipeline/file/facts.ts';
 import type { LeftoverStore } from '../pipeline/file/ports.ts';
+import type { Connection } from './connection.ts';
+import { preparedQuery } from './prepared-query.ts';
 import { allFacts, factsOf, filesIn } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 import type { Statements } from './statements.ts';
@@ -15,12 +17,13 @@ const isOnlyRow = sql<boolean>`not exists (
   select 1 from file other where other.video_id = file.video_id and other.id != file.id)`;
 
 /** Every record that dropcast may have left on the service without bytes. */
-export function createLeftovers(db: Kysely<LedgerTables>): LeftoverStore {
+export function createLeftovers({ db, sql: statements }: Connection): LeftoverStore {
+  const requests = preparedQuery(
+    statements,
+    db.selectFrom('create_request').selectAll().orderBy('at').orderBy('token'),
+  );
   return {
-    unanswered: async () => {
-      const rows = await db.selectFrom('create_request').selectAll().orderBy('at').orderBy('token').execute();
-      return rows.map(({ token, file_id: fileId, title, at }) => ({ token, fileId, title, at }));
-    },
+    unanswered: async () => requests().map(({ token, file_id: fileId, title, at }) => ({ token, fileId, title, at })),
     abandoned: (ends, limit) =>
       allFacts(
         filesIn(db)

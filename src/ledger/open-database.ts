@@ -90,11 +90,11 @@ function require(database: DatabaseSync, name: string, value: string, expected: 
     throw new LedgerError(`SQLite refused to set ${name} to ${value}; it stays at ${String(actual)}`);
 }
 
-/** An index that does not fit its table, or a value that does not fit its column: indexes are made anew, rows repaired by their checksums. */
+/** An index that does not fit its table, or a value that does not fit its column: indexes are rebuilt, rows repaired by their checksums. */
 const curable =
   /^(?:row \d+ missing from index|wrong # of entries in index|non-unique entry in index|CHECK constraint failed in file|(?:NULL|non-\w+) value in file|\w+ value in file)/;
 
-/** Makes indexes anew that do not fit their tables. @throws {LedgerError} when more is damaged */
+/** Rebuilds the indexes if one does not fit its table. @throws {LedgerError} when more is damaged */
 export async function verify(database: DatabaseSync, path: string): Promise<void> {
   const found = complaints(database);
   const incurable = found.find((line) => !curable.test(line));

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { QueueStore } from '../pipeline/file/ports.ts';
 import { priorities } from '../pipeline/file/queue.ts';
-import type { Queued } from '../pipeline/file/queue.ts';
+import type { Line, Queued } from '../pipeline/file/queue.ts';
 import { isInLine, queueName } from './schema.ts';
 import type { LedgerTables } from './schema.ts';
 
@@ -55,25 +55,34 @@ export async function placesIn(
   db: Kysely<LedgerTables>,
   ids: readonly string[],
   most: number,
+  without: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await sql<{ readonly id: string; readonly n: number }>`
     with wanted as (
       select seq as place, file.id, state as at, ${name} as queue
       from json_each(${JSON.stringify(ids)}) cross join file on file.id = value where ${inLine})
     select id, (select count(*) from (
-      select 1 from file indexed by file_queue where ${inLine} and state = at and ${name} = queue and seq < place limit ${most})) as n
+      select 1 from file indexed by file_queue where ${inLine} and state = at and ${name} = queue and seq < place
+        and id not in (select value from json_each(${JSON.stringify(without)})) limit ${most})) as n
     from wanted`.execute(db);
   return new Map(rows.rows.map(({ id, n }) => [id, n]));
 }
 
-/** The name of a queue begins with its priority and its size. */
+/** See `LedgerView.lines`. */
+export async function linesIn(db: Kysely<LedgerTables>, without: readonly string[]): Promise<readonly Line[]> {
+  const rows = await sql<Pick<Line, 'state' | 'files' | 'bytes'> & { readonly queue: string }>`
+    select state, ${name} as queue, count(*) as files, sum(size) as bytes from file indexed by file_queue
+    where ${inLine} and id not in (select value from json_each(${JSON.stringify(without)})) group by state, ${name}`.execute(
+    db,
+  );
+  return rows.rows.map(({ queue, ...line }) => ({ ...line, ...kindOf(queue), folder: queue.slice(2) }));
+}
+
 function queued({ id, folder, queue, upload_url: uploadUrl, is_sent: isSent }: QueuedRow): Queued {
-  return {
-    id,
-    folder,
-    uploadUrl,
-    isSent: isSent === 1,
-    priority: priorities[Number(queue[0])] ?? 'normal',
-    isBig: queue[1] === '1',
-  };
+  return { id, folder, uploadUrl, isSent: isSent === 1, ...kindOf(queue) };
+}
+
+/** The name of a queue begins with its priority and its size. */
+function kindOf(queue: string): Pick<Queued, 'priority' | 'isBig'> {
+  return { priority: priorities[Number(queue[0])] ?? 'normal', isBig: queue[1] === '1' };
 }

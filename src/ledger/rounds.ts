@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { feedsToPublish } from '../pipeline/file/facts.ts';
 import type { AmendStore, FeedBatch, PublishStore, PutAwayStore } from '../pipeline/file/ports.ts';
-import { allFacts, filesIn, isWaitingForDisk, unindexedState } from './row.ts';
-import type { FileTable, LedgerTables } from './schema.ts';
+import type { Connection } from './connection.ts';
+import { preparedQuery } from './prepared-query.ts';
+import { allFacts, factsOf, filesIn, isWaitingForDisk, unindexedState } from './row.ts';
+import type { FileTable } from './schema.ts';
 
 /** States in which a file is on its way to be ready. */
 const underWay = ['queued', 'awaiting upload', 'processing'] as const;
@@ -18,7 +20,21 @@ const readyColumns = ['id', 'ready_at', 'plan', 'published'] as const;
 type ReadyRow = Pick<Selectable<FileTable>, (typeof readyColumns)[number]>;
 
 /** What the rounds ask every second: rows to publish, to put away and to amend. */
-export function createRounds(db: Kysely<LedgerTables>): PublishStore & PutAwayStore & AmendStore {
+export function createRounds({ db, sql: statements }: Connection): PublishStore & PutAwayStore & AmendStore {
+  const toDispose = preparedQuery(
+    statements,
+    filesIn(db).where(isToBeDisposed).where(unindexedState, '=', 'done').orderBy('seq').limit(0),
+  );
+  const toAmend = preparedQuery(
+    statements,
+    filesIn(db)
+      .where('amendment', 'is not', null)
+      .where('video_id', 'is not', null)
+      .where('dying', '=', 0)
+      .where(unindexedState, 'in', ['processing', 'awaiting publish', 'done'])
+      .orderBy('seq')
+      .limit(0),
+  );
   return {
     waiting: async () => {
       const rows = db.selectFrom('file').select(readyColumns).where('state', '=', 'awaiting publish').orderBy('seq');
@@ -34,19 +50,9 @@ export function createRounds(db: Kysely<LedgerTables>): PublishStore & PutAwaySt
         .executeTakeFirst();
       return row !== undefined;
     },
-    toDispose: (limit) =>
-      allFacts(filesIn(db).where(isToBeDisposed).where(unindexedState, '=', 'done').orderBy('seq').limit(limit)),
+    toDispose: async (limit) => toDispose(limit).map(factsOf),
     waitingForDisk: (limit) => allFacts(filesIn(db).where(isWaitingForDisk).orderBy('seq', 'desc').limit(limit)),
-    toAmend: (limit) =>
-      allFacts(
-        filesIn(db)
-          .where('amendment', 'is not', null)
-          .where('video_id', 'is not', null)
-          .where('dying', '=', 0)
-          .where(unindexedState, 'in', ['processing', 'awaiting publish', 'done'])
-          .orderBy('seq')
-          .limit(limit),
-      ),
+    toAmend: async (limit) => toAmend(limit).map(factsOf),
   };
 }
 

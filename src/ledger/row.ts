@@ -27,9 +27,8 @@ export const unindexedState = sql<FileState>`+state`;
 /** For the small partial index, as SQLite does not see its condition in a bound value. */
 export const isWaitingForDisk = sql<boolean>`disposal = 'waiting'`;
 
-/** The newest row that a query finds, or null. */
-export async function newestFacts(query: FilesQuery): Promise<Facts | null> {
-  const row = await query.orderBy('seq', 'desc').limit(1).executeTakeFirst();
+/** The first of the rows, or null. */
+export function firstFacts([row]: readonly Selectable<FileTable>[]): Facts | null {
   return row === undefined ? null : factsOf(row);
 }
 

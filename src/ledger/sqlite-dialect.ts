@@ -25,8 +25,8 @@ class LedgerDialect extends SqliteDialect {
 }
 
 /**
- * SQLite plans a statement anew at each run when it has looked at a bound value: one in a LIMIT, or beside a column that the condition
- * of a partial index names. A sign in front hides the value, and changes nothing of it. An empty answer took 15 µs, and takes 0.5.
+ * SQLite plans a statement again at each run once it has looked at a bound value: one in a LIMIT, or beside a column that the condition
+ * of a partial index names. A `+` in front hides the value and does not change it. A query without results took 15 µs, and takes 0.5.
  */
 class LedgerCompiler extends SqliteQueryCompiler {
   protected override getCurrentParameterPlaceholder(): string {

@@ -27,7 +27,7 @@ export interface Statements {
   close(): void;
 }
 
-/** Statements that stay prepared. The ledger has about sixty; only listings by state have variants. */
+/** Statements that stay prepared. The ledger has about sixty; only those that list files by state have variants. */
 const mostPrepared = 100;
 
 /** Preparing a statement for each query took 14 to 19 % of the pipeline's time. */

@@ -3,9 +3,10 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Backlog } from '../pipeline/estimate.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
+import type { Line } from '../pipeline/file/queue.ts';
 import { tellKnown } from './known-files.ts';
 import type { KnownFile } from './known-files.ts';
-import { placesIn } from './queues.ts';
+import { linesIn, placesIn } from './queues.ts';
 import { allFacts, filesIn, isWaitingForDisk } from './row.ts';
 import type { LedgerTables } from './schema.ts';
 
@@ -44,8 +45,11 @@ export interface LedgerView {
    * Of files in line how many of the same folder, priority and size are before each, by id.
    *
    * @param most no more are counted
+   * @param without files that are not counted, by id: those that a step works on
    */
-  before(ids: readonly string[], most: number): Promise<ReadonlyMap<string, number>>;
+  before(ids: readonly string[], most: number, without: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** How many files wait in each line. @param without as above */
+  lines(without: readonly string[]): Promise<readonly Line[]>;
   history(id: string): Promise<readonly HistoryLine[]>;
   /** Tells every path that a watcher need not report again, with its version and state; of several rows at a path the newest comes last. */
   known(folder: string, tell: (file: KnownFile) => void): Promise<void>;
@@ -65,7 +69,8 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     backlog: () => backlogOf(db),
     list: (filter) => list(db, filter),
     find: (name) => find(db, name),
-    before: (ids, most) => placesIn(db, ids, most),
+    before: (ids, most, without) => placesIn(db, ids, most, without),
+    lines: (without) => linesIn(db, without),
     history: (id) =>
       db.selectFrom('history').select(['at', 'state', 'note']).where('file_id', '=', id).orderBy('seq').execute(),
     known: (folder, tell) => tellKnown(db, folder, tell),

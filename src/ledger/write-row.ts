@@ -44,7 +44,7 @@ export function addHistory(sql: Statements, facts: Facts, note: string | null): 
   ]);
 }
 
-/** Only the columns that differ: SQLite writes every index anew that has one of the columns it is given. */
+/** Only the columns that differ: SQLite rewrites every index on a column that it is given, even if the value is the same. */
 function update(sql: Statements, before: StoredRow, after: StoredRow): void {
   const names = Object.keys(after).filter((name) => after[name] !== before[name]);
   const values = names.map((name) => after[name] ?? null);

@@ -1,3 +1,5 @@
+import { sendingMs } from './sending-time.ts';
+
 /** What is left to do, as counts: of all files that wait, or of one file and those before it. */
 export interface Backlog {
   /** Files without a record: each costs one create request. */
@@ -19,6 +21,10 @@ export interface Pace {
   readonly bytesPerSecond: number | null;
   /** What the configuration allows at present; null: unlimited. */
   readonly bandwidth: number | null;
+  /** Whether uploads may start at present. */
+  readonly mayStart: boolean;
+  /** What the time of day changes in both within two days, earliest first. */
+  readonly later: readonly UploadHours[];
   /** Uploads at the same time. */
   readonly slots: number;
   readonly room: RequestRoom;
@@ -29,6 +35,13 @@ export interface Pace {
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
   readonly quietMs: number;
   readonly atMostMs: number;
+}
+
+/** What the time of day allows from a moment on. */
+export interface UploadHours {
+  readonly inMs: number;
+  readonly bandwidth: number | null;
+  readonly mayStart: boolean;
 }
 
 /** Requests that may leave, and when. */
@@ -47,6 +60,7 @@ export interface RequestRoom {
 export type Limit =
   | 'upload bandwidth'
   | 'upload slots'
+  | 'upload window'
   | 'request budget'
   | 'processing at the service'
   | 'publish quiet'
@@ -69,25 +83,18 @@ export interface Estimate {
  */
 export function estimate(backlog: Backlog, pace: Pace, isPaused = false): Estimate {
   if (isEmpty(backlog)) return { limitedBy: 'nothing', doneInMs: 0, requests: 0 };
-  const sendingMs = sendingMsOf(backlog, pace);
+  const sentInMs = sendingMs(backlog.bytesToSend, pace);
   const tailMs = tailMsOf(backlog, pace);
-  const requests = requestsOf(backlog, pace, (sendingMs ?? 0) + tailMs);
+  const requests = requestsOf(backlog, pace, (sentInMs ?? 0) + tailMs);
   if (isPaused) return { limitedBy: 'pause', doneInMs: null, requests };
   const budgetMs = untilRoomMs(requests, pace.room);
-  const limitedBy = limitOf(backlog, pace, { sendingMs, budgetMs });
-  const doneInMs = sendingMs === null ? null : Math.max(sendingMs, budgetMs) + tailMs;
+  const limitedBy = limitOf(backlog, pace, { sentInMs, budgetMs });
+  const doneInMs = sentInMs === null ? null : Math.max(sentInMs, budgetMs) + tailMs;
   return { limitedBy, doneInMs, requests };
 }
 
 function isEmpty({ toCreate, toSend, processing, toPublish }: Backlog): boolean {
   return toCreate + toSend + processing + toPublish === 0;
-}
-
-/** Null when it is not known how fast bytes leave. */
-function sendingMsOf({ bytesToSend }: Backlog, { bytesPerSecond, bandwidth }: Pace): number | null {
-  if (bytesToSend === 0) return 0;
-  const rate = Math.min(bytesPerSecond ?? bandwidth ?? 0, bandwidth ?? Infinity);
-  return rate > 0 ? (bytesToSend / rate) * 1_000 : null;
 }
 
 /** What the last file has before it once its bytes are sent. */
@@ -107,7 +114,7 @@ function requestsOf(backlog: Backlog, pace: Pace, durationMs: number): number {
   return needed + Math.min(wanted, Math.max(kept, Math.floor((pace.room.left - needed) / 2)));
 }
 
-/** Of the requests of a large batch, so many more are questions how far the videos are. */
+/** In a large batch, questions how far the videos are add this share to the other requests. */
 const pollShare = 0.015;
 
 function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
@@ -117,8 +124,8 @@ function hasToBeProcessed({ toCreate, toSend, processing }: Backlog): boolean {
 /** A request counts for an hour, by counters of a minute. */
 const windowMs = 61 * 60_000;
 
-/** Until the last of so many requests may leave. What leaves today is room again an hour later. */
-function untilRoomMs(requests: number, { left, closedMs, frees, limit }: RequestRoom): number {
+/** How long until the last of these requests may leave. What leaves now is room again an hour later. */
+export function untilRoomMs(requests: number, { left, closedMs, frees, limit }: RequestRoom): number {
   if (requests === 0) return 0;
   const room: (readonly [number, number])[] = [[0, left], ...frees];
   let needed = requests;
@@ -136,12 +143,14 @@ function untilRoomMs(requests: number, { left, closedMs, frees, limit }: Request
 function limitOf(
   backlog: Backlog,
   pace: Pace,
-  { sendingMs, budgetMs }: { readonly sendingMs: number | null; readonly budgetMs: number },
+  { sentInMs, budgetMs }: { readonly sentInMs: number | null; readonly budgetMs: number },
 ): Limit {
   const processingMs = hasToBeProcessed(backlog) ? (pace.processingMs ?? 0) + pace.pollMs : 0;
   const isSent = backlog.toSend === 0;
-  if (budgetMs > Math.max(sendingMs ?? 0, isSent ? processingMs : 0)) return 'request budget';
-  if (!isSent && (sendingMs === null || sendingMs >= processingMs)) return uploadLimit(backlog, pace);
+  const uploadMs = isSent ? processingMs : (sentInMs ?? sendingMs(0, pace) ?? 0);
+  if (budgetMs > uploadMs) return 'request budget';
+  if (!isSent && !pace.mayStart) return 'upload window';
+  if (!isSent && (sentInMs === null || sentInMs >= processingMs)) return uploadLimit(backlog, pace);
   return processingMs > 0 ? 'processing at the service' : 'publish quiet';
 }
 

@@ -50,7 +50,7 @@ const longWaitMs = 10_000;
 
 const mostRemembered = 1_000;
 
-/** A try that was due for so long and that no file made: they were deleted, or the service had their bytes all along. */
+/** How long a try may be due that no file makes: they were deleted, or the service had their bytes all along. */
 const unwantedMs = 60_000;
 
 /** @param isBack called when a host that was away has taken a file */

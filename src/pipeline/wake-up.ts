@@ -9,7 +9,7 @@ export interface WakeUp {
    * @param at by the monotonic clock, in milliseconds
    */
   ringAt(name: string, at: number): void;
-  /** Resolves when rung, or after so many milliseconds. */
+  /** Resolves when rung, at the earliest alarm, or after `mostMs` milliseconds. */
   wait(mostMs: number): Promise<void>;
 }
 

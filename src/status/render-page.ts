@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import { clockTime } from '../daemon/clock-time.ts';
 import type { FileView } from '../daemon/file-view.ts';
-import { rate } from '../daemon/limit-words.ts';
+import { progressWords } from '../daemon/progress-words.ts';
+import { rate } from '../daemon/amounts.ts';
 import type { StatusView } from '../daemon/view.ts';
 import { countLine } from './count-line.ts';
 
@@ -89,16 +90,19 @@ function table(title: string, files: readonly FileView[]): ReturnType<typeof htm
         <th>Channel</th>
         <th>Why</th>
       </tr>
-      ${files.map(
-        ({ path, state, sent, size, channel, why }) =>
-          html`<tr>
-            <td>${path}</td>
-            <td>${state}${state === 'uploading' && size > 0 ? ` ${Math.floor((100 * (sent ?? 0)) / size)} %` : ''}</td>
-            <td>${channel ?? ''}</td>
-            <td>${why ?? ''}</td>
-          </tr>`,
-      )}
+      ${files.map(row)}
     </table>`;
+}
+
+function row(file: FileView): ReturnType<typeof html> {
+  const { path, state, sent, size, channel, why } = file;
+  const words = [why, progressWords(file, Date.now())].filter((each) => each !== null);
+  return html`<tr>
+    <td>${path}</td>
+    <td>${state}${state === 'uploading' && size > 0 ? ` ${Math.floor((100 * (sent ?? 0)) / size)} %` : ''}</td>
+    <td>${channel ?? ''}</td>
+    <td>${words.join('; ')}</td>
+  </tr>`;
 }
 
 const style = `

@@ -76,6 +76,7 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
   };
 }
 
+/** A verdict. @param forMs milliseconds until the next look @param why see `Wait` */
 export function wait(forMs: number, why: string | null): Wait {
   return { is: 'wait', forMs, why };
 }

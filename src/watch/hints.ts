@@ -65,7 +65,7 @@ export class Hints implements AsyncDisposable {
   get note(): string | null {
     const { folder, root } = this.#options;
     if (folder.watch !== 'auto' || root.remote === null) return this.#proof.untestedBecause;
-    return `it is on ${root.remote}, where events of others do not arrive; it is scanned every few seconds instead`;
+    return `it is on ${root.remote}, where events tell only what this machine does; so it is scanned every few seconds as well`;
   }
 
   open(): void {

@@ -97,8 +97,8 @@ export interface RootRecord {
   /** The directory that is the folder; null while none was found yet. */
   readonly identity: RootIdentity | null;
   /**
-   * - `missing`: so many files were missing at once that nobody believes it; the folder is frozen. `before`: so many of them had been
-   *   given up by then.
+   * - `missing`: most files were missing at once, which nobody believes; the folder is frozen. `before`: how many of them had been given
+   *   up by then.
    * - `resumed`: a person said that all is as it should be, and no scan has seen it yet.
    */
   readonly doubt: RootDoubt | null;

@@ -11,9 +11,7 @@ import { readSmallFile } from './small-file.ts';
 /** Where a state directory says which ledger is in it: a ledger that is open cannot be asked. */
 const ledgerIdName = 'ledger.id';
 
-/**
- * Who this process is, for the marks of its folders.
- */
+/** Who this process is, for the marks of its folders. @param ledger id of its ledger. Never throws: what cannot be read stays empty */
 export async function folderOwner(stateDir: string, ledger: string): Promise<FolderOwner> {
   const machine = (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
   return {

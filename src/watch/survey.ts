@@ -26,7 +26,7 @@ export interface SurveyOptions {
   readonly known: KnownFiles;
   /** Why a directory with a mark is another dropcast's, or null. */
   whyForeign(absolutePath: string): Promise<string | null>;
-  /** So many files were looked at. */
+  /** Told the number of files looked at so far. */
   looked(files: number): void;
   readonly signal: AbortSignal;
 }

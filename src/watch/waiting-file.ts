@@ -28,6 +28,7 @@ export interface WaitingFile {
   why: string | null;
 }
 
+/** A file that is seen for the first time. @param nowMs of the monotonic clock */
 export function startWaiting(path: string, kind: FileKind, version: FileVersion, nowMs: number): WaitingFile {
   return {
     path,

@@ -25,6 +25,7 @@ export interface Limits {
   readonly isOutOfFiles: boolean;
 }
 
+/** Asks the kernel. Never throws. */
 export function readLimits(): Limits {
   return {
     watches: readNumber('max_user_watches'),

@@ -179,7 +179,7 @@ function report(state: RootState, { folder, sink, logger }: WatchFolderOptions):
   }
 }
 
-/** The kernel of this machine answers for some seconds from memory how long a file on a share is: so much longer it has to be quiet. */
+/** For some seconds the kernel of this machine tells from memory how long a file on a share is: the file has to be quiet for longer. */
 function settling(folder: WatchSettings, root: Root): WatchSettings {
   return {
     ...folder,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Bench, Build } from '../../bench/bench.ts';
-import { isReached, measure } from '../../bench/measure.ts';
+import { isReached, limitOf, measure } from '../../bench/measure.ts';
 import { plotSvg } from '../../bench/plot.ts';
 import { tableOf } from '../../bench/table.ts';
 
@@ -35,6 +35,15 @@ test('a row that no round measured says so, and reaches no target', async () => 
   const result = await run(benchOf({ here: [1, 1, 1] }), [here]);
   expect(tableOf(result)[2]?.[1]).toBe('not measured');
   expect(result.rows.map(isReached)).toEqual([true, null]);
+});
+
+test.each([
+  ['of syncs', 0.5, 'of syncs'],
+  [undefined, 0.5, 'Not known yet.'],
+  ['of syncs', 1, null],
+])('a missed target says what the limit is made of, or that nobody knows yet: %s, %s', async (limit, ratio, said) => {
+  const bench = { ...benchOf({ here: [ratio, ratio, ratio] }), ...(limit !== undefined && { limit }) };
+  expect(limitOf(await run(bench, [here]))).toBe(said);
 });
 
 test('a target just missed is missed', async () => {

@@ -53,7 +53,7 @@ folders:
   writeFileSync(scratch.file('in/clip.wav.done'), '');
   writeFileSync(scratch.file('in/clip.md5'), '9a0364b9e99bb480dd25e1f0284c8555');
   const there = await explained();
-  expect(there).toContain('container    nothing is missing by its own account');
+  expect(there).toContain('container    does not say that bytes are missing');
   expect(there).toContain('done marker  clip.wav.done is there');
   expect(there).toContain('checksum     MD5 in clip.md5, compared before the last part is sent');
 });

@@ -8,6 +8,8 @@ const backlog = { toCreate: 0, toSend: 100, bytesToSend: 1, processing: 0, toPub
 const pace: Pace = {
   bytesPerSecond: 12_345_678,
   bandwidth: 20_000_000,
+  mayStart: false,
+  later: [{ inMs: 6 * 3_600_000, bandwidth: null, mayStart: true }],
   slots: 4,
   room: { limit: 1_000, left: 12, closedMs: 0, frees: [[32 * 60_000, 5]] },
   processingMs: 120_000,
@@ -24,6 +26,7 @@ test.for<[Limit, Pace, string]>([
   ['upload bandwidth', unknown, 'not measured yet'],
   ['upload slots', pace, 'all 4 are in use, 96 more files wait; together they send 12 MB/s'],
   ['upload slots', unknown, 'all 4 are in use, 96 more files wait'],
+  ['upload window', pace, 'uploads start at 20:00'],
   ['request budget', pace, '12 of 1000 requests are left this hour; more from 14:32 on'],
   ['request budget', { ...pace, room: { ...pace.room, closedMs: 1_800_000 } }, 'rate limited (429) until 14:30'],
   ['processing at the service', pace, 'it takes about 2 min for a video'],

@@ -16,7 +16,7 @@ const gate = {
     others: 0,
   }),
 };
-const upload = { id: 'f_1', sentBytes: 0, startedAt: 0 };
+const upload = { id: 'f_1', sentBytes: 0, sizeBytes: 9, startedAt: 0, idleMs: 0, bytesPerSecond: null };
 
 function open(counts: Record<string, number>) {
   const ledger = {

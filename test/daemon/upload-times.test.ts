@@ -162,3 +162,56 @@ describe('the time at which uploads start', () => {
     expect([times.mayStart(), times.startAt()]).toEqual([true, null]);
   });
 });
+
+describe('what the next two days allow', () => {
+  const at = (text: string): number => Date.parse(text);
+  const changes = (
+    configured: Config['uploads'],
+    now: string,
+  ): readonly (readonly [string, number | null, boolean])[] => {
+    vi.setSystemTime(now);
+    const hours = uploadTimes(() => configured, clock).later();
+    return hours.map(({ inMs, bandwidth, mayStart }) => [
+      new Date(at(now) + inMs).toISOString().slice(0, 16),
+      bandwidth,
+      mayStart,
+    ]);
+  };
+
+  test('is nothing new without a timetable', () => {
+    expect(changes(uploads('1MB/s'), '2026-06-10T12:00:00Z')).toEqual([]);
+  });
+
+  test('is each change of limit and window, by the clock on the wall', () => {
+    const both = uploads({ '08:00-18:00': '1MB/s', otherwise: 'unlimited' }, '20:00-06:00');
+    expect(changes(both, '2026-06-10T12:00:30Z')).toEqual([
+      ['2026-06-10T16:00', null, false],
+      ['2026-06-10T18:00', null, true],
+      ['2026-06-11T04:00', null, false],
+      ['2026-06-11T06:00', 1_000_000, false],
+      ['2026-06-11T16:00', null, false],
+      ['2026-06-11T18:00', null, true],
+      ['2026-06-12T04:00', null, false],
+      ['2026-06-12T06:00', 1_000_000, false],
+    ]);
+  });
+
+  test('follows daylight saving', () => {
+    const night = uploads('unlimited', '20:00-06:00');
+    expect(changes(night, '2026-10-24T10:00:00Z').map(([time]) => time)).toEqual([
+      '2026-10-24T18:00',
+      '2026-10-25T05:00',
+      '2026-10-25T19:00',
+      '2026-10-26T05:00',
+    ]);
+  });
+
+  test('is another one after a reload', () => {
+    vi.setSystemTime('2026-06-10T12:00:00Z');
+    let configured = uploads('unlimited', '20:00-06:00');
+    const times = uploadTimes(() => configured, clock);
+    expect(times.later()[0]?.inMs).toBe(6 * 60 * minute);
+    configured = uploads('unlimited', '21:00-06:00');
+    expect(times.later()[0]?.inMs).toBe(7 * 60 * minute);
+  });
+});

@@ -11,6 +11,7 @@ import { created, failure, ready, someFacts, someVersion, uploaded } from '../pi
 
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
 const waiting = [5, 4, 3, 2, 1].map((n) => someFacts({ ...created, id: `f_${n}` }));
+const running = { id: 'f_1', sentBytes: 7, sizeBytes: someVersion.size, startedAt: 0, idleMs: 0, bytesPerSecond: null };
 let mostAsked = 0;
 const ledger = {
   list: ({ states, also, limit }: FileFilter): Promise<readonly Facts[]> => {
@@ -21,6 +22,7 @@ const ledger = {
     return Promise.resolve(waiting.filter((facts) => isMeant() || isToo(facts)).slice(0, limit));
   },
   before: (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, 7]))),
+  lines: () => Promise.resolve([]),
 } as unknown as LedgerView;
 const daemon = {
   conductor: {
@@ -29,13 +31,19 @@ const daemon = {
     feedsWaiting: () => [],
     pollTrouble: (): PollTrouble | null => null,
     noSlot: (): NoSlot | null => null,
-    uploads: () => [{ id: 'f_1', sentBytes: 7 }],
+    uploads: () => [running],
+    pace: () => ({ bytesPerSecond: null, processingMs: null }),
   },
   rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },
-  gate: { snapshot: () => ({ waiting: 0, blockedMs: 0 }) },
+  gate: { snapshot: () => ({ waiting: 0, blockedMs: 0, used: 0, limit: 1_000, left: 1_000, frees: [] }) },
   folders: { settling: () => [] },
-  times: { startAt: () => null },
-  config: () => ({ uploads: { concurrency: 4 }, folders: [{ path: '/inbox', uploads: 2 }] }),
+  times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
+  config: () => ({
+    uploads: { concurrency: 4 },
+    poll: { intervalMs: 15_000 },
+    publish: { quietMs: 0, atMostMs: 0 },
+    folders: [{ path: '/inbox', uploads: 2 }],
+  }),
 } as unknown as Daemon;
 
 test.for([
@@ -68,7 +76,7 @@ test('a limit counts what settles too', async () => {
 
 test.each<[NoSlot | null, number, string]>([
   ['folder', 3, 'its folder already has 2 uploads'],
-  ['kept for small', 3, 'waiting for an upload slot: the last one of 4 is kept for files of up to 256 MiB'],
+  ['kept for small', 3, 'waiting for an upload slot: of 4, at least one is kept for files of up to 256 MiB'],
   ['all', 7, '7 files of its folder are before it'],
   ['all', 1, '1 file of its folder is before it'],
   [null, 1_000, 'more than 1,000 files of its folder are before it'],
@@ -158,8 +166,10 @@ test('only files that have yet to be sent wait for an upload host', () => {
 });
 
 test('an upload says when all bytes have left and only the answer is missing', () => {
-  const sending = (sentBytes: number): Daemon =>
-    ({ ...daemon, conductor: { ...daemon.conductor, uploads: () => [{ id: 'f_1', sentBytes }] } }) as unknown as Daemon;
+  const sending = (sentBytes: number): Daemon => ({
+    ...daemon,
+    conductor: { ...daemon.conductor, uploads: () => [{ ...running, sentBytes }] },
+  });
   const { size } = someVersion;
   const of = (sentBytes: number) => viewOf(sending(sentBytes), someFacts({ ...created, id: 'f_1' }));
   expect(of(size - 1)).toMatchObject({ state: 'uploading', why: null });

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -79,6 +80,27 @@ describe('an accepted file', () => {
     const version = { ...file.version, [field]: field === 'size' ? 4 : '12345' };
     await expect(openAccepted({ ...file, version })).rejects.toThrow(FileChangedError);
     expect(openIn(folder.path)).toEqual([]);
+  });
+
+  test('that was reached through no link is only opened and looked at', async () => {
+    await using folder = await scratchDirectory();
+    const file = await accepted(folder, 'abc');
+    let questions = 0;
+    const counting = createHook({ init: (_, type) => void (questions += type === 'FSREQPROMISE' ? 1 : 0) }).enable();
+    await using reader = await openAccepted(file);
+    counting.disable();
+    expect(questions).toBe(2);
+    expect(reader.sizeBytes).toBe(3);
+  });
+
+  test('is opened in a folder that is itself reached through a link', async () => {
+    await using folder = await scratchDirectory();
+    await using elsewhere = await scratchDirectory();
+    const file = await accepted(folder, 'abc');
+    const link = join(elsewhere.path, 'inbox');
+    symlinkSync(folder.path, link);
+    await using reader = await openAccepted({ ...file, folder: link });
+    expect(await reader.hash(signal)).toHaveLength(64);
   });
 
   test('on a device with another number is the same, as after a remount', async () => {

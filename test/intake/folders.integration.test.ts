@@ -64,7 +64,10 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
   const intake = createIntake({
     store,
     rows,
-    local: { hash: () => Promise.reject(new Error('nothing is hashed here')), checksums: async () => ({ ok: true, value: [] }) },
+    local: {
+      hash: () => Promise.reject(new Error('nothing is hashed here')),
+      checksums: async () => ({ ok: true, value: [] }),
+    },
     runner: {
       apply: async (id) => {
         await rows.hold(id, (row) => row.write({ end: 'vanished' }));

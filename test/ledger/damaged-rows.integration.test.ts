@@ -130,9 +130,11 @@ test('a row that changes on disk while the ledger is open is not believed', asyn
   }
   await damage(scratch.path, "UPDATE file SET path = 'other.mp4'");
   const database = await openDatabase(scratch.file('ledger.db'));
-  const { db, sql } = connectTo(database);
-  await expect(createFiles(db, createGroupCommit(sql)).load('f_1')).rejects.toThrow(LedgerUnavailableError);
-  await db.destroy();
+  const connection = connectTo(database);
+  await expect(createFiles(connection, createGroupCommit(connection.sql)).load('f_1')).rejects.toThrow(
+    LedgerUnavailableError,
+  );
+  await connection.db.destroy();
 });
 
 test('text that SQLite keeps in another form is no damage', async () => {

@@ -28,7 +28,11 @@ export function everyState(): readonly Facts[] {
       afterReady: { kind: 'delete', later: { afterMs: 604_800_000, whenFull: 85 } },
     },
     { plan: { ...somePlan, priority: 'high', proofs: [{ path: 'clip.mp4.sha256', sha256: 'cd'.repeat(32) }] } },
-    { end: 'held', endedAt: 7, lastFailure: failure('mismatch', { code: 'checksum_mismatch', digests: { md5: 'ef' } }) },
+    {
+      end: 'held',
+      endedAt: 7,
+      lastFailure: failure('mismatch', { code: 'checksum_mismatch', digests: { md5: 'ef' } }),
+    },
     { end: 'held', endedAt: 7, lastFailure: leftFromBefore.adopt },
     {
       end: 'held',

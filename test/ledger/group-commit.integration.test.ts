@@ -17,10 +17,11 @@ import { scratchDirectory } from '../support/scratch-directory.ts';
 async function openStore(files = 0) {
   await using stack = new AsyncDisposableStack();
   const scratch = stack.use(await scratchDirectory());
-  const { database, db, sql } = connectTo(await openDatabase(scratch.file('ledger.db')));
+  const connection = connectTo(await openDatabase(scratch.file('ledger.db')));
+  const { database, db, sql } = connection;
   stack.defer(() => db.destroy());
   const commits = createGroupCommit(sql);
-  const store = { ...createFiles(db, commits), ...createArrivals(db, commits) };
+  const store = { ...createFiles(connection, commits), ...createArrivals(connection, commits) };
   const rows = Array.from({ length: files }, (_, n) => someFacts({ id: `f_${n}`, path: `${n}.mp4` }));
   for (const facts of rows) await store.insert(facts);
   const transactions = vi.spyOn(sql, 'transaction');

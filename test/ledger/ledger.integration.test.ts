@@ -239,7 +239,7 @@ test('the files before others in line are those of their queue, and not counted 
   for (const [n, other] of rows.entries())
     await opened.store.insert(someFacts({ id: `f_${n}`, path: `${n}`, ...other }));
   const asked = ['f_0', 'f_2', 'f_3', 'f_4', 'f_5', 'f_6'];
-  expect(await opened.store.before(asked, 9)).toEqual(
+  expect(await opened.store.before(asked, 9, [])).toEqual(
     new Map([
       ['f_0', 0],
       ['f_2', 0],
@@ -248,7 +248,29 @@ test('the files before others in line are those of their queue, and not counted 
       ['f_6', 3],
     ]),
   );
-  expect(await opened.store.before(['f_6'], 2)).toEqual(new Map([['f_6', 2]]));
+  expect(await opened.store.before(['f_6'], 2, [])).toEqual(new Map([['f_6', 2]]));
+  expect(await opened.store.before(['f_6'], 9, ['f_0', 'f_2', 'f_3'])).toEqual(new Map([['f_6', 1]]));
+});
+
+test('the lines in which files wait are told with how many and how many bytes', async () => {
+  await using opened = await openScratch();
+  const big = { version: { ...someVersion, size: 300 * 1024 ** 2 } };
+  const high = { plan: { ...somePlan, priority: 'high' as const } };
+  const rows = [{}, {}, high, big, { folder: '/other' }, { end: 'done' as const }, created, {}];
+  for (const [n, other] of rows.entries())
+    await opened.store.insert(someFacts({ id: `f_${n}`, path: `${n}`, ...other }));
+  const { folder } = someFacts();
+  const { size } = someVersion;
+  const usual = { state: 'queued', priority: 'normal', isBig: false, folder, files: 1, bytes: size };
+  expect(new Set(await opened.store.lines(['f_7']))).toEqual(
+    new Set([
+      { ...usual, files: 2, bytes: 2 * size },
+      { ...usual, priority: 'high' },
+      { ...usual, isBig: true, bytes: 300 * 1024 ** 2 },
+      { ...usual, folder: '/other' },
+      { ...usual, state: 'awaiting upload' },
+    ]),
+  );
 });
 
 describe('the file on disk', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { constants } from 'node:sqlite';
 import type { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import { Kysely, SqliteQueryCompiler } from 'kysely';
 import type { CompiledQuery } from 'kysely';
 import { expect, test, vi } from 'vitest';
 import { createAdoption } from '../../src/ledger/adoption.ts';
@@ -16,6 +16,7 @@ import type { LedgerTables } from '../../src/ledger/schema.ts';
 import { createView } from '../../src/ledger/view.ts';
 import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
 import { openStatements } from '../../src/ledger/statements.ts';
+import type { Statements } from '../../src/ledger/statements.ts';
 import { createGroupCommit } from '../../src/ledger/group-commit.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
@@ -28,29 +29,38 @@ async function openQueries() {
   const database = await openDatabase(join(scratch.path, 'ledger.db'));
   const sql = openStatements(database);
   const commits = createGroupCommit(sql);
-  const queries: CompiledQuery[] = [];
+  const queries: Query[] = [];
   const db = new Kysely<LedgerTables>({
     dialect: dialectOf(sql),
     log: ({ query }) => void queries.push(query),
   });
   stack.defer(() => db.destroy());
+  const noting: Statements = {
+    ...sql,
+    rows: (text, parameters) => {
+      queries.push({ sql: text, parameters });
+      return sql.rows(text, parameters);
+    },
+  };
+  const connection = { database, db, sql: noting };
   const ports = {
-    ...createFiles(db, commits),
+    ...createFiles(connection, commits),
     ...createQueues(db),
-    ...createArrivals(db, commits),
-    ...createRounds(db),
-    ...createAdoption(db),
+    ...createArrivals(connection, commits),
+    ...createRounds(connection),
+    ...createAdoption(connection),
     ...createRetentionRows(db),
-    ...createLeftovers(db),
+    ...createLeftovers(connection),
     ...createView(db),
   };
   const parts = stack.move();
   return { database, queries, ports, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
+type Query = Pick<CompiledQuery, 'sql' | 'parameters'>;
 type Ports = Awaited<ReturnType<typeof openQueries>>['ports'];
 
-function planOf(database: DatabaseSync, { sql, parameters }: CompiledQuery): string {
+function planOf(database: DatabaseSync, { sql, parameters }: Query): string {
   const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters as string[]));
   return steps.map(({ detail }) => String(detail)).join('; ');
 }
@@ -58,7 +68,8 @@ function planOf(database: DatabaseSync, { sql, parameters }: CompiledQuery): str
 /** What the daemon asks every second or for every file, and the index that answers. */
 const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][] = [
   ['rows in a state', ({ due }) => due('queued', 0, 10), 'file_state'],
-  ['the place of a file in line', ({ before }) => before(['f_1'], 9), 'file_queue'],
+  ['the place of a file in line', ({ before }) => before(['f_1'], 9, []), 'file_queue'],
+  ['the lines in which files wait', ({ lines }) => lines(['f_1']), 'file_queue'],
   ['the heads of the queues', ({ heads }) => heads('queued', 4, ['f_1']), 'file_queue'],
   ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
   ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],
@@ -169,4 +180,24 @@ test('what is left to do is counted by what each file still has before it', asyn
     processing: 2,
     toPublish: 1,
   });
+});
+
+test('what is asked for every file, or at every turn of the loop, is built once', async () => {
+  await using opened = await openQueries();
+  const { ports } = opened;
+  const built = vi.spyOn(SqliteQueryCompiler.prototype, 'compileQuery');
+  const ask = (): Promise<unknown> =>
+    Promise.all([
+      ports.load('f_1'),
+      ports.atPath('/inbox', 'clip.mp4'),
+      ports.atLocation(someVersion),
+      ports.due('retrying', 0, 10),
+      ports.toDispose(8),
+      ports.toAmend(8),
+      ports.toCompare(1),
+      ports.unanswered(),
+    ]);
+  await ask();
+  expect(built).not.toHaveBeenCalled();
+  built.mockRestore();
 });

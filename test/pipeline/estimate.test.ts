@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { estimate } from '../../src/pipeline/estimate.ts';
 import type { Backlog, Pace, RequestRoom } from '../../src/pipeline/estimate.ts';
+import { begun, sendingMs } from '../../src/pipeline/sending-time.ts';
 
 const minute = 60_000;
 const MB = 1_000_000;
@@ -10,6 +11,8 @@ const open: RequestRoom = { limit: 1_000, left: 1_000, closedMs: 0, frees: [] };
 const pace: Pace = {
   bytesPerSecond: 10 * MB,
   bandwidth: null,
+  mayStart: true,
+  later: [],
   slots: 4,
   room: open,
   processingMs: minute,
@@ -81,6 +84,20 @@ describe('what waits is limited by', () => {
       'upload slots',
       15_000_000 + 85_000,
     ],
+    [
+      'the window, until it opens',
+      files(100, 100),
+      { mayStart: false, later: [{ inMs: 60 * minute, bandwidth: null, mayStart: true }] },
+      'upload window',
+      60 * minute + 1_000_000 + 85_000,
+    ],
+    [
+      'the window, for an unknown time',
+      files(100, 100),
+      { bytesPerSecond: null, mayStart: false, later: [{ inMs: minute, bandwidth: null, mayStart: true }] },
+      'upload window',
+      null,
+    ],
     ['processing, when all is sent', { processing: 5, feeds: 1 }, {}, 'processing at the service', 85_000],
     ['processing, when sending takes less', files(1, 100), {}, 'processing at the service', 10_000 + 85_000],
     ['the quiet before a publish, when all is ready', { toPublish: 5, feeds: 1 }, {}, 'publish quiet', 10_000],
@@ -137,4 +154,41 @@ test('more to do is never done earlier, and all ends', () => {
       expect(all.doneInMs).toBeLessThan(1_000 * 61 * minute);
     }),
   );
+});
+
+describe('sending', () => {
+  const hour = 60 * minute;
+  const from = (inMs: number, bandwidth: number | null, mayStart = true) => ({ inMs, bandwidth, mayStart });
+  const closed: Partial<Pace> = { mayStart: false, later: [from(2 * hour, null)] };
+  /** Open for an hour of each day; now it closes. */
+  const anHourADay: Partial<Pace> = {
+    later: [from(hour, null, false), from(24 * hour, null), from(25 * hour, null, false), from(48 * hour, null)],
+  };
+  test.for<[string, number, Partial<Pace>, number | null]>([
+    ['takes its time', 600 * MB, {}, minute],
+    ['takes no time without bytes', 0, { bytesPerSecond: null }, 0],
+    ['is not known before anything was measured', 1, { bytesPerSecond: null }, null],
+    ['is not known while nothing moves', 1, { bytesPerSecond: 0 }, null],
+    ['that takes years is not known', 1_000_000_000 * MB, {}, null],
+    ['gets slower with the timetable', 1_200 * MB, { later: [from(minute, 1 * MB)] }, 11 * minute],
+    [
+      'gets faster with the timetable, up to what was measured',
+      660 * MB,
+      { bandwidth: 1 * MB, later: [from(minute, 20 * MB)] },
+      2 * minute,
+    ],
+    ['waits until the window opens', 600 * MB, closed, 2 * hour + minute],
+    ['waits until the window opens, without bytes too', 0, { ...closed, bytesPerSecond: null }, 2 * hour],
+    ['goes on as long as the window is open', 36_000 * MB, anHourADay, hour],
+    ['goes on in the next window', 36_600 * MB, anHourADay, 24 * hour + minute],
+    ['goes on in the windows of all days', 10 * 36_000 * MB + 600 * MB, anHourADay, 10 * 24 * hour + minute],
+    [
+      'that has begun goes on while the window is closed',
+      36_600 * MB,
+      begun({ ...pace, ...anHourADay }),
+      hour + minute,
+    ],
+  ])('%s', ([, bytes, other, ms]) => {
+    expect(sendingMs(bytes, { ...pace, ...other })).toBe(ms);
+  });
 });

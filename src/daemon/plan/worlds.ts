@@ -1,5 +1,6 @@
 import { limitAt } from '../../config/bandwidth-hours.ts';
 import type { Config } from '../../config/config.ts';
+import { isInWindow } from '../../config/day-window.ts';
 import { atTime, emptyWindow, freesOf, usedOf } from '../../host/budget-window.ts';
 import type { BudgetWindow } from '../../host/budget-window.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -8,6 +9,7 @@ import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
 import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
 import { paceOf } from '../outlook.ts';
+import { laterFrom } from '../upload-times.ts';
 import type { PlanWorld } from './plan.ts';
 
 /** What a running daemon plans with. */
@@ -50,6 +52,8 @@ function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetWind
     bytesPerSecond: null,
     processingMs: null,
     bandwidth: limitAt(uploads.bandwidth, nowMs),
+    mayStart: uploads.window === null || isInWindow(uploads.window, nowMs),
+    later: laterFrom(uploads, nowMs),
     slots: uploads.concurrency,
     room: {
       limit,

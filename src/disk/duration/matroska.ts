@@ -40,7 +40,7 @@ interface Head {
   readonly size: number;
 }
 
-/** Id and size have 1 to 4 and 1 to 8 bytes: so many as the first has leading zero bits, and one (RFC 8794, 4). */
+/** Id and size have 1 to 4 and 1 to 8 bytes: one more than the first has leading zero bits (RFC 8794, 4). */
 function headOf(bytes: Buffer): Head | null {
   const idBytes = Math.clz32(bytes[0] ?? 0) - 23;
   const sizeBytes = Math.clz32(bytes[idBytes] ?? 0) - 23;

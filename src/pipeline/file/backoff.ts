@@ -45,7 +45,7 @@ export function backoffMs(attempts: number, failure: Failure, policy: RetryPolic
   }
 }
 
-/** A step that changed nothing, which is a bug, is not tried again for so long. */
+/** How long a step that changed nothing, which is a bug, is not tried again. */
 export const quarantineMs = 30_000;
 
 /** The longest wait that `backoffMs` gives, or a quarantine: a deadline that lies further ahead was set by another clock. */

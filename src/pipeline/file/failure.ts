@@ -41,7 +41,7 @@ export interface Failure {
   readonly message: string;
   /** HTTP status, if there was one. */
   readonly status?: number;
-  /** Not before so long from now, if the other side said so. */
+  /** Milliseconds to wait at least, if the other side said so. */
   readonly retryAfterMs?: number;
   /** True when the request may have been carried out although no usable answer came. */
   readonly inDoubt?: boolean;

@@ -45,7 +45,7 @@ export interface QueueStore {
   /**
    * Of each queue of this state the oldest files.
    *
-   * @param each so many of each queue
+   * @param each how many of each queue at most
    * @param without ids of files that were taken up already
    */
   heads(state: 'queued' | 'awaiting upload', each: number, without: readonly string[]): Promise<readonly Queued[]>;
@@ -210,11 +210,11 @@ export interface IntakeStore {
   unrouted(): Promise<readonly Facts[]>;
 }
 
-/** How far the first start of a folder is. Times are nanoseconds since the epoch, by the clock of the folder's file system. */
+/** How far the first start of a folder is. Times are nanoseconds since the epoch. */
 export interface FirstStartRecord {
-  /** When dropcast wanted to watch it for the first time. */
+  /** When dropcast wanted to watch it for the first time, by the clock of this machine. */
   readonly askedNs: bigint;
-  /** When it was there for the first time; null while it never was. */
+  /** When it was there for the first time, by the clock of its file system; null while it never was. */
   readonly beganNs: bigint | null;
   /** Every file that was there then has its row. */
   readonly isOver: boolean;

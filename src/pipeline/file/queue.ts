@@ -5,7 +5,7 @@ import type { Facts } from './facts.ts';
 /** Most urgent first. */
 export const priorities = ['high', 'normal', 'low'] as const satisfies readonly Priority[];
 
-/** A file of more bytes is big: it takes so long that others must not have to wait for it. A ledger's index has this number in it. */
+/** A file of more bytes is big: others must not have to wait for it. The index of the ledger's queues has this number in it (`queueName`). */
 export const bigBytes = 256 * 1024 * 1024;
 
 /** A file that waits for a lane: all that its turn depends on, and all of it is in its row. */
@@ -19,6 +19,23 @@ export interface Queued {
   readonly isSent: boolean;
 }
 
+/** Files that wait alike: each has its turn after those that came before it. */
+export interface Line {
+  readonly state: 'queued' | 'awaiting upload';
+  readonly priority: Priority;
+  readonly isBig: boolean;
+  readonly folder: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Where a file waits. */
+export interface Place extends Omit<Line, 'files' | 'bytes'> {
+  /** Files of its line that came before it. */
+  readonly before: number;
+}
+
+/** A row as the lanes see it. */
 export function queuedOf(facts: Facts): Queued {
   const { id, folder, plan, version, uploadUrl } = facts;
   return {

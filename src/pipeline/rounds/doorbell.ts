@@ -5,7 +5,7 @@ export interface Doorbell {
   ring(): void;
   /** Whether a sweep may begin because of it, if there is a file that it can be about. */
   isRinging(): boolean;
-  /** Whether it can be about a file, one that has been in processing for so long. */
+  /** Whether it can be about a file. @param youngestMs how long the youngest has been in processing */
   isAbout(youngestMs: number): boolean;
   /** A sweep begins: it answers all rings so far. */
   answer(): void;

@@ -16,13 +16,13 @@ export interface PollPace {
 
 const hourMs = 3_600_000;
 
-/** Everything is asked for while so much of the hour is left: by themselves, and when somebody rings. */
+/** The share of the hour that has to be free for a sweep to ask for everything: of its own accord, and after a webhook. */
 const plenty = { byItself: 0.5, rung: 0.9 } as const;
 
-/** What rings may use of an hour in the long run. */
+/** The share of an hour that webhooks may use in the long run. */
 const rungShare = 0.25;
 
-/** Of what may be asked within the hour, so much may go to single videos at once. */
+/** Of what may be asked within the hour, the share that one sweep may spend on single videos. */
 const singlesShare = 0.25;
 
 /**

@@ -39,9 +39,9 @@ const lookEveryMs = 60_000;
 /** While files go, the disk says nothing new. */
 const recheckMs = 1_000;
 const atOnce = 16;
-/** Of a file about which the service cannot tell, and of a folder that is away. */
+/** How long a file is left alone about which the service cannot tell, and a folder that is away. */
 const restMs = 10 * 60_000;
-/** For so long an answer of the service counts: a disk that is away, or a restart, may come before the deletion. */
+/** How long an answer of the service counts: the disk may be away before the deletion. */
 const believedMs = 10 * 60_000;
 
 export function createRetention(world: RetentionWorld): Retention {

@@ -98,7 +98,7 @@ export interface Rounds {
   finished(): Promise<void>;
 }
 
-/** Feeds are looked at so often, and not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
+/** How often feeds are looked at. Not at each wake: in a bulk these are many a second, and every look reads all files that wait. */
 const publishEveryMs = 1_000;
 
 export function createRounds(world: RoundsWorld): Rounds {

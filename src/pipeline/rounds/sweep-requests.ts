@@ -44,7 +44,7 @@ interface Findings {
   reasons: number;
 }
 
-/** Videos no list page showed are asked for by id, so many per sweep; the others wait for the next one. */
+/** How many videos that no page showed one sweep asks for by id: beside a list, and instead of one that fails. */
 const mostById = { beside: 5, instead: 20 } as const;
 
 /** Videos on a page, as dropcast asks for it. */
@@ -88,7 +88,7 @@ function isOfAll({ kind }: Failure): boolean {
   return kind === 'offline' || kind === 'suspended' || kind === 'throttled';
 }
 
-/** So many failures of two ways to ask are the service's, not those of single videos. */
+/** This many failures, where nothing else was answered, are the service's and not those of single videos. */
 const mostUnanswered = 2;
 
 /** @returns why the service cannot be asked, or null */

@@ -39,10 +39,10 @@ const mostSwept = 10_000;
 /** Between two sweeps that somebody rang for. */
 const rungMs = 1_000;
 
-/** What the pace depends on changes all the time: while a sweep waits, it is worked out anew so often. */
+/** How often the pace is worked out again while a sweep waits: what it depends on changes all the time. */
 const lookEveryMs = 1_000;
 
-/** Where the budget is short, a question about so many that are likely to be ready is always worth its request. */
+/** Where the budget is short, a question about this many videos that are likely to be ready is still worth its request. */
 const worthAsking = 50;
 
 /** How long processing is taken to last until it is known. */

@@ -10,7 +10,7 @@ import type { Turns } from './turns.ts';
 /** Create requests at the same time: they are short, and the service's budget is the limit, not they. */
 const createConcurrency = 2;
 
-/** So many of the last starts tell whose turn it is after a restart: enough for a few rounds through all priorities and folders. */
+/** How many of the last starts tell whose turn it is after a restart: enough for a few rounds through all priorities and folders. */
 export const startsRemembered = 1_000;
 
 export interface Lanes {

@@ -36,7 +36,9 @@ export function createSendRate(clock: Clock, spanMs: number): SendRate {
 
   const close = (): void => {
     if (passed() < spanMs) return;
-    rate = rate === null ? measured() : (1 - newest) * rate + newest * measured();
+    // Nobody may have asked for many spans.
+    const older = (1 - newest) ** Math.floor(activeMs / spanMs);
+    rate = rate === null ? measured() : older * rate + (1 - older) * measured();
     amount = 0;
     activeMs = 0;
   };

@@ -5,12 +5,10 @@ import type { Queued } from '../file/queue.ts';
 /** What decides whose turn it is. */
 export type Turn = Pick<Queued, 'folder' | 'priority' | 'isBig'>;
 
-/**
- * After so many starts that were more urgent in a row, one of this priority has its turn: the others go first, but not for ever.
- */
+/** After this many more urgent starts in a row, a file of this priority has its turn: the others go first, but not for ever. */
 export const passedOver: Readonly<Record<Priority, number>> = { high: 0, normal: 4, low: 16 };
 
-/** After so many small files of a folder a big one has its turn. */
+/** After this many small files of a folder, a big one has its turn. */
 export const smallInARow = 4;
 
 /**

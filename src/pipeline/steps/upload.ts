@@ -17,7 +17,7 @@ export interface UploadWorld {
   readonly clock: Clock;
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   uploadsStartAt(): number | null;
-  /** So many bytes have left; 0 when the upload begins. */
+  /** Told how many bytes have left; 0 when the upload begins. */
   onProgress(facts: Facts, sentBytes: number): void;
 }
 

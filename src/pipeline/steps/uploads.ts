@@ -1,18 +1,24 @@
 import type { Facts } from '../file/facts.ts';
 import type { Clock } from '../file/ports.ts';
 import { createSendRate } from './send-rate.ts';
+import type { SendRate } from './send-rate.ts';
 
 /** An upload under way. */
 export interface LiveUpload {
   readonly id: string;
   readonly sentBytes: number;
+  readonly sizeBytes: number;
   /** By the monotonic clock, in milliseconds. */
   readonly startedAt: number;
+  /** How long no byte has left. */
+  readonly idleMs: number;
+  /** Null until it was measured. */
+  readonly bytesPerSecond: number | null;
 }
 
 /** How far the uploads under way are. In memory: after a restart they begin again. */
 export interface Uploads {
-  progressed(facts: Pick<Facts, 'id'>, sentBytes: number): void;
+  progressed(facts: Pick<Facts, 'id' | 'version'>, sentBytes: number): void;
   ended(id: string): void;
   list(): readonly LiveUpload[];
   /** Of all together, while any is under way; null until it was measured. */
@@ -22,25 +28,49 @@ export interface Uploads {
 }
 
 export function createUploads(clock: Clock): Uploads {
-  const live = new Map<string, LiveUpload>();
-  const bytes = createSendRate(clock, 5_000);
+  const live = new Map<string, Running>();
+  const bytes = createSendRate(clock, spanMs);
   const files = createSendRate(clock, 60_000);
   return {
-    progressed: ({ id }, sentBytes) => {
+    progressed: ({ id, version }, sentBytes) => {
       const before = live.get(id);
       for (const rate of [bytes, files]) rate.began();
-      bytes.add(Math.max(0, sentBytes - (before?.sentBytes ?? 0)));
-      live.set(id, { id, sentBytes, startedAt: before?.startedAt ?? clock.elapsed() });
+      const isGoingOn = before !== undefined && before.sentBytes <= sentBytes;
+      const upload = isGoingOn ? before : begun(id, version.size, clock);
+      const more = sentBytes - upload.sentBytes;
+      for (const rate of [bytes, upload.rate]) rate.add(more);
+      live.set(id, { ...upload, sentBytes, movedAt: more > 0 ? clock.elapsed() : upload.movedAt });
     },
     ended: (id) => {
       if (live.delete(id)) files.add(1);
       if (live.size === 0) for (const rate of [bytes, files]) rate.paused();
     },
-    list: () => [...live.values()],
+    list: () =>
+      Array.from(live.values(), ({ rate, movedAt, ...upload }) => ({
+        ...upload,
+        idleMs: clock.elapsed() - movedAt,
+        bytesPerSecond: rate.perSecond(),
+      })),
     bytesPerSecond: bytes.perSecond,
     filesPerHour: () => {
       const perSecond = files.perSecond();
       return perSecond === null ? null : perSecond * 3_600;
     },
   };
+}
+
+interface Running extends Omit<LiveUpload, 'bytesPerSecond' | 'idleMs'> {
+  readonly rate: SendRate;
+  /** When bytes left last, or when it began: by the monotonic clock. */
+  readonly movedAt: number;
+}
+
+/** Speeds are those of the last seconds. */
+const spanMs = 5_000;
+
+function begun(id: string, sizeBytes: number, clock: Clock): Running {
+  const at = clock.elapsed();
+  const rate = createSendRate(clock, spanMs);
+  rate.began();
+  return { id, sentBytes: 0, sizeBytes, startedAt: at, movedAt: at, rate };
 }

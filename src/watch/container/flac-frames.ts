@@ -101,7 +101,7 @@ function crc8(bytes: Buffer): number {
 
 const crc16 = Array.from({ length: 256 }, (_, byte) => divided(byte << 8, 0x8005, 16));
 
-/** The remainder after eight more bits, of a polynomial of so many bits. */
+/** The remainder after eight more bits. @param bits of the polynomial */
 function divided(value: number, polynomial: number, bits: number): number {
   let rest = value;
   for (let bit = 0; bit < 8; bit += 1) rest = (rest << 1) ^ ((rest >> (bits - 1)) & 1 ? polynomial : 0);

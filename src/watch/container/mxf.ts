@@ -69,7 +69,7 @@ interface Piece {
   readonly end: bigint;
 }
 
-/** A BER length: one byte below 128, else so many bytes that follow. `null`: not all of it is there. */
+/** A BER length: one byte below 128, else the number of bytes that follow with it. `null`: not all of it is there. */
 function readPiece(bytes: Buffer): Piece | null {
   const first = bytes[KEY_BYTES];
   if (first === undefined) return null;

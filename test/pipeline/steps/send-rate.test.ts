@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { createUploads } from '../../../src/pipeline/steps/uploads.ts';
+import { someVersion } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
+
+const version = { ...someVersion, size: 99_000 };
 
 function open() {
   const clock = new TestClock();
@@ -9,7 +12,7 @@ function open() {
   const send = (id: string, bytes: number): void => {
     const all = (sent.get(id) ?? 0) + bytes;
     sent.set(id, all);
-    uploads.progressed({ id }, all);
+    uploads.progressed({ id, version }, all);
   };
   /** Both send so much each second. */
   const pass = (seconds: number, ids: readonly string[], bytesEach: number): void => {
@@ -68,6 +71,41 @@ test('an upload that begins again does not count as bytes that were taken back',
   const { uploads, pass, send } = open();
   send('f_1', 0);
   pass(60, ['f_1'], 1_000);
-  uploads.progressed({ id: 'f_1' }, 0);
+  uploads.progressed({ id: 'f_1', version }, 0);
   expect(uploads.bytesPerSecond()).toBeCloseTo(1_000);
+});
+
+test('a line that stalled while nobody asked is as slow as if somebody had asked all the time', () => {
+  const { uploads, pass, send, clock } = open();
+  send('f_1', 0);
+  pass(60, ['f_1'], 1_000);
+  clock.advance(60_000);
+  expect(uploads.bytesPerSecond()).toBeLessThan(10);
+});
+
+test('each upload has a speed of its own, and says how long no byte has left', () => {
+  const { uploads, pass, send, clock } = open();
+  send('f_1', 0);
+  expect(uploads.list()).toEqual([
+    { id: 'f_1', sentBytes: 0, sizeBytes: 99_000, startedAt: 0, idleMs: 0, bytesPerSecond: null },
+  ]);
+  pass(20, ['f_1'], 1_000);
+  send('f_2', 0);
+  pass(20, ['f_1', 'f_2'], 500);
+  clock.advance(20_000);
+  send('f_2', 0);
+  const [first, second] = uploads.list();
+  expect(first).toMatchObject({ sentBytes: 30_000, idleMs: 20_000 });
+  expect(second).toMatchObject({ sentBytes: 10_000, startedAt: 20_000, idleMs: 20_000 });
+  expect(first?.bytesPerSecond).toBeLessThan(300);
+});
+
+test('an upload that begins again moves, and its speed begins again', () => {
+  const { uploads, pass, send } = open();
+  send('f_1', 0);
+  pass(20, ['f_1'], 1_000);
+  uploads.progressed({ id: 'f_1', version }, 0);
+  expect(uploads.list()).toEqual([
+    { id: 'f_1', sentBytes: 0, sizeBytes: 99_000, startedAt: 20_000, idleMs: 0, bytesPerSecond: null },
+  ]);
 });

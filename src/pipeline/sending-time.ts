@@ -1,0 +1,50 @@
+import type { Pace, UploadHours } from './estimate.ts';
+
+type Speed = Pick<Pace, 'bytesPerSecond' | 'bandwidth' | 'mayStart' | 'later'>;
+
+/** Nobody plans with more. */
+const mostMs = 365 * 86_400_000;
+
+/**
+ * Pure: how long all uploads together take for so many bytes, whatever the timetable does meanwhile. What was measured is never
+ * exceeded: what the line does beyond its present limit is not known.
+ *
+ * @returns milliseconds; null when it is not known, or takes more than a year
+ */
+export function sendingMs(bytes: number, speed: Speed): number | null {
+  const line = speed.bytesPerSecond ?? speed.bandwidth ?? 0;
+  if (bytes > 0 && line <= 0) return null;
+  let left = bytes;
+  let passedMs = 0;
+  for (const { forMs, bandwidth, mayStart } of spansOf(speed)) {
+    const rate = Math.min(line, bandwidth ?? Infinity);
+    const takesMs = left === 0 ? 0 : (left / rate) * 1_000;
+    if (mayStart && takesMs <= forMs) return passedMs + takesMs <= mostMs ? passedMs + takesMs : null;
+    if (mayStart) left -= (rate * forMs) / 1_000;
+    passedMs += forMs;
+  }
+  return null;
+}
+
+/** Pure: the same for uploads that have begun: they go on while the window is closed. */
+export function begun<T extends Speed>(speed: T): T {
+  return { ...speed, mayStart: true, later: speed.later.map((hours) => ({ ...hours, mayStart: true })) };
+}
+
+type Span = Omit<UploadHours, 'inMs'> & { readonly forMs: number };
+
+const dayMs = 86_400_000;
+
+/** The second of the two days that are known stands for all that follow. */
+function* spansOf({ bandwidth, mayStart, later }: Speed): Generator<Span> {
+  let last: UploadHours = { inMs: 0, bandwidth, mayStart };
+  const lastDay = later.filter(({ inMs }) => inMs > dayMs);
+  for (let after = 0; after < mostMs && (after === 0 || lastDay.length > 0); after += dayMs) {
+    for (const next of after === 0 ? later : lastDay) {
+      const inMs = next.inMs + after;
+      yield { ...last, forMs: Math.max(0, inMs - last.inMs) };
+      last = { ...next, inMs };
+    }
+  }
+  yield { ...last, forMs: Infinity };
+}

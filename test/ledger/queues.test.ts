@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest';
+import { queueName } from '../../src/ledger/schema.ts';
+import { bigBytes } from '../../src/pipeline/file/queue.ts';
+
+// A released index cannot change, so the number stands in it.
+test('the lanes and the index of the queues agree which file is big', () => {
+  expect(queueName).toContain(`(size > ${bigBytes})`);
+});
