@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import { serviceOf } from '../config/installed-service.ts';
-import { diskOf } from '../disk/disk-of.ts';
+import { diskOf, freedBy } from '../disk/disk-of.ts';
 import { mediaDuration } from '../disk/duration/media-duration.ts';
 import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
@@ -182,6 +182,7 @@ function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld):
       clock,
       logger,
       diskOf,
+      freedBy,
       uploadsStartAt: () => service.times.startAt(),
       isOffLimits: (folder) => folders.whyOffLimits(folder) !== null,
       durationOf: ({ folder, path }) => mediaDuration(folder, path),

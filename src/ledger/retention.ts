@@ -43,14 +43,15 @@ export function createRetentionRows(
         .where('folder', 'in', folders)
         .where(whenFullOf, 'is not', null)
         .execute(),
-    oldestKept: ({ folder, whenFull }, limit) =>
+    oldestKept: ({ folder, whenFull }, limit, without = 0) =>
       allFacts(
         filesIn(db)
           .where(isKeptForNow)
           .where('folder', '=', folder)
           .where(whenFullOf, '=', whenFull)
           .orderBy('ended_at')
-          .limit(limit),
+          .limit(limit)
+          .offset(without),
       ),
     deletions: () =>
       db

@@ -9,6 +9,13 @@ import { placeMark, readMark, removeMark } from './root-mark.ts';
 import type { FolderOwner } from './root-mark.ts';
 import { judge, whyForeign, whyInside } from './root-owner.ts';
 
+/** Fingerprint of the mark that a ledger left in a folder, or null. */
+export async function markOf(path: string, ledger: string): Promise<string | null> {
+  const found = await readMark(path);
+  if (found.is !== 'mark' || found.owner.ledger !== ledger) return null;
+  return createHash('sha256').update(found.text).digest('hex').slice(0, 32);
+}
+
 /**
  * Keeps two dropcasts from watching one folder: both would upload everything. A lock of the kernel keeps off another process of the
  * same user; a mark in the folder keeps off everybody else, also after a restart
@@ -40,10 +47,8 @@ export class RootClaim implements AsyncDisposable {
   }
 
   /** Fingerprint of our mark in the folder, or null. */
-  async mark(): Promise<string | null> {
-    const found = await readMark(this.#path);
-    if (found.is !== 'mark' || found.owner.ledger !== this.#owner.ledger) return null;
-    return createHash('sha256').update(found.text).digest('hex').slice(0, 32);
+  mark(): Promise<string | null> {
+    return markOf(this.#path, this.#owner.ledger);
   }
 
   /** Why a directory inside is another dropcast's, or null. */

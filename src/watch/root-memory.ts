@@ -47,7 +47,7 @@ export class RootMemory {
 }
 
 /** What another version saved may be anything. */
-function recordOf(saved: unknown): RootRecord | null {
+export function recordOf(saved: unknown): RootRecord | null {
   const record = saved as Partial<RootRecord> | null;
   if (record === null || typeof record !== 'object' || record.identity === undefined) return null;
   const { identity, doubt = null } = record;

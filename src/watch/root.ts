@@ -95,7 +95,7 @@ export class Root {
     const record = await this.#memory.load();
     this.#check.remember(record?.identity ?? null, devices);
     if (record?.doubt?.is === 'resumed') this.#check.trustNext();
-    if (record?.doubt?.is === 'missing') this.#missingBecause = this.#whyMissing('most');
+    if (record?.doubt?.is === 'missing') this.#missingBecause = whyMissing(this.#options.path, 'most');
     const verdict = await this.#look(known);
     if (verdict.isSound) this.thaw();
     else this.freeze(verdict.why);
@@ -149,7 +149,7 @@ export class Root {
 
   /** Most files are missing at once: nobody believes that. */
   async suspect({ before, lost, there }: Missing): Promise<void> {
-    this.#missingBecause = this.#whyMissing(`${before + lost} of ${before + lost + there}`);
+    this.#missingBecause = whyMissing(this.#options.path, `${before + lost} of ${before + lost + there}`);
     this.#recent = { atMs: -Infinity, isSound: false };
     await this.#memory.save(this.#check.identity, { is: 'missing', before });
     this.report();
@@ -248,11 +248,6 @@ export class Root {
     return this.#awayBecause;
   }
 
-  #whyMissing(files: string): string {
-    const { path } = this.#options;
-    return `${files} known files are missing at once: perhaps its disk is not there. dropcast goes on once they are back; if they were removed on purpose, ${resumeAdvice(path)}`;
-  }
-
   /** Found away between two scans: the next one comes soon, and so do those after it while it stays away. */
   #lose(why: string): void {
     this.freeze(why);
@@ -270,10 +265,15 @@ export class Root {
   }
 }
 
+/** @param files how many of them */
+export function whyMissing(path: string, files: string): string {
+  return `${files} known files are missing at once: perhaps its disk is not there. dropcast goes on once they are back; if they were removed on purpose, ${resumeAdvice(path)}`;
+}
+
 const ANSWER_VALID_MS = 500;
 /** A disk that slept takes up to ten seconds to start. */
 const HUNG_AFTER_MS = 15_000;
-const noAnswer: RootVerdict = {
+export const noAnswer: RootVerdict = {
   isSound: false,
   why: 'its file system does not answer; perhaps the server of the share is away',
 };

@@ -7,7 +7,9 @@ import { serveControl } from '../../src/daemon/control-server.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { FileView } from '../../src/daemon/file-view.ts';
 import type { PlanView } from '../../src/daemon/plan/summary.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
+import { someFacts, someVersion } from '../pipeline/some-facts.ts';
 import { runSandbox } from '../sandbox/running-sandbox.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
@@ -128,6 +130,32 @@ test('a plan says how many files and requests it will be, and then it is so', as
   const after = await commands.plan();
   expect(after).toMatchObject({ upload: { files: 0 }, held: [], known: 7, requests: { total: 0 } });
   expect(await commands.words()).toContain('Nothing new to upload.');
+});
+
+test.each([
+  ['another directory than before is at its path', null],
+  ['most of its files were missing at once', { is: 'missing', before: 29 } as const],
+])('nothing that lies where an unmounted folder was is planned, also without a daemon: %s', async (_when, doubt) => {
+  await using scratch = await inFolders({ baseUrl: 'http://127.0.0.1:9/v1' });
+  await copyFile(new URL('clip.mp4', media), scratch.file('in/news/below.mp4'));
+  {
+    await using ledger = await openLedger(scratch.file('state'));
+    const folder = scratch.file('in');
+    await ledger.insert(
+      someFacts({ folder, path: 'news/old.mp4', end: 'done', version: { ...someVersion, dev: '77' } }),
+    );
+    const { dev, ino, birthtimeNs } = await stat(folder, { bigint: true });
+    const here = { device: String(dev), inode: String(ino), born: String(birthtimeNs) };
+    const away = { device: '77', inode: '2', born: '1' };
+    const identity = { ...(doubt === null ? away : here), kind: '61267', mount: '/', mark: 'ab', since: 1 };
+    await ledger.roots.save(folder, { identity, doubt });
+  }
+  const view = await commandsIn(scratch, 'key').plan();
+  expect(view).toMatchObject({ upload: { files: 0 }, requests: { total: 0 } });
+  expect(view.folders.map((folder) => [folder.files, folder.why])).toEqual([
+    [0, expect.stringContaining(doubt === null ? 'dropcast resume' : 'missing at once')],
+    [0, null],
+  ]);
 });
 
 test('a running daemon makes the plan: for what it has not taken in yet, and with what is on its way', async () => {

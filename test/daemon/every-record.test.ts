@@ -40,6 +40,7 @@ function open() {
       dispose: async () => ({ ok: true, value: null }),
     },
     diskOf: async () => null,
+    freedBy: async () => null,
     durationOf: async () => null,
     isArchiveSeen: () => true,
     budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },

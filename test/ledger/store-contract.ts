@@ -459,6 +459,7 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         expect(await store.fullMarks(['/inbox', '/other'])).toHaveLength(2);
         expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 9))).toEqual(['c', 'b']);
         expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 1))).toEqual(['c']);
+        expect(idsOf(await store.oldestKept({ folder: '/inbox', whenFull: 85 }, 9, 1))).toEqual(['b']);
         expect(await store.toDispose(9)).toEqual([]);
       });
     });

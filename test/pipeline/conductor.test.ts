@@ -68,6 +68,7 @@ function open(rows: readonly Facts[], other: Partial<ConductorWorld> = {}) {
         dispose: async () => ({ ok: true, value: null }),
       },
       diskOf: async () => null,
+      freedBy: async () => null,
       durationOf: async () => null,
       isArchiveSeen: () => true,
       budget: { take: async (_lane, signal) => !signal.aborted, room: () => someRoom() },

@@ -203,12 +203,12 @@ export class MemoryStore implements Stores {
     return [...new Map(marks.map((mark) => [JSON.stringify(mark), mark])).values()];
   }
 
-  async oldestKept({ folder, whenFull }: FullMark, limit: number): Promise<readonly Facts[]> {
+  async oldestKept({ folder, whenFull }: FullMark, limit: number, without = 0): Promise<readonly Facts[]> {
     return this.rows
       .filter((facts) => facts.disposal === 'later' && facts.folder === folder)
       .filter(({ afterReady }) => laterOf(afterReady)?.whenFull === whenFull)
       .toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
-      .slice(0, limit);
+      .slice(without, without + limit);
   }
 
   toAmend(limit: number): Promise<readonly Facts[]> {

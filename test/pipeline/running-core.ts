@@ -62,6 +62,7 @@ export function startCore(
       events,
       clock,
       diskOf: async () => null,
+      freedBy: async () => null,
       durationOf: async () => null,
       isArchiveSeen: () => true,
       logger: recordingLogger(),

@@ -6,6 +6,7 @@ import type { BudgetWindow } from '../../host/budget-window.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
 import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
+import { whyFrozenAtStart } from '../../watch/root-preview.ts';
 import { systemClock } from '../daemon.ts';
 import type { Daemon } from '../daemon.ts';
 import { paceOf } from '../outlook.ts';
@@ -39,7 +40,8 @@ export async function worldOfLedger(config: Config, ledger: Ledger | null): Prom
     ledger,
     clock: systemClock,
     pace: paceFrom(config, window ?? emptyWindow, systemClock.now()),
-    whyAway: () => Promise.resolve(null),
+    whyAway: async (folder) =>
+      ledger === null ? null : whyFrozenAtStart(folder, { roots: ledger.roots, known: ledger, ledgerId: ledger.id }),
     whyForeign: (directory) => whyForeign(directory, us),
   };
 }

@@ -159,8 +159,8 @@ export interface RetentionStore extends Pick<PutAwayStore, 'toDispose'> {
   expired(now: number, folders: readonly string[], limit: number): Promise<readonly Facts[]>;
   /** Each folder of these and each `when_full` (per cent) that files of it have. */
   fullMarks(folders: readonly string[]): Promise<readonly FullMark[]>;
-  /** Those of a folder and a `when_full`, the one that is done longest first. */
-  oldestKept(mark: FullMark, limit: number): Promise<readonly Facts[]>;
+  /** Those of a folder and a `when_full`, the one that is done longest first, without so many of them. */
+  oldestKept(mark: FullMark, limit: number, without?: number): Promise<readonly Facts[]>;
 }
 
 export interface FullMark {

@@ -2,7 +2,7 @@ import { folderAway } from '../pause.ts';
 import type { Facts } from '../file/facts.ts';
 import { isOfHost } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
-import type { Clock, LocalFiles, RetentionStore, VideoHost } from '../file/ports.ts';
+import type { Clock, FullMark, LocalFiles, RetentionStore, VideoHost } from '../file/ports.ts';
 import type { Row, Rows } from '../file/rows.ts';
 
 /** A file system in bytes. `size` is what can be in use, without what is reserved for root. */
@@ -19,6 +19,8 @@ export interface RetentionWorld {
   readonly clock: Clock;
   /** The file system of a folder; null when it does not say. */
   readonly diskOf: (folder: string) => Promise<Disk | null>;
+  /** Bytes that the deletion of a local file frees; 0 when its content has other names too, null when it is not there. */
+  readonly freedBy: (facts: Facts) => Promise<number | null>;
   /** Folders whose rule deletes files, now or later. */
   readonly deletesIn: () => readonly string[];
 }
@@ -39,6 +41,9 @@ const lookEveryMs = 60_000;
 /** While files go, the disk says nothing new. */
 const recheckMs = 1_000;
 const atOnce = 16;
+/** Rows that are read at a time. */
+const pageSize = 256;
+const freesNothing = 'not deleted although the disk is full: it has other hard links, so that would free nothing';
 /** How long a file is left alone about which the service cannot tell, and a folder that is away. */
 const restMs = 10 * 60_000;
 /** How long an answer of the service counts: the disk may be away before the deletion. */
@@ -60,6 +65,35 @@ export function createRetention(world: RetentionWorld): Retention {
   const isResting = (name: string): boolean => (resting.get(name) ?? -Infinity) > clock.elapsed();
   const rest = (name: string): void => void resting.set(name, clock.elapsed() + restMs);
 
+  /** The oldest, until they free so many bytes. */
+  const handOver = async (mark: FullMark, tooMuch: number, why: string): Promise<void> => {
+    const name = `${mark.folder} ${mark.whenFull}`;
+    let left = isResting(name) ? 0 : tooMuch;
+    for (let seen = 0; left > 0 && due.size < atOnce; seen += pageSize) {
+      const files = await store.oldestKept(mark, pageSize, seen);
+      for (const facts of files) {
+        if (left <= 0 || due.size >= atOnce) return;
+        if (isResting(facts.id)) continue;
+        const bytes = (await world.freedBy(facts)) ?? facts.version.size;
+        left -= bytes;
+        if (bytes === 0) await keepLinked(facts);
+        else {
+          due.set(facts.id, why);
+          handedOver = [...handedOver, { folder: mark.folder, bytes, at: clock.elapsed() }];
+        }
+      }
+      if (files.length < pageSize && due.size === 0) rest(name);
+      if (files.length < pageSize) return;
+    }
+  };
+
+  const keepLinked = async ({ id, why }: Facts): Promise<void> => {
+    if (why === freesNothing) return;
+    await rows.hold(id, async (row) => {
+      if (row.facts.disposal === 'later') await row.write({ why: freesNothing }, freesNothing);
+    });
+  };
+
   const findCrowding = async (folders: readonly string[]): Promise<void> => {
     handedOver = handedOver.filter(({ at }) => clock.elapsed() - at < lookEveryMs);
     for (const mark of await store.fullMarks(folders)) {
@@ -68,15 +102,9 @@ export function createRetention(world: RetentionWorld): Retention {
       const going = handedOver
         .filter(({ folder }) => folder === mark.folder)
         .reduce((sum, { bytes }) => sum + bytes, 0);
-      let tooMuch = disk.used - going - Math.ceil((disk.size * mark.whenFull) / 100) + 1;
+      const tooMuch = disk.used - going - Math.ceil((disk.size * mark.whenFull) / 100) + 1;
       const why = `the disk is ${Math.floor((100 * disk.used) / disk.size)} % full: its local file is deleted`;
-      for (const facts of tooMuch > 0 ? await store.oldestKept(mark, atOnce + resting.size) : []) {
-        if (tooMuch <= 0) break;
-        if (isResting(facts.id)) continue;
-        due.set(facts.id, why);
-        handedOver = [...handedOver, { folder: mark.folder, bytes: facts.version.size, at: clock.elapsed() }];
-        tooMuch -= facts.version.size;
-      }
+      if (tooMuch > 0) await handOver(mark, tooMuch, why);
       // Other folders may be on the same file system.
       if (due.size > 0) return;
     }

@@ -44,7 +44,8 @@ export interface RoundSettings {
   readonly deletesIn: readonly string[];
 }
 
-export interface RoundsWorld extends Pick<RetentionWorld, 'diskOf'>, Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'> {
+export interface RoundsWorld
+  extends Pick<RetentionWorld, 'diskOf' | 'freedBy'>, Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'> {
   readonly store: FileStore & PublishStore & PutAwayStore & RetentionStore & AdoptionStore & AmendStore & LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;

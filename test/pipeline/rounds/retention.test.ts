@@ -48,6 +48,10 @@ function open(rows: readonly Facts[]) {
     /** In use, and all of it. */
     disk: { used: 0, size: 100 } as { used: number; size: number } | null,
     looksAtDisk: 0,
+    /** Those whose content has another name on the disk, too. */
+    linked: new Set<string>(),
+    /** Of how many files it was asked what their deletion frees. */
+    looksAtFiles: 0,
   };
   const make = () =>
     createRetention({
@@ -64,6 +68,10 @@ function open(rows: readonly Facts[]) {
       diskOf: async () => {
         world.looksAtDisk += 1;
         return world.disk;
+      },
+      freedBy: async ({ id, version }) => {
+        world.looksAtFiles += 1;
+        return world.linked.has(id) ? 0 : version.size;
       },
       deletesIn: () => world.deletesIn,
     });
@@ -83,7 +91,7 @@ function open(rows: readonly Facts[]) {
     putAway: () => {
       for (const [index, facts] of store.rows.entries()) {
         if (facts.disposal !== 'pending') continue;
-        if (world.disk !== null) world.disk.used -= facts.version.size;
+        if (world.disk !== null && !world.linked.has(facts.id)) world.disk.used -= facts.version.size;
         store.rows[index] = { ...facts, disposal: 'deleted' };
       }
     },
@@ -312,6 +320,53 @@ describe('files that are to be deleted when the disk is full', () => {
     world.disk = null;
     await round();
     expect(disposals()).toEqual({ a: 'later', b: 'later', c: 'later', d: 'later' });
+  });
+
+  test('stay when they have other hard links, and say so: deleting them would free nothing', async () => {
+    const { world, round, putAway, pass, store, disposals } = open(four());
+    world.disk = { used: 98, size: 100 };
+    for (const id of ['a', 'b', 'c', 'd']) world.linked.add(id);
+    for (let n = 0; n < 30; n += 1) {
+      await pass(minute);
+      putAway();
+    }
+    expect(disposals()).toEqual({ a: 'later', b: 'later', c: 'later', d: 'later' });
+    expect(store.row('a').why).toBe(
+      'not deleted although the disk is full: it has other hard links, so that would free nothing',
+    );
+    // Once for each of them.
+    expect(store.history).toHaveLength(4);
+    world.linked.delete('a');
+    await pass(10 * minute);
+    putAway();
+    await round();
+    expect(disposals()).toEqual({ a: 'deleted', b: 'later', c: 'later', d: 'later' });
+  });
+
+  test('go although many older ones have other hard links', async () => {
+    const many = Array.from({ length: 1_000 }, (_, n) => sized(`l${n}`, start - 2_000 + n, 10));
+    const { world, round, disposals } = open([...many, sized('x', start, 10)]);
+    world.disk = { used: 86, size: 100 };
+    for (const { id } of many) world.linked.add(id);
+    await round();
+    expect(disposals()['x']).toBe('pending');
+  });
+
+  test('are not all looked at again each minute while none of them would free anything', async () => {
+    const { world, pass } = open(four());
+    world.disk = { used: 98, size: 100 };
+    for (const id of ['a', 'b', 'c', 'd']) world.linked.add(id);
+    for (let n = 0; n < 9; n += 1) await pass(minute);
+    expect(world.looksAtFiles).toBe(4);
+  });
+
+  test('go for their time, also with other hard links', async () => {
+    const { world, round, pass, disposals } = open([finished('a', start, { afterMs: day, whenFull: 85 })]);
+    world.disk = { used: 99, size: 100 };
+    world.linked.add('a');
+    await round();
+    await pass(day + minute);
+    expect(disposals()).toEqual({ a: 'pending' });
   });
 
   test('stay when their video is gone: the next oldest goes instead', async () => {

@@ -1,0 +1,38 @@
+import { unlessHung } from '../unless-hung.ts';
+import type { FileVersion } from '../pipeline/file/file-version.ts';
+import type { KnownFiles, RootStore } from './ports.ts';
+import { noAnswer, whyMissing } from './root.ts';
+import { RootCheck } from './root-check.ts';
+import { recordOf } from './root-memory.ts';
+import { markOf } from './root-claim.ts';
+
+/** What a first look goes by. */
+export interface RootPreviewWorld {
+  readonly roots: Pick<RootStore, 'load'>;
+  readonly known: KnownFiles;
+  /** The random id of the ledger. */
+  readonly ledgerId: string;
+}
+
+/** Known files that are looked for. */
+const mostFiles = 10_000;
+
+/** Why a watcher would freeze a folder at its first look, or null. Marks nothing and notes nothing. */
+export async function whyFrozenAtStart(
+  path: string,
+  { roots, known, ledgerId }: RootPreviewWorld,
+): Promise<string | null> {
+  const { identity = null, doubt = null } = recordOf(await roots.load(path)) ?? {};
+  const devices = new Set<string>();
+  const files = new Map<string, FileVersion>();
+  await known.known(path, ({ path: name, version }) => {
+    devices.add(version.dev);
+    if (files.size < mostFiles) files.set(name, version);
+  });
+  const check = new RootCheck({ path, mark: () => markOf(path, ledgerId) });
+  check.remember(identity, devices);
+  if (doubt?.is === 'resumed') check.trustNext();
+  const verdict = (await unlessHung(check.look(files))) ?? noAnswer;
+  if (!verdict.isSound) return verdict.why;
+  return doubt?.is === 'missing' ? whyMissing(path, 'most') : null;
+}
