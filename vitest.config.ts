@@ -1,17 +1,23 @@
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
 import { SlowKindsFirst } from './test/support/slow-kinds-first.ts';
 
-const project = (name: string, include: string, extra: object) => ({
+const project = (name: string, include: string | readonly string[], extra: object) => ({
   extends: true as const,
-  test: { name, include: [include], ...extra },
+  test: { name, include: [include].flat(), ...extra },
 });
 
 // Timeouts only end what hangs; a busy machine may take many times longer than a quiet one.
 const patient = { testTimeout: 600_000, hookTimeout: 600_000 };
 /** For tests that start processes. */
 const processes = { setupFiles: ['test/support/child-processes.ts'], globalSetup: ['test/support/global-setup.ts'] };
+
+/** Files that replace a module. In a worker that has loaded it for another file, they would replace nothing. */
+const replacing = globSync('test/**/*.integration.test.ts', { cwd: import.meta.dirname }).filter((file) =>
+  readFileSync(new URL(file, import.meta.url), 'utf8').includes('vi.mock('),
+);
 
 export default defineConfig({
   test: {
@@ -20,9 +26,15 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowKindsFirst },
     projects: [
-      // Pure code: its modules are loaded once per worker, not once per file.
+      // Modules are loaded once per worker, not once per file: a file leaves its worker as it found it.
       project('unit', 'test/**/!(*.integration|*.e2e|*.systemd).test.ts', { ...patient, isolate: false }),
-      project('integration', 'test/**/*.integration.test.ts', { ...patient, ...processes }),
+      project('integration', 'test/**/*.integration.test.ts', {
+        ...patient,
+        ...processes,
+        isolate: false,
+        exclude: replacing,
+      }),
+      project('integration, isolated', replacing, { ...patient, ...processes }),
       project('e2e', 'test/**/*.e2e.test.ts', {
         ...patient,
         ...processes,

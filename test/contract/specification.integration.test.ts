@@ -441,9 +441,16 @@ describe.each(transports)('the specification, rule by rule, over %s', (_name, tr
 
     test('§8 1,000 requests per hour by default', async () => {
       await using usual = await alone({ nowMs: () => 0 });
-      const answers = await Promise.all(Array.from({ length: 1001 }, () => usual.call('HEAD', '/channels')));
-      expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1000);
-      expect(answers.filter((answer) => answer.status === 429)).toHaveLength(1);
+      const answers: number[] = [];
+      // As many connections at once as a busy machine can serve.
+      while (answers.length < 1001)
+        answers.push(
+          ...(await Promise.all(
+            Array.from({ length: 77 }, async () => (await usual.call('HEAD', '/channels')).status),
+          )),
+        );
+      expect(answers.filter((status) => status === 200)).toHaveLength(1000);
+      expect(answers.filter((status) => status === 429)).toHaveLength(1);
     });
   });
 

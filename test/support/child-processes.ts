@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChildProcess } from 'node:child_process';
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { afterAll, aroundEach } from 'vitest';
 import { killWithDescendants, noteStarted } from './started-processes.ts';
@@ -15,7 +15,7 @@ const ofTest = new AsyncLocalStorage<Children>();
 const ofFile: Children = new Set();
 const all: Children = new Set();
 
-subscribe('child_process', (message) => {
+function note(message: unknown): void {
   const { process: child } = message as { process: ChildProcess };
   const children = ofTest.getStore() ?? ofFile;
   for (const set of [children, all]) {
@@ -27,7 +27,7 @@ subscribe('child_process', (message) => {
     const list = process.env['DROPCAST_TEST_PROCESSES'];
     if (list !== undefined && child.pid !== undefined) noteStarted(list, child.pid, child.spawnargs.join(' '));
   });
-});
+}
 
 aroundEach(async (runTest, { task }) => {
   const children: Children = new Set();
@@ -35,11 +35,18 @@ aroundEach(async (runTest, { task }) => {
   await endAll(children, { isLeak: task.result?.state !== 'fail' });
 });
 
-afterAll(() => endAll(ofFile, { isLeak: true }));
-
-// The worker ends in the middle of a test.
-process.on('exit', () => {
+/** The worker ends in the middle of a test. */
+function killAll(): void {
   for (const { pid } of all) if (pid !== undefined) killWithDescendants(pid);
+}
+
+subscribe('child_process', note);
+process.on('exit', killAll);
+afterAll(async () => {
+  await endAll(ofFile, { isLeak: true });
+  // Another file of the same worker brings its own.
+  unsubscribe('child_process', note);
+  process.off('exit', killAll);
 });
 
 async function endAll(children: Children, { isLeak }: { readonly isLeak: boolean }): Promise<void> {

@@ -393,12 +393,12 @@ describe('a stall', () => {
 
   test('is not detected while bytes move, however long the whole takes', async () => {
     await using host = await startHost((request, response) => {
-      const sip = setInterval(() => request.read(512 * 1024), 20);
+      const sip = setInterval(() => request.read(512 * 1024), 100);
       request.on('end', () => (clearInterval(sip), response.writeHead(200).end()));
     });
     await using folder = await scratchDirectory();
     const path = await folder.write('clip.mp4', content(12 * mib));
-    await upload({ url: host.origin, path, stallTimeoutMs: 500 });
+    await upload({ url: host.origin, path, stallTimeoutMs: 2000 });
     expect(host.seen[0]).toMatchObject({ bytes: 12 * mib, isComplete: true });
   });
 
@@ -406,11 +406,11 @@ describe('a stall', () => {
     await using host = await startHost((request, response) => {
       request.resume();
       // Longer than the stall timeout, in which nothing happens.
-      request.on('end', () => setTimeout(() => response.writeHead(200).end(), 700));
+      request.on('end', () => setTimeout(() => response.writeHead(200).end(), 2500));
     });
     await using folder = await scratchDirectory();
     const path = await folder.write('clip.mp4', content(mib));
-    const given = { url: host.origin, path, stallTimeoutMs: 200 };
+    const given = { url: host.origin, path, stallTimeoutMs: 2000 };
     await expect(upload(given)).resolves.toMatchObject({ bytes: mib });
     const error = await failed(upload({ ...given, answerTimeoutMs: 300 }), folder.path);
     expect(error).toMatchObject({ name: 'UploadStalledError', code: 'no_answer' });
@@ -430,8 +430,8 @@ describe('a stall', () => {
     await using folder = await scratchDirectory();
     const path = await folder.write('clip.mp4', content(mib));
     // Longer than the stall timeout, in which nothing happens.
-    const beforeLastPart = () => new Promise<void>((resolve) => setTimeout(resolve, 800));
-    await upload({ url: host.origin, path, stallTimeoutMs: 500, beforeLastPart });
+    const beforeLastPart = () => new Promise<void>((resolve) => setTimeout(resolve, 2500));
+    await upload({ url: host.origin, path, stallTimeoutMs: 2000, beforeLastPart });
   });
 });
 

@@ -44,6 +44,13 @@ describe.concurrent('the judge finds nothing', () => {
   }
 });
 
+/** Bugs with which the program never gets there. The others end by themselves, however busy the machine is. */
+const endless: ReadonlySet<Finding['invariant']> = new Set([
+  'it gets there',
+  'every process ends, in time and with an exit code that says how',
+  'every file on disk is ready, or a person is told why',
+]);
+
 describe.concurrent('the judge finds a planted bug', () => {
   const table: string[] = [];
   afterAll(() => {
@@ -53,7 +60,7 @@ describe.concurrent('the judge finds a planted bug', () => {
   });
   for (const [name, bug] of Object.entries<PlantedBug>(bugs))
     test(name, scenarios[bug.scenario].needsCompiler === true ? needs('cc') : {}, async () => {
-      const found = await play(bug.scenario, bug.edits, 8_000);
+      const found = await play(bug.scenario, bug.edits, endless.has(bug.caughtBy) ? 8_000 : 60_000);
       expect(found.map(({ invariant }) => invariant)).toContain(bug.caughtBy);
       table.push(`${name} → ${bug.caughtBy}`);
     });

@@ -81,7 +81,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'no full scans',
     breaks: 'L1',
-    seen: [128],
+    seen: [136],
     changes: [
       {
         file: 'src/watch/scan-schedule.ts',
@@ -93,7 +93,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'puts away without comparing the hash',
     breaks: 'L1',
-    seen: [100],
+    seen: [2],
     changes: [
       {
         file: 'src/disk/put-away/sent-file.ts',
@@ -110,7 +110,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'counts outages as attempts',
     breaks: 'A1',
-    seen: [7],
+    seen: [6],
     changes: [{ file: 'src/pipeline/file/outcome.ts', from: "offline: 'put off'", to: "offline: 'refused'" }],
   },
   {
@@ -167,7 +167,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'gives up by the wall clock',
     breaks: 'T1',
-    seen: [6],
+    seen: [85],
     changes: [
       {
         file: 'src/pipeline/rounds/sweep.ts',

@@ -7,16 +7,20 @@ import type { Played } from './players.ts';
 import { plants } from './plants.ts';
 import { missingStates } from './sometimes.ts';
 
-const seeds = Array.from({ length: 500 }, (_, index) => 1 + index);
+/** The long run plays 100,000. */
+const lives = 150;
+const [seeds, furtherSeeds] = [range(1, lives), range(lives + 1, 500)];
+/** Seeds that last reached what few lives reach. */
+const rareSeeds = [128, 284];
 
 let played: Played;
 
 beforeAll(async () => {
-  const all = [...new Set([...(await keptSeeds()), ...seeds])];
+  const all = [...new Set([...(await keptSeeds()), ...rareSeeds, ...seeds])];
   played = await playAll({ seeds: all, jobs: 2, isLogged: false, plant: null, twiceEvery: 25 });
 });
 
-test.each(specsOf('simulation').map((id) => [id, specs[id].says] as const))('[%s] in 500 lives: %s', (id) => {
+test.each(specsOf('simulation').map((id) => [id, specs[id].says] as const))('[%s] in all lives: %s', (id) => {
   const broken = played.reports.flatMap(({ seed, violations }) =>
     violations.filter(({ invariant }) => invariant === id).map(({ found }) => `${found}; ${replay(seed)}`),
   );
@@ -25,12 +29,24 @@ test.each(specsOf('simulation').map((id) => [id, specs[id].says] as const))('[%s
 
 test('a seed that is played twice gives the same log', () => {
   const twice = played.reports.filter(({ isSame }) => isSame !== null);
-  expect(twice.length).toBeGreaterThanOrEqual(20);
+  expect(twice.length).toBeGreaterThanOrEqual(6);
   expect(twice.filter(({ isSame }) => isSame === false).map(({ seed }) => replay(seed))).toEqual([]);
 });
 
-test('500 lives reach every state that matters', () => {
-  expect(missingStates(played.reports)).toEqual([]);
+test('the lives reach every state that matters', async () => {
+  const reports = [...played.reports];
+  const isMissing = (): boolean => missingStates(reports).length > 0;
+  // A change of the product gives the seeds other lives: where the noted ones reach a state no longer, another does.
+  if (isMissing())
+    await playAll({
+      seeds: furtherSeeds,
+      jobs: 2,
+      isLogged: false,
+      plant: null,
+      twiceEvery: Infinity,
+      until: (report) => reports.push(report) > 0 && !isMissing(),
+    });
+  expect(missingStates(reports)).toEqual([]);
 });
 
 const shown = plants.filter(({ seen }) => seen !== undefined);
@@ -43,9 +59,9 @@ test.each(shown.map((plant) => [plant.name, plant] as const))(
   'the judge sees a planted bug: %s',
   async (name, plant) => {
     const isShown = ({ violations }: Report): boolean => violations.some(({ invariant }) => invariant === plant.breaks);
-    // A change of the product gives the seeds other lives: where the noted one shows it no longer, another does.
+    // As above: where the noted seed shows it no longer, another does.
     const { reports } = await playAll({
-      seeds: [...new Set([...(plant.seen ?? []), ...seeds])],
+      seeds: [...new Set([...(plant.seen ?? []), ...seeds, ...furtherSeeds])],
       jobs: 1,
       isLogged: false,
       plant: name,
@@ -55,6 +71,10 @@ test.each(shown.map((plant) => [plant.name, plant] as const))(
     expect(reports.some(isShown)).toBe(true);
   },
 );
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, n) => from + n);
+}
 
 function replay(seed: number): string {
   return `node test/reliability/simulation/run.ts --replay ${seed}`;

@@ -1,6 +1,6 @@
 import type { Report } from './play.ts';
 
-/** States that 500 seeds must reach at least once: a simulation in which nothing happens proves nothing. */
+/** States that a run must reach at least once: a simulation in which nothing happens proves nothing. */
 const sometimes = [
   'lost POST answer',
   'late POST',
