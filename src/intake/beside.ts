@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
+import { constants, lstat } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { errnoOf } from '../disk/errno.ts';
 import { NotInFolderError, inDirectory } from '../disk/held-directory.ts';
@@ -26,9 +26,9 @@ export async function readBeside(folder: string, paths: readonly string[]): Prom
   const [first] = paths;
   if (first === undefined) return [];
   const names = paths.map((path) => posix.basename(path));
-  const areThere = await Promise.all(paths.map((path) => mayBeThere(join(folder, path))));
   // Most files have nothing beside them. Each directory on the way costs two system calls.
-  if (!areThere.includes(true)) return names.map((name) => ({ name, text: null, sha256: null }));
+  if (!(await mayOneBeThere(paths.map((path) => join(folder, path)))))
+    return names.map((name) => ({ name, text: null, sha256: null }));
   try {
     return await inDirectory({ folder, directory: posix.dirname(first) }, async (held) =>
       Promise.all(names.map(async (name) => ({ name, ...(await readSmall(held.at(name))) }))),
@@ -40,12 +40,20 @@ export async function readBeside(folder: string, paths: readonly string[]): Prom
   }
 }
 
-/** False: certainly not. Through a link on the way nothing is read here either. */
-function mayBeThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    (error: unknown) => unread(error) !== null,
-  );
+/**
+ * False: certainly none. Through a link on the way nothing is read here either. One promise for all of them: a promise for each, with the
+ * trace of its error, takes twice the time.
+ */
+function mayOneBeThere(paths: readonly string[]): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let unanswered = paths.length;
+  for (const path of paths)
+    lstat(path, (error) => {
+      unanswered -= 1;
+      if (error === null || unread(error) !== null) resolve(true);
+      else if (unanswered === 0) resolve(false);
+    });
+  return promise;
 }
 
 /** Sidecars and links are a few lines; anything longer is something else. */

@@ -4,13 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import type { FSWatcher } from 'chokidar';
 import { errnoOf } from './path-entry.ts';
+import { sliceEvents } from './sliced-events.ts';
 import type { RoughStats } from './taken-files.ts';
+
+sliceEvents();
 
 export interface EventOptions {
   readonly root: string;
   readonly backend: 'auto' | 'native';
   /** True for paths that are not ours: such directories are never entered. */
   readonly leavesOut: (absolutePath: string) => boolean;
+  /** True for names that a file of ours may have. Whoever gets the event looks at the path, and tells if a directory is there. */
+  readonly mayBeFile: (absolutePath: string) => boolean;
   /** Something may have happened at the absolute path. */
   readonly onEvent: (absolutePath: string) => void;
   /** A file is at the absolute path: its directory was listed, at the beginning or because it is new. */
@@ -21,18 +26,24 @@ export interface EventOptions {
   readonly onCaughtUp: () => void;
 }
 
-export type OpenEvents = (options: EventOptions) => AsyncDisposable;
+/** Events of the folder until it is disposed of. */
+export interface FolderEvents extends AsyncDisposable {
+  /** A directory is at the absolute path. One that is watched already stays so. */
+  watch(directory: string): void;
+}
+
+export type OpenEvents = (options: EventOptions) => FolderEvents;
 
 /**
  * File system events by chokidar: fast but unreliable (Node drops inotify overflows silently).
  *
  * chokidar keeps the directories only. Of a file it tells what the kernel said (`raw`), and what it found when it listed the directory
- * (`ignored` is asked about each). Directories are given to it one after the other and without depth. With 100,000 files in 1,000
+ * (`ignored` is asked about each). At a path that the kernel named it does not look, unless it is a directory: whoever gets the event does. Directories are given to it one after the other and without depth. With 100,000 files in 1,000
  * directories it took 145 MB when it kept the files too and was given sixteen directories at a time; this way it takes 30 MB.
  */
 export const openEvents: OpenEvents = (options) => new Events(options);
 
-class Events implements AsyncDisposable {
+class Events implements FolderEvents {
   readonly #options: EventOptions;
   readonly #watcher: FSWatcher;
   readonly #given = new Set<string>();
@@ -49,13 +60,22 @@ class Events implements AsyncDisposable {
       followSymlinks: false,
       atomic: false,
       awaitWriteFinish: false,
-      ignored: (path, stats) => options.leavesOut(path) || this.#isFile(path, stats),
+      ignored: (path, stats) => options.leavesOut(path) || this.#isNoDirectory(path, stats),
     });
     this.#watcher.on('raw', (_, name, details) => this.#happened(name, details));
-    this.#watcher.on('addDir', (path) => this.#give(path));
     this.#watcher.on('unlinkDir', (path) => this.#directoryLeft(path));
     this.#watcher.on('error', (error) => this.#reportError(error));
-    this.#give(options.root);
+    this.watch(options.root);
+  }
+
+  watch(path: string): void {
+    if (this.#isClosed || this.#given.has(path)) return;
+    if (path !== this.#options.root && !path.startsWith(withSeparator(this.#options.root))) return;
+    this.#given.add(path);
+    // The root is back.
+    if (path === this.#options.root && this.#isCaughtUp) this.#report(path);
+    this.#queue.push(path);
+    this.#feeding ??= this.#feed();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -80,8 +100,10 @@ class Events implements AsyncDisposable {
     }
   }
 
-  #isFile(path: string, stats: Stats | undefined): boolean {
-    if (stats?.isFile() !== true) return false;
+  #isNoDirectory(path: string, stats: Stats | undefined): boolean {
+    if (stats === undefined) return !this.#given.has(path) && this.#options.mayBeFile(path);
+    if (stats.isDirectory()) this.watch(path);
+    if (!stats.isFile()) return false;
     this.#report(path, stats);
     return true;
   }
@@ -99,16 +121,6 @@ class Events implements AsyncDisposable {
     this.#given.delete(path);
     // The end of the root itself: the folder has to be checked.
     if (path === this.#options.root) this.#report(path);
-  }
-
-  #give(path: string): void {
-    if (this.#isClosed || this.#given.has(path)) return;
-    if (path !== this.#options.root && !path.startsWith(withSeparator(this.#options.root))) return;
-    this.#given.add(path);
-    // The root is back.
-    if (path === this.#options.root && this.#isCaughtUp) this.#report(path);
-    this.#queue.push(path);
-    this.#feeding ??= this.#feed();
   }
 
   async #feed(): Promise<void> {

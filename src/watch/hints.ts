@@ -3,7 +3,7 @@ import type { Logger } from '../log/logger.ts';
 import type { MonotonicClock } from './clock.ts';
 import { EventGaps } from './event-gaps.ts';
 import { EventProof, probeName } from './event-proof.ts';
-import type { OpenEvents } from './events.ts';
+import type { FolderEvents, OpenEvents } from './events.ts';
 import type { Inventory } from './inventory.ts';
 import type { WatchSettings } from './ports.ts';
 import type { Root } from './root.ts';
@@ -35,7 +35,7 @@ export class Hints implements AsyncDisposable {
   readonly #nested: ReadonlySet<string>;
   readonly #gaps: EventGaps;
   readonly #proof: EventProof;
-  #events: AsyncDisposable | null = null;
+  #events: FolderEvents | null = null;
   /** The generation of the folder whose directories are watched; null when it was frozen. */
   #openedOn: string | null = null;
 
@@ -77,11 +77,18 @@ export class Hints implements AsyncDisposable {
       root: folder.path,
       backend: folder.watch,
       leavesOut: (path) => this.#leavesOut(path),
+      mayBeFile: (path) => this.#isOurs(this.#pathOf(path)),
       onEvent: (path) => this.#happened(path),
       onFile: (path, stats) => this.#found(path, stats),
       onError: (code, path) => this.#failed(code, path === undefined ? null : this.#pathOf(path)),
       onCaughtUp: () => this.#caughtUp(),
     });
+  }
+
+  /** A directory is there, and nothing keeps it from being watched. */
+  directory(path: string): void {
+    const { folder } = this.#options;
+    this.#events?.watch(`${folder.path}/${path}`);
   }
 
   /**
@@ -118,13 +125,18 @@ export class Hints implements AsyncDisposable {
   }
 
   #happened(absolutePath: string): void {
-    const { folder, inventory, root, signal, scanSoon, hint } = this.#options;
+    const { root, signal, scanSoon, hint } = this.#options;
     if (signal.aborted) return;
     const path = this.#pathOf(absolutePath);
     if (path === probeName) this.#proof.heard();
     if (path === '') scanSoon();
     if (path === '' || path === probeName || root.isFrozen || this.#leavesOut(absolutePath)) return;
-    if (inventory.has(path) || folder.accepts(path) !== null) hint(path);
+    if (this.#isOurs(path)) hint(path);
+  }
+
+  #isOurs(path: string): boolean {
+    const { folder, inventory } = this.#options;
+    return inventory.has(path) || folder.accepts(path) !== null;
   }
 
   #failed(code: string, path: string | null): void {

@@ -86,6 +86,7 @@ export class Reconciler {
           if (this.#nested.has(`${folder.path}/${path}`)) return 'skip';
           if (folder.leavesOut(path)) return 'ignore';
           directories += 1;
+          hints.directory(path);
           return 'enter';
         },
         whyForeign: async (path) => (await claim?.foreign(path)) ?? null,

@@ -117,6 +117,7 @@ function assemble(options: Required<WatchFolderOptions>, open: OpenEvents): Part
     isRootSound: () => root.isSound(),
     complete: (file) => sink.complete(file),
     notAFile: (path, entry) => {
+      if (entry.is === 'directory') hints.directory(path);
       if (entry.is === 'special') refused.add(path, `it is ${entry.what}`);
       if (entry.is !== 'file' && entry.is !== 'unclear') missing.suspect(path);
     },

@@ -8,12 +8,12 @@ import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import { eventually } from '../support/until.ts';
 import type { OpenEvents } from '../../src/watch/events.ts';
-import { fastClock, WatchedDirectory } from './watched-directory.ts';
+import { deaf, fastClock, WatchedDirectory } from './watched-directory.ts';
 
 /** Watches that are in place and never hear anything. */
 const silent: OpenEvents = (options) => {
   queueMicrotask(() => options.onCaughtUp());
-  return { [Symbol.asyncDispose]: () => Promise.resolve() };
+  return deaf(options);
 };
 
 /** Many times as fast as time: a probe is given ten seconds. */
@@ -42,7 +42,7 @@ describe('events of a folder', () => {
       const timer = setInterval(() => {
         if (!isDeaf) options.onEvent(join(options.root, '.dropcast-probe'));
       }, 5);
-      return { [Symbol.asyncDispose]: async () => clearInterval(timer) };
+      return { ...deaf(options), [Symbol.asyncDispose]: async () => clearInterval(timer) };
     };
     await using inbox = await WatchedDirectory.create({ openEvents: open, clock });
     await inbox.watcher.start();

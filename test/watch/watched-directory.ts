@@ -53,7 +53,7 @@ export function manualEvents(): { readonly open: OpenEvents; readonly opened: Ev
         options.onEvent(join(options.root, probeName));
       };
       opened.push({ ...options, onCaughtUp });
-      return { [Symbol.asyncDispose]: () => Promise.resolve() };
+      return deaf(options);
     },
     last: () => {
       const options = opened.at(-1);
@@ -64,7 +64,7 @@ export function manualEvents(): { readonly open: OpenEvents; readonly opened: Ev
 }
 
 /** No events at all: whatever a watcher finds was found by a scan. */
-export const deaf: OpenEvents = () => ({ [Symbol.asyncDispose]: () => Promise.resolve() });
+export const deaf: OpenEvents = () => ({ watch: () => undefined, [Symbol.asyncDispose]: () => Promise.resolve() });
 
 /** A temporary directory with a watcher on it and everything it reported. */
 export class WatchedDirectory implements AsyncDisposable {
