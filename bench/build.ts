@@ -31,17 +31,21 @@ export async function withFlags(build: Build, flags: string): Promise<Build> {
   return { ...build, name: flags, node: await nodeWith(build.node, flags) };
 }
 
-async function nodeWith(node: string, flags: string): Promise<string> {
+async function nodeWith(node: string, flags: string, environment = ''): Promise<string> {
   const script = join(await temporary('flags'), 'node');
-  await writeFile(script, `#!/bin/sh\nexec '${node}' ${flags} "$@"\n`, { mode: 0o755 });
+  await writeFile(script, `#!/bin/sh\n${environment} exec '${node}' ${flags} "$@"\n`, { mode: 0o755 });
   return script;
 }
 
-/** The flags of the service's unit, but for `--jitless`, which `--flags=--jitless` adds: a ratio of both is then in one run. */
-async function flagsOfTheUnit(from: string): Promise<string> {
+/**
+ * How the service's unit starts Node, but for `--jitless`, which `--flags=--jitless` adds: a ratio of both is then in one run. Of the
+ * environment only what is about memory.
+ */
+async function startOfTheUnit(from: string): Promise<readonly [flags: string, environment: string]> {
   const unit = await readFile(join(from, 'systemd/dropcast.service'), 'utf8');
   const [, flags = ''] = /^ExecStart=\S+node (.*) \S+main\.js/m.exec(unit) ?? [];
-  return flags.replace('--jitless', '').trim();
+  const [, environment = ''] = /^Environment=(MALLOC_\S+)$/m.exec(unit) ?? [];
+  return [flags.replace('--jitless', '').trim(), environment];
 }
 
 /** Bundled by its own scripts, as for the Debian package. */
@@ -53,7 +57,7 @@ async function bundled(name: string, from: string): Promise<Build> {
     const { writeTree } = await import(${JSON.stringify(join(from, 'scripts/package/packaged-file.ts'))});
     await writeTree((await programFiles(${JSON.stringify(from)})).files, ${JSON.stringify(folder)}, 0);`;
   await output(plainNode, ['--input-type=module', '-e', script], { cwd: from });
-  const node = await nodeWith(plainNode, await flagsOfTheUnit(from));
+  const node = await nodeWith(plainNode, ...(await startOfTheUnit(from)));
   return { name, root: from, node, plainNode, program: join(folder, 'usr/lib/dropcast/dist/main.js') };
 }
 

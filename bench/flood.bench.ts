@@ -12,10 +12,12 @@ export const bench: Bench = {
     rate: { what: '20,000 files: taken in', unit: 'files/s', least: 1_500 },
     cpu: { what: '20,000 files: CPU time each', unit: 'ms', most: 0.5 },
     peak: { what: '20,000 files: most memory', unit: 'MB', most: 150 },
+    pause: { what: '20,000 files: longest pause of the event loop', unit: 'ms', most: 50 },
     missed: { what: '20,000 files: missed', unit: '', most: 0 },
     manyRate: { what: '100,000 files: taken in', unit: 'files/s', least: 1_500 },
     manyCpu: { what: '100,000 files: CPU time each', unit: 'ms', most: 0.5 },
     manyPeak: { what: '100,000 files: most memory', unit: 'MB', most: 150 },
+    manyPause: { what: '100,000 files: longest pause of the event loop', unit: 'ms', most: 50 },
     manyMissed: { what: '100,000 files: missed', unit: '', most: 0 },
   },
   limit:
@@ -29,6 +31,7 @@ export const bench: Bench = {
         manyRate: many.rate,
         manyCpu: many.cpu,
         manyPeak: many.peak,
+        manyPause: many.pause,
         manyMissed: many.missed,
       },
     };
@@ -39,6 +42,8 @@ interface Flood {
   readonly rate: number;
   readonly cpu: number;
   readonly peak: number;
+  /** Milliseconds. */
+  readonly pause: number;
   readonly missed: number;
 }
 
@@ -46,6 +51,7 @@ async function flood(build: Build, files: number): Promise<Flood> {
   await using folder = await watchedFolder(build, 0);
   await using running = folder.run();
   await caughtUp(folder, running);
+  await folder.longestPause(running);
   const cpuBefore = await running.cpuSeconds();
   const startedAt = performance.now();
   drop(folder.inbox, files);
@@ -64,6 +70,7 @@ async function flood(build: Build, files: number): Promise<Flood> {
     rate: (1_000 * taken) / (changedAt - startedAt),
     cpu: cpuMs / taken,
     peak: (await running.memory()).peakMb,
+    pause: await folder.longestPause(running),
     missed: files - taken,
   };
 }

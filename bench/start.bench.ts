@@ -10,6 +10,7 @@ export const bench: Bench = {
     socket: { what: 'the control socket answers', unit: 's', most: 1 },
     scanned: { what: 'all files were seen', unit: 's', most: 3 },
     cpu: { what: 'CPU time until nothing is left to do', unit: 's' },
+    pause: { what: 'longest pause of the event loop after the socket answered', unit: 'ms', most: 50 },
     peak: { what: 'most memory', unit: 'MB', most: 150 },
   },
   limit:
@@ -21,6 +22,7 @@ export const bench: Bench = {
     const seconds = (): number => (performance.now() - startedAt) / 1_000;
     await until(async () => (await folder.status()) !== null, 5);
     const socket = seconds();
+    await folder.longestPause(running);
     await until(async () => {
       const folders = (await folder.status())?.folders ?? [];
       return folders.length > 0 && folders.every(({ state }) => state === 'watching');
@@ -28,6 +30,14 @@ export const bench: Bench = {
     const scanned = seconds();
     await caughtUp(folder, running);
     const cpu = await running.cpuSeconds();
-    return { values: { socket, scanned, cpu, peak: (await running.memory()).peakMb } };
+    return {
+      values: {
+        socket,
+        scanned,
+        cpu,
+        pause: await folder.longestPause(running),
+        peak: (await running.memory()).peakMb,
+      },
+    };
   },
 };

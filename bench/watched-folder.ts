@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import type { Build } from './bench.ts';
 import { output, start, until } from './child.ts';
 import type { Running } from './child.ts';
+import { longestPause, tellingPauses } from './pauses/pauses.ts';
 
 /** A daemon's configuration and state in a temporary directory, with an inbox. */
 export interface WatchedFolder extends AsyncDisposable {
   readonly inbox: string;
   /** Starts `dropcast run`. */
   run(): Running;
+  /** The longest pause of the daemon's event loop since this was asked before, in milliseconds. */
+  longestPause(running: Running): Promise<number>;
   /** What `dropcast status --json` shows; null while the control socket does not answer. */
   status(): Promise<FolderReport | null>;
 }
@@ -32,9 +35,11 @@ export async function watchedFolder(build: Build, known: number): Promise<Watche
   const config = join(directory, 'dropcast.yaml');
   await writeFile(config, configOf(directory), { mode: 0o600 });
   const socket = join(directory, 'control.sock');
+  const pauses = join(directory, 'pauses');
   return {
     inbox: join(directory, 'inbox'),
-    run: () => start(build.node, [build.program, 'run', '--config', config]),
+    run: () => start(build.node, [build.program, 'run', '--config', config], { env: tellingPauses(pauses) }),
+    longestPause: (running) => longestPause(running, pauses),
     status: () => ask(socket).catch(() => null),
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
   };

@@ -1,45 +1,29 @@
-import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/config.ts';
-import { serviceOf } from '../config/installed-service.ts';
-import { diskOf, freedBy } from '../disk/disk-of.ts';
-import { mediaDuration } from '../disk/duration/media-duration.ts';
-import { createLocalFiles, isThere } from '../disk/local-files.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
-import { createFolders } from '../intake/folders.ts';
 import type { Folders } from '../intake/folders.ts';
-import { createIntake } from '../intake/intake.ts';
-import { createLeftBehind } from '../intake/left-behind.ts';
-import { openFailureLog } from '../ledger/failure-log.ts';
-import { openLedger } from '../ledger/ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { openReceipts } from '../ledger/receipts.ts';
 import type { Logger } from '../log/logger.ts';
-import { createConductor } from '../pipeline/conductor.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
-import type { ConductorSettings } from '../pipeline/parts.ts';
-import type { Clock, Receipts } from '../pipeline/file/ports.ts';
-import { createRows } from '../pipeline/file/rows.ts';
+import type { Clock } from '../pipeline/file/ports.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
-import { OpenWriters } from '../watch/open-writers.ts';
 import { folderOwner } from '../watch/root-owner.ts';
-import type { FolderOwner } from '../watch/root-mark.ts';
 import { startBackups } from './backups.ts';
 import type { Backups } from './backups.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
-import { keptOff } from './foreign-folders.ts';
-import { lockInstance } from './instance-lock.ts';
 import { logEvents } from './log-events.ts';
 import { createOutlook } from './outlook.ts';
 import type { Outlook } from './outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
-import { requireOwnState } from './state-owner.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
 import type { UploadTimes } from './upload-times.ts';
+import { assemble, settingsOf } from './assemble.ts';
+import type { Parts } from './assemble.ts';
+import { openState } from './open-state.ts';
 
 /** The running daemon: everything that works on files. Socket, page and signals are around it. */
 export interface Daemon extends AsyncDisposable {
@@ -117,102 +101,6 @@ export async function startDaemon(
   await daemon.begin();
   unlessBegun.move();
   return daemon;
-}
-
-interface State {
-  readonly ledger: Ledger;
-  readonly receipts: Receipts;
-  readonly failures: Awaited<ReturnType<typeof openFailureLog>>;
-}
-
-/** Everything in the state directory, by this process alone. */
-async function openState(
-  { stateDir, file, failureLog }: Config,
-  stack: AsyncDisposableStack,
-  on: { readonly repaired: (what: string) => void; readonly failureLogBroke: (error: unknown) => void },
-): Promise<State> {
-  await requireOwnState({ stateDir, file });
-  stack.use(await lockInstance(stateDir));
-  return {
-    ledger: stack.use(await openLedger(stateDir, on.repaired, true)),
-    receipts: stack.use(await openReceipts(stateDir)),
-    failures: stack.use(await openFailureLog(failureLog, on.failureLogBroke)),
-  };
-}
-
-interface AssemblyWorld extends State {
-  readonly owner: FolderOwner;
-  readonly service: ServiceConnection;
-  readonly events: EventStream;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-interface Parts {
-  readonly rows: Rows;
-  readonly conductor: Conductor;
-  readonly folders: Folders;
-}
-
-/** The way of a file: folders → intake → rows → conductor. */
-function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld): Parts {
-  const { events, clock, logger, receipts } = world;
-  const rows = createRows({ store: ledger, events });
-  // The folders need the intake, and the local files need the folders: they look them up when they are asked.
-  const writers = new OpenWriters();
-  const files = createLocalFiles({
-    whyAway: (folder, missing) => folders.whyAway(folder, missing),
-    // Asked after the last moment in which somebody could open it: nothing older than that counts.
-    writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
-    isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
-    service: serviceOf(config.file),
-  });
-  const local = keptOff(files, (folder) => folders.whyOffLimits(folder));
-  const { host, budget } = service;
-  const conductor = createConductor(
-    {
-      store: ledger,
-      rows,
-      host,
-      library: host,
-      local,
-      budget,
-      receipts,
-      events,
-      clock,
-      logger,
-      diskOf,
-      freedBy,
-      uploadsStartAt: () => service.times.startAt(),
-      isOffLimits: (folder) => folders.whyOffLimits(folder) !== null,
-      durationOf: ({ folder, path }) => mediaDuration(folder, path),
-      isArchiveSeen: () => folders.isArchiveSeen(),
-      newToken: () => randomBytes(16).toString('hex'),
-    },
-    settingsOf(config),
-  );
-  const intake = createIntake({
-    store: ledger,
-    rows,
-    local,
-    runner: conductor,
-    clock,
-    newId: () => `f_${randomBytes(6).toString('hex')}`,
-    exists: isThere,
-  });
-  const folders: Folders = createFolders({
-    config,
-    intake,
-    ledger,
-    events,
-    logger,
-    owner: world.owner,
-    roots: ledger.roots,
-    leftBehind: createLeftBehind({ store: ledger, rows, logger }),
-    broke: (error) => conductor.broke('intake', error),
-    tookIn: () => conductor.tookIn(),
-  });
-  return { rows, conductor, folders };
 }
 
 interface RunningWorld extends Parts {
@@ -305,19 +193,4 @@ class RunningDaemon implements Daemon {
     if (!hurry.aborted) await this.#world.backups.run();
     await this.#resources.disposeAsync();
   }
-}
-
-function settingsOf(config: Config): ConductorSettings {
-  return {
-    uploads: config.uploads.concurrency,
-    folderUploads: new Map(
-      config.folders.flatMap(({ path, uploads }): [string, number][] =>
-        uploads === undefined ? [] : [[path, uploads]],
-      ),
-    ),
-    retry: config.retry,
-    poll: config.poll,
-    publish: config.publish,
-    deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
-  };
 }

@@ -59,13 +59,10 @@ function withoutSent(backlog: Omit<Backlog, 'feeds'>, { conductor, config }: Out
 }
 
 /** How fast it goes, and what is allowed. */
-export function paceOf({
-  conductor,
-  gate,
-  times,
-  config,
-}: Pick<OutlookWorld, 'conductor' | 'gate' | 'times' | 'config'>): Pace {
-  const { uploads, poll, publish } = config();
+export function paceOf(world: Pick<OutlookWorld, 'conductor' | 'gate' | 'times' | 'config'>): Pace {
+  const { conductor, gate, times } = world;
+  // A method of the daemon: taken out of it, it would not find its own.
+  const { uploads, poll, publish } = world.config();
   return {
     ...conductor.pace(),
     bandwidth: times.limit(),

@@ -3,13 +3,15 @@ import { isGivenUp, newFacts, stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { unconfirmedCode } from '../pipeline/file/failure.ts';
 import { isSameVersion, looksTheSame } from '../pipeline/file/file-version.ts';
-import type { Answer, Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
+import type { Clock, FileStore, IntakeStore, LocalFiles } from '../pipeline/file/ports.ts';
 import { leftFromBefore, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import type { Applied, Runner } from '../pipeline/steps/runner.ts';
 import type { Route } from '../routing/plan.ts';
 import type { Arrival } from './arrival.ts';
 import { heldFor, holdOf, rerouted, returned, wasSent } from './reroute.ts';
+import { compareContent } from './same-content.ts';
+import type { Read } from './same-content.ts';
 
 export interface IntakeWorld {
   readonly store: Pick<IntakeStore, 'atPath' | 'atLocation'> & Pick<FileStore, 'load'>;
@@ -83,9 +85,6 @@ export function createIntake(world: IntakeWorld): Intake {
     },
   };
 }
-
-/** The SHA-256 (hex) of an accepted file. */
-type Read = (facts: Facts) => Promise<Answer<string>>;
 
 interface TakeWorld extends IntakeWorld {
   /** Null: nothing may be read now. */
@@ -218,27 +217,6 @@ const keptBecauseTouched = 'kept: it was touched after it was done';
 /** It failed only because the content that was sent was not to be found any more; it is. */
 function isBackAsSent({ end, lastFailure }: Facts): boolean {
   return end === 'failed' && lastFailure?.code === unconfirmedCode;
-}
-
-/** A new time alone is no new content: the address of a link tells, else the hash of what was sent. */
-async function compareContent(
-  facts: Facts,
-  { version, sourceUrl, flaw }: Arrival,
-  { read, store }: TakeWorld,
-): Promise<'same' | 'other' | 'unread'> {
-  if (facts.sourceUrl !== null) return facts.sourceUrl === sourceUrl && flaw === null ? 'same' : 'other';
-  if (facts.version.size !== version.size) return 'other';
-  const sent = facts.sha256 ?? (await twinOf(facts, store))?.sha256 ?? null;
-  if (sent === null) return 'other';
-  if (read === null) return 'unread';
-  const hash = await read({ ...facts, version });
-  if (!hash.ok) return 'unread';
-  return hash.value === sent ? 'same' : 'other';
-}
-
-/** The file that a duplicate was skipped for. */
-async function twinOf({ end, lastFailure }: Facts, store: IntakeWorld['store']): Promise<Facts | null> {
-  return end === 'skipped' && lastFailure?.twin !== undefined ? store.load(lastFailure.twin) : null;
 }
 
 async function reroute(facts: Facts, route: Route, world: IntakeWorld): Promise<Accepted> {

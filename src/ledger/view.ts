@@ -35,6 +35,8 @@ export interface LedgerView {
   counts(): Promise<Readonly<Record<string, number>>>;
   /** What is left to do with all files that have not ended. */
   backlog(): Promise<Omit<Backlog, 'feeds'>>;
+  /** Feeds that are still to be published for these files. */
+  feedsAhead(): Promise<readonly string[]>;
   list(filter: FileFilter): Promise<readonly Facts[]>;
   /**
    * By id, by video id, by absolute path (the newest row there), by the absolute path that files of its name were moved from, by
@@ -67,6 +69,7 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
       return Object.fromEntries([...counted, ...(waiting?.n ? [['not put away', waiting.n] as const] : [])]);
     },
     backlog: () => backlogOf(db),
+    feedsAhead: () => feedsAhead(db),
     list: (filter) => list(db, filter),
     find: (name) => find(db, name),
     before: (ids, most, without) => placesIn(db, ids, most, without),
@@ -103,6 +106,14 @@ async function backlogOf(db: Kysely<LedgerTables>): Promise<Omit<Backlog, 'feeds
     ])
     .where('state', 'in', unfinished)
     .executeTakeFirstOrThrow();
+}
+
+async function feedsAhead(db: Kysely<LedgerTables>): Promise<readonly string[]> {
+  const { rows } = await sql<{ readonly feed: string }>`
+    select distinct feed.value as feed from file, json_each(file.plan, '$.publish') feed
+    where state in (${sql.join(unfinished)})
+      and not exists (select 1 from json_each(file.published) done where done.key = feed.value)`.execute(db);
+  return rows.map(({ feed }) => feed);
 }
 
 function list(db: Kysely<LedgerTables>, filter: FileFilter): Promise<readonly Facts[]> {

@@ -4,7 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import type { FSWatcher } from 'chokidar';
 import { errnoOf } from './path-entry.ts';
+import { sliceEvents } from './sliced-events.ts';
 import type { RoughStats } from './taken-files.ts';
+
+sliceEvents();
 
 export interface EventOptions {
   readonly root: string;

@@ -49,9 +49,17 @@ export class Inventory {
     return new Set([...this.taken.unfound(), ...this.#unfound]);
   }
 
-  /** Looks of the files that settle: one that the sink has from another path was renamed. */
-  arrivingLooks(): ReadonlySet<string> {
-    return new Set(Array.from(this.waiting.values(), (file) => lookKey(file.version)));
+  /** Those of these paths whose file settles at another path: it was renamed. */
+  renamed(paths: readonly string[]): ReadonlySet<string> {
+    const versions = paths.flatMap((path) => {
+      const version = this.taken.get(path);
+      return version === undefined ? [] : [{ path, version }];
+    });
+    const inodes = new Set(versions.map(({ version }) => version.ino));
+    // A text for each of 100,000 files that wait would stop the event loop.
+    const candidates = this.waiting.values().filter(({ version }) => inodes.has(version.ino));
+    const arriving = new Set(candidates.map(({ version }) => lookKey(version)));
+    return new Set(versions.filter(({ version }) => arriving.has(lookKey(version))).map(({ path }) => path));
   }
 
   /** @param refused path → why */

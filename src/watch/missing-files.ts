@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Logger } from '../log/logger.ts';
-import { lookKey } from '../pipeline/file/file-version.ts';
 import type { MonotonicClock } from './clock.ts';
 import { SLOW_RECHECK_MS } from './completeness.ts';
 import type { Inventory } from './inventory.ts';
@@ -66,13 +65,11 @@ export class MissingFiles implements AsyncDisposable {
       if (isNoFile(await lookAt(join(folder, path)))) missing.push(path);
     });
     if (missing.length === 0 && !isScan) return;
-    const arriving = inventory.arrivingLooks();
+    const renamed = inventory.renamed(missing);
     const isReportable = (path: string): boolean => {
       const waiting = inventory.waiting.get(path);
       // Being offered, or on its way to a new path: the next scan asks again.
-      if (waiting !== undefined) return !waiting.busy;
-      const version = inventory.taken.get(path);
-      return version === undefined || !arriving.has(lookKey(version));
+      return waiting === undefined ? !renamed.has(path) : !waiting.busy;
     };
     const gone = missing.filter(isReportable);
     if (await believes(gone, isScan)) await this.#limit.map(gone, (path) => this.#tell(path));

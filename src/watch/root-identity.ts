@@ -16,6 +16,8 @@ export interface FoundRoot {
   readonly mount: string;
   /** Whether a whole file system is mounted there. A directory that is bound to its path is as much a directory as any. */
   readonly isMountPoint: boolean;
+  /** Whether a directory is bound to the path; undefined where nobody noted it. */
+  readonly isBound?: boolean;
   /** Fingerprint of our mark in it; null without one. */
   readonly mark: string | null;
 }
@@ -40,13 +42,15 @@ export async function identify(path: string, mark: string | null): Promise<Found
     statfs(real, { bigint: true }),
   ]);
   const mount = await mountOf(real, dev);
+  const isBound = isBoundAt(real, await readFile('/proc/self/mountinfo', 'utf8').catch(() => ''));
   return {
     device: String(dev),
     inode: String(ino),
     born: String(birthtimeNs),
     kind: String(type),
     mount,
-    isMountPoint: mount === real && !isBoundAt(real, await readFile('/proc/self/mountinfo', 'utf8').catch(() => '')),
+    isMountPoint: mount === real && !isBound,
+    isBound,
     mark,
   };
 }
@@ -69,7 +73,7 @@ export async function whyAnother(before: RootIdentity, found: FoundRoot, proofs:
     isSameDirectory(before, found) ||
     (await proofs.hasKnownFile()) ||
     isMadeAgain(before, found) ||
-    (proofs.knowsNothing && isMountedOver(before, found));
+    (proofs.knowsNothing && (isMountedOver(before, found) || isBoundOver(before, found)));
   return isIt ? null : inWords(before, found);
 }
 
@@ -96,6 +100,11 @@ const TICK_MS = 100;
 /** There was nothing yet, and now a file system is mounted there, or on the way to it. */
 function isMountedOver(before: FoundRoot, found: FoundRoot): boolean {
   return found.mount !== before.mount && isBelow(found.mount, before.mount);
+}
+
+/** The same with a directory of the same disk. One that takes the place of another bound one is another. */
+function isBoundOver(before: RootIdentity, found: FoundRoot): boolean {
+  return before.isBound === false && found.isBound === true;
 }
 
 function isBelow(path: string, above: string): boolean {

@@ -25,14 +25,21 @@ function working(ids: readonly string[]): Daemon {
       pollTrouble: () => null,
       noSlot: () => null,
       uploads: () => [],
+      pace: () => ({ bytesPerSecond: null, processingMs: null }),
       unconfirmedCreates: () => [],
     },
     rows: { isHeld: (id: string) => ids.includes(id), held: () => ids },
     gate: { snapshot: () => ({ used: 1, limit: 2, blockedUntil: 0, total: 3, others: 0, waiting: 0, blockedMs: 0 }) },
     folders: { settling: () => [], countSettling: () => 0, status: () => [folder] },
-    times: { startAt: () => null, limit: () => null, limitUntil: () => null },
+    times: { startAt: () => null, limit: () => null, limitUntil: () => null, mayStart: () => true, later: () => [] },
     outlook: async () => null,
-    config: () => ({ file: 'dropcast.yaml', uploads: { concurrency: 4 }, folders: [] }),
+    config: () => ({
+      file: 'dropcast.yaml',
+      uploads: { concurrency: 4 },
+      poll: { intervalMs: 1 },
+      publish: { quietMs: 1, atMostMs: 1 },
+      folders: [],
+    }),
   } as unknown as Daemon;
 }
 

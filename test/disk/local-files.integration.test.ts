@@ -243,7 +243,7 @@ test(
     try {
       const checking = local.check(facts);
       await vi.advanceTimersByTimeAsync(5_000);
-      expect(asked).toEqual([[path]]);
+      expect(asked.map(([folder]) => folder)).toEqual([path]);
       await vi.advanceTimersByTimeAsync(5_000);
       expect(await checking).toMatchObject({
         kind: 'suspended',

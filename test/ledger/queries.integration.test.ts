@@ -19,7 +19,7 @@ import { openStatements } from '../../src/ledger/statements.ts';
 import type { Statements } from '../../src/ledger/statements.ts';
 import { createGroupCommit } from '../../src/ledger/group-commit.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { created, ready, someFacts, someVersion, uploaded } from '../pipeline/some-facts.ts';
+import { created, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** The ports of the ledger over a database, with every query they make. */
@@ -74,6 +74,7 @@ const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][]
   ['rows to try again', ({ due }) => due('retrying', 5, 500), 'file_retrying'],
   ['how many are in a state', ({ count }) => count('awaiting upload'), 'file_state'],
   ['what is left to do', ({ backlog }) => backlog(), 'file_state'],
+  ['feeds of what is left to do', ({ feedsAhead }) => feedsAhead(), 'file_state'],
   ['feeds to publish', ({ waiting }) => waiting(), 'file_state'],
   ['files on their way to a feed', ({ isExpecting }) => isExpecting('feed_news'), 'file_state'],
   ['local files to put away', ({ toDispose }) => toDispose(8), 'file_disposal'],
@@ -180,6 +181,27 @@ test('what is left to do is counted by what each file still has before it', asyn
     processing: 2,
     toPublish: 1,
   });
+});
+
+test('the feeds of what is left to do are those that it was not published to, and no others', async () => {
+  await using opened = await openQueries();
+  expect(await opened.ports.feedsAhead()).toEqual([]);
+  const to = (feed: string, other: Partial<Facts> = {}): Partial<Facts> => ({
+    plan: { ...somePlan, publish: [feed] },
+    ...other,
+  });
+  const rows = [
+    to('feed_queued'),
+    to('feed_sent', uploaded),
+    { ...ready, plan: { ...somePlan, publish: ['feed_a', 'feed_b'] }, published: { feed_a: 1 } },
+    to('feed_done', { ...ready, end: 'done', published: { feed_done: 1 } }),
+    to('feed_failed', { end: 'failed' }),
+    { plan: null, end: 'held' as const },
+    { plan: { ...somePlan, publish: [] } },
+  ];
+  for (const [n, row] of rows.entries())
+    await opened.ports.insert(someFacts({ ...row, id: `f_${n}`, path: `${n}.mp4` }));
+  expect((await opened.ports.feedsAhead()).toSorted()).toEqual(['feed_b', 'feed_queued', 'feed_sent']);
 });
 
 test('what is asked for every file, or at every turn of the loop, is built once', async () => {

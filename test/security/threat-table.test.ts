@@ -40,6 +40,7 @@ describe.each(['dropcast.service', 'dropcast@.service'])('%s', (name) => {
     expect(unit).toMatch(/^InaccessiblePaths=-\/etc\/dropcast\//m);
     expect(unit.match(/^Environment(?:File)?=.*$/gm)).toEqual([
       expect.stringMatching(/^Environment=DROPCAST_CONFIG=\S+$/),
+      'Environment=MALLOC_ARENA_MAX=2',
     ]);
   });
 

@@ -15,6 +15,7 @@ const share: RootIdentity = {
   kind: ext4,
   mount: '/srv/share',
   isMountPoint: false,
+  isBound: false,
   mark: 'ours',
   since: sinceMs,
 };
@@ -26,9 +27,12 @@ const under: FoundRoot = {
   kind: ext4,
   mount: '/',
   isMountPoint: false,
+  isBound: false,
   mark: null,
 };
 const plain: RootIdentity = { ...under, born: bornBefore, mark: 'ours', since: sinceMs };
+const boundOver: FoundRoot = { ...plain, inode: '99', mark: null, isBound: true };
+const { isBound: _isBound, ...ofOlderVersion } = plain;
 const topOfDisk: RootIdentity = { ...share, inode: '2', born: '0', mount: '/srv/share/in', isMountPoint: true };
 
 const nothing: RootProofs = { hasKnownFile: async () => false, knowsNothing: true };
@@ -66,6 +70,10 @@ const cases: readonly Case[] = [
   ['the same, with files known', plain, { ...share, mark: null }, missing, false],
   ['made again by somebody', plain, { ...plain, inode: '99', born: bornAfter, mark: null }, missing, true],
   ['a bind mount on the same disk taken away', plain, { ...plain, inode: '99', mark: null }, missing, false],
+  ['a directory of the same disk bound over it, nothing known', plain, boundOver, nothing, true],
+  ['a directory of the same disk bound over it, files known', plain, boundOver, missing, false],
+  ['another directory bound where one was bound before', { ...plain, isBound: true }, boundOver, nothing, false],
+  ['a bind mount where nobody noted whether there was one', ofOlderVersion, boundOver, nothing, false],
   ['the top of a disk without birth times', topOfDisk, topOfDisk, missing, true],
   ['the top of another disk without birth times', topOfDisk, { ...topOfDisk, mark: null }, missing, false],
   ['the top of a read-only disk', { ...topOfDisk, mark: null }, { ...topOfDisk, mark: null }, nothing, true],

@@ -159,6 +159,26 @@ describe('a folder on a share', needs('mount'), () => {
     });
   });
 
+  test('of the same disk, bound over the empty folder after the start, is taken up by itself', async () => {
+    await using base = await scratchDirectory();
+    const [path, bound] = [base.file('inbox'), base.file('bound')];
+    await mkdir(bound);
+    await writeFile(join(bound, 'a.mp4'), 'content');
+    // Certainly older than what dropcast takes for the folder.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await mkdir(path);
+    await using inbox = await WatchedDirectory.create({ folder: { path }, openEvents: deaf });
+    await inbox.watcher.start();
+    expect(spawnSync('mount', ['--bind', bound, path]).status).toBe(0);
+    try {
+      await inbox.watcher.rescan();
+      expect(inbox.states.at(-1)).toMatchObject({ state: 'watching' });
+      await eventually('its file is taken', () => expect(inbox.paths).toEqual(['a.mp4']));
+    } finally {
+      spawnSync('umount', ['-l', path]);
+    }
+  });
+
   test('that is frozen goes on with what is there now once a person says so, also after a restart', async () => {
     await using folder = await MountedFolder.create();
     await folder.drop('one', 'a.mp4');

@@ -9,9 +9,8 @@ import type { Pace } from '../../pipeline/estimate.ts';
 import type { Digests } from '../../pipeline/file/checksums.ts';
 import type { Answer, Clock, FirstStartStore } from '../../pipeline/file/ports.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { findDuplicates, isSent } from './duplicates.ts';
-import type { TwinLedger } from './duplicates.ts';
-import { findMismatches } from './mismatches.ts';
+import { judgeContents } from './contents.ts';
+import type { TwinLedger } from './contents.ts';
 import { planFolder } from './folder.ts';
 import type { PlannedFolder } from './folder.ts';
 import { summarize } from './summary.ts';
@@ -23,7 +22,7 @@ export interface PlanWorld {
   readonly ledger:
     | (RehearsalLedger &
         TwinLedger &
-        Pick<LedgerView, 'known' | 'movedBy' | 'backlog'> &
+        Pick<LedgerView, 'known' | 'movedBy' | 'backlog' | 'feedsAhead'> &
         Pick<FirstStartStore, 'firstStart'>)
     | null;
   readonly clock: Clock;
@@ -80,10 +79,9 @@ export async function planOf(world: PlanWorld, options: PlanOptions): Promise<Pl
     folders.push(await planFolder(folder, { ...world, rehearsal, isWanted, looked, signal }));
   }
   const rows = rehearsal.rows();
-  const duplicates = await findDuplicates(rows, world.ledger, options.isHashing ? hash : null);
-  const sent = options.isHashing ? rows.filter((facts) => isSent(facts) && !duplicates.sure.has(facts.id)) : [];
-  const mismatches = await findMismatches(sent, { hash, checksums: (facts) => checksums.checksumsOf(facts) });
-  return summarize(world, { path, folders, duplicates, mismatches, rows });
+  const read = { hash, checksums: (facts: Facts) => checksums.checksumsOf(facts) };
+  const contents = await judgeContents(rows, world.ledger, options.isHashing ? read : null);
+  return summarize(world, { path, folders, contents, rows });
 }
 
 const unread: Answer<string> = {

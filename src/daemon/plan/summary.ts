@@ -5,7 +5,7 @@ import type { Facts } from '../../pipeline/file/facts.ts';
 import { priorityOf } from '../../pipeline/file/queue.ts';
 import type { Priority, Rule } from '../../routing/plan.ts';
 import { limitWords } from '../limit-words.ts';
-import type { Duplicates } from './duplicates.ts';
+import type { Contents } from './contents.ts';
 import type { PlannedFolder } from './folder.ts';
 import type { PlanWorld } from './plan.ts';
 
@@ -67,32 +67,29 @@ interface Listed {
 interface Planned {
   readonly path: string | null;
   readonly folders: readonly PlannedFolder[];
-  readonly duplicates: Duplicates;
-  /** Id → why it would be held once it was sent. */
-  readonly mismatches: ReadonlyMap<string, string>;
+  readonly contents: Contents;
   /** As they would be. */
   readonly rows: readonly Facts[];
 }
 
-export async function summarize(
-  world: PlanWorld,
-  { path, folders, duplicates, mismatches, rows }: Planned,
-): Promise<PlanView> {
+export async function summarize(world: PlanWorld, { path, folders, contents, rows }: Planned): Promise<PlanView> {
   const { config, ledger, pace, clock } = world;
+  const { duplicates, mismatches, possible } = contents;
   const before = path === null ? ((await ledger?.backlog()) ?? nothing) : nothing;
+  const feedsAhead = path === null ? ((await ledger?.feedsAhead()) ?? []) : [];
   const wereKnown = await knownOf(rows, ledger);
   const created = rows.filter(({ id }) => wereKnown.get(id)?.end !== null);
-  const begun = created.filter((facts) => stateOf(facts) === 'queued' && !duplicates.sure.has(facts.id));
+  const begun = created.filter((facts) => stateOf(facts) === 'queued' && !duplicates.has(facts.id));
   const queued = begun.filter(({ id }) => !mismatches.has(id));
   const sent = queued.filter(({ sourceUrl }) => sourceUrl === null);
-  const skipped = created.filter(({ id }) => duplicates.sure.has(id));
+  const skipped = created.filter(({ id }) => duplicates.has(id));
   const amend = rows.filter(({ amendment }) => amendment !== null).length;
   const backlog: Backlog = {
     ...before,
     toCreate: before.toCreate + begun.length,
     toSend: before.toSend + sent.length,
     bytesToSend: before.bytesToSend + bytesOf(sent),
-    feeds: feedsOf(queued, config.folders, before),
+    feeds: new Set([...feedsAhead, ...queued.flatMap(({ plan }) => plan?.publish ?? [])]).size,
   };
   const { limitedBy, doneInMs, requests } = estimate(backlog, pace);
   const create = backlog.toCreate;
@@ -114,9 +111,9 @@ export async function summarize(
     imports: queued.length - sent.length,
     duplicates: {
       ...amountOf(skipped),
-      list: skipped.map((facts) => ({ path: pathOf(facts), of: pathOf(duplicates.sure.get(facts.id) ?? facts) })),
+      list: skipped.map((facts) => ({ path: pathOf(facts), of: pathOf(duplicates.get(facts.id) ?? facts) })),
     },
-    possible_duplicates: amountOf(sent.filter(({ id }) => duplicates.possible.has(id))),
+    possible_duplicates: amountOf(sent.filter(({ id }) => possible.has(id))),
     held: heldOf(rows, mismatches),
     unfinished: listed(folders, 'unfinished'),
     refused: listed(folders, 'refused'),
@@ -144,17 +141,6 @@ async function knownOf(rows: readonly Facts[], ledger: PlanWorld['ledger']): Pro
 
 const nothing = { toCreate: 0, toSend: 0, bytesToSend: 0, processing: 0, toPublish: 0 };
 
-/** Those of the new files; with files that are on their way, all that the rules name. */
-function feedsOf(
-  queued: readonly Facts[],
-  folders: PlanWorld['config']['folders'],
-  before: Omit<Backlog, 'feeds'>,
-): number {
-  const isOnTheWay = before.toCreate + before.toSend + before.processing + before.toPublish > 0;
-  const named = isOnTheWay ? folders.flatMap(({ rules }) => rules.flatMap(({ publish }) => publish)) : [];
-  return new Set([...named, ...queued.flatMap(({ plan }) => plan?.publish ?? [])]).size;
-}
-
 function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['rules'] {
   return rules.flatMap(({ key, match, channel, priority, publish }) => {
     const taken = queued.filter(({ plan }) => plan?.rule === key);
@@ -173,7 +159,7 @@ function rulesOf(rules: readonly Rule[], queued: readonly Facts[]): PlanView['ru
 }
 
 /** In the order of their paths. */
-function heldOf(rows: readonly Facts[], mismatches: Planned['mismatches']): readonly Listed[] {
+function heldOf(rows: readonly Facts[], mismatches: Contents['mismatches']): readonly Listed[] {
   return rows
     .flatMap((facts) => {
       const why = facts.end === 'held' ? (facts.why ?? '') : mismatches.get(facts.id);

@@ -16,6 +16,13 @@ test.each(['systemd/dropcast.service', 'systemd/dropcast@.service', 'packaging/C
   },
 );
 
+test.each(['systemd/dropcast.service', 'systemd/dropcast@.service', 'packaging/Containerfile'])(
+  '%s gives the threads for files two heaps of memory, not one each',
+  async (file) => {
+    expect(await readFile(join(root, file), 'utf8')).toMatch(/^(?:Environment=| +)MALLOC_ARENA_MAX=2$/m);
+  },
+);
+
 test('this Node knows the flags, also without a compiler', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--jitless', ...MEMORY, '-p', '1 + 1']);
   expect(stdout.trim()).toBe('2');

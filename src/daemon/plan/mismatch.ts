@@ -8,24 +8,8 @@ export interface MismatchWorld {
   hash(facts: Facts, algorithm: keyof Digests): Promise<Answer<string>>;
 }
 
-/**
- * Which files differ from the checksum of their sender, or have one that cannot be read: their upload would hold them.
- *
- * @returns id → why it would be held
- */
-export async function findMismatches(
-  rows: readonly Facts[],
-  world: MismatchWorld,
-): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
-  for (const facts of rows) {
-    const why = await mismatchOf(facts, world);
-    if (why !== null) found.set(facts.id, why);
-  }
-  return found;
-}
-
-async function mismatchOf(facts: Facts, { checksums, hash }: MismatchWorld): Promise<string | null> {
+/** Why a file would be held that differs from the checksum of its sender, or has one that cannot be read; or null. */
+export async function mismatchOf(facts: Facts, { checksums, hash }: MismatchWorld): Promise<string | null> {
   const said = await checksums(facts);
   if (!said.ok) return said.failure.message;
   const digests: { -readonly [K in keyof Digests]: string } = {};

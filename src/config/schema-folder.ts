@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { anyDuration, duration, identifier, number, parsed, path, text } from './schema-values.ts';
+import { parsePercent, PERCENT_FORM } from './units.ts';
+
+/** What a folder includes by default. */
+const DEFAULT_INCLUDE = '**/*.{mp4,mov,m4v,mkv,webm,avi,mpg,mpeg,ts,m2ts,mxf,mp3,m4a,wav,flac}';
+
+const globs = z.array(text);
+
+const rule = z.strictObject({
+  match: text.describe(
+    'Glob for the path relative to the folder. * and ? match within one folder, ** matches any number of folders, {a,b} is one of several, {name} captures within one path segment. The first rule that matches wins.',
+  ),
+  channel: identifier.describe('Identifier of the channel for the video, like ch_news.'),
+  title: text
+    .prefault('{title}')
+    .describe('Template. Words: {title} {name} {ext} {path} {dir} {dirs} {date} and every capture of match.'),
+  description: z
+    .string()
+    .optional()
+    .describe('Template, with the same words as title. Without it, no description is sent.'),
+  tags: z
+    .array(text)
+    .prefault([])
+    .describe('Templates. A tag that is exactly "{dirs}" becomes one tag per sub-folder.'),
+  publish: z
+    .array(identifier)
+    .prefault([])
+    .describe('Identifiers of feeds to publish once the video is ready, like feed_news.'),
+  priority: z
+    .enum(['high', 'normal', 'low'])
+    .prefault('normal')
+    .describe('Files of high priority go first; the others still get a share: none waits for ever.'),
+});
+
+const deleteLater = z
+  .strictObject({
+    // No timer runs that long: the ledger is asked from time to time.
+    after: anyDuration('How long after the file was done.', { min: '1s', max: '3650d' }).optional(),
+    when_full: parsed(PERCENT_FORM, parsePercent, { examples: ['85%'], pattern: '^[1-9][0-9]?%$' })
+      .optional()
+      .describe('Once so much of the file system is in use: the oldest files first, until less is.'),
+  })
+  .refine(({ after, when_full: whenFull }) => after !== undefined || whenFull !== undefined, {
+    message: 'needs after, when_full or both; to delete at once, write after_ready: delete',
+    when: ({ issues }) => issues.length === 0,
+  });
+
+/** A watched folder with its rules. */
+export const folder = z.strictObject({
+  path: path.describe(
+    'The folder to watch, with everything below it. A relative path starts at this file; ~ is your home.',
+  ),
+  include: globs
+    .min(1, 'needs at least one pattern; remove include to accept the usual video and audio files')
+    .prefault([DEFAULT_INCLUDE])
+    .describe('Globs for the path relative to the folder; a file must match one of them.'),
+  exclude: globs
+    .prefault([])
+    .describe('Globs for files to ignore. Hidden, temporary and partial files are always ignored.'),
+  settle: duration('5s', 'A file that has not changed for this long is complete.'),
+  done_marker: text
+    .prefault('off')
+    .meta({ examples: ['off', '{name}.{ext}.done'] })
+    .describe(
+      'Name of a file whose sender makes it beside each video when that one is complete, like "{name}.{ext}.done"; a video then waits for it. off: none.',
+    ),
+  watch: z
+    .enum(['auto', 'native', 'polling'])
+    .prefault('auto')
+    .describe(
+      'How to detect changes: auto uses file system events and falls back to polling where they fail, as on network shares.',
+    ),
+  rescan: duration('60s', 'How often to scan the whole folder; the scan finds what events missed.', {
+    min: '100ms',
+  }),
+  on_duplicate: z
+    .enum(['skip', 'upload'])
+    .prefault('skip')
+    .describe('What to do with a file whose content was already uploaded: skip it, or upload it as another video.'),
+  on_change: z
+    .enum(['upload', 'ignore'])
+    .prefault('upload')
+    .describe('What to do with a known path that has new content: upload it as a new video, or ignore it.'),
+  existing: z
+    .enum(['upload', 'ignore', 'adopt'])
+    .prefault('upload')
+    .describe(
+      'What to do with the files that lie in the folder when dropcast watches it for the first time: upload them, ignore them, or adopt them: look which of them the service has already (dropcast adopt).',
+    ),
+  after_ready: z
+    .union([
+      z.enum(['keep', 'delete']),
+      z.strictObject({
+        move: text.describe('Template for a directory inside the watched folder, like "done/{date}".'),
+      }),
+      z.strictObject({ delete: deleteLater.describe('Deletes later: whichever of the two comes first.') }),
+    ])
+    .prefault('keep')
+    .describe(
+      'What to do with the local file once its video is ready: keep, delete, { delete: { after: 7d, when_full: 85% } }, or { move: "done/{date}" }.',
+    ),
+  uploads: number('Simultaneous uploads of this folder, 1 to 32. Without it, only uploads.concurrency limits them.', {
+    min: 1,
+    max: 32,
+  }).optional(),
+  rules: z
+    .array(rule)
+    .min(1, 'needs at least one rule; match: "**" matches every file')
+    .describe(
+      'Which file goes where. The first rule that matches wins; a file that no rule matches is held, never dropped.',
+    ),
+});

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { DURATION_FORM, LONGEST, parseDuration } from './units.ts';
+
+type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
+
+/** Text that `parse` turns into what the program works with. Editors see the text. */
+export function parsed<T>(
+  form: string,
+  parse: (text: string) => Parsed<T>,
+  shown: { examples: string[]; pattern?: string },
+) {
+  return z
+    .string({ error: ({ input }) => (isOtherScalar(input) ? `write ${form}` : undefined) })
+    .meta(shown)
+    .transform((text, context): T => {
+      const result = parse(text);
+      if (result.ok) return result.value;
+      context.issues.push({ code: 'custom', message: result.message, input: text });
+      return z.NEVER;
+    });
+}
+
+interface Range {
+  readonly min?: string;
+  readonly max?: string;
+}
+
+export function duration(normally: string, about: string, range: Range = {}) {
+  return anyDuration(about, range).prefault(normally);
+}
+
+export function anyDuration(about: string, { min = '10ms', max = LONGEST }: Range) {
+  return parsed(DURATION_FORM, (text) => parseDuration(text, { min, max }), {
+    examples: ['500ms', '5s', '2m', '24h', '7d'],
+    pattern: '^[0-9]+(ms|s|m|h|d)$',
+  }).describe(`${about} From ${min} to ${max}.`);
+}
+
+export function count(normally: number, about: string, range: { min: number; max: number }) {
+  return number(about, range).prefault(normally);
+}
+
+export function number(about: string, range: { min: number; max: number }) {
+  const message = `must be a whole number from ${range.min} to ${range.max}`;
+  return z
+    .int({ error: ({ input }) => (isOtherScalar(input) || typeof input === 'string' ? message : undefined) })
+    .min(range.min, message)
+    .max(range.max, message)
+    .describe(about);
+}
+
+/** What YAML reads as a number or a boolean: showing the form helps. Everything else gets the message of `check-schema.ts`. */
+function isOtherScalar(input: unknown): boolean {
+  return typeof input === 'number' || typeof input === 'boolean';
+}
+
+export const text = z.string().regex(/\S/, { error: 'must not be empty', abort: true });
+
+/** Identifiers of the service, as they are. None contains a space, but a pasted one often has some around it. */
+export const identifier = text
+  .regex(/^\S+$/, 'must not contain spaces')
+  .max(200, 'must not be longer than 200 characters');
+
+export const path = text.refine(
+  (value) => !/^~[^/]/.test(value),
+  '~ is only your own home; write the full path of another one',
+);

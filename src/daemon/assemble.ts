@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config/config.ts';
+import { serviceOf } from '../config/installed-service.ts';
+import { diskOf, freedBy } from '../disk/disk-of.ts';
+import { mediaDuration } from '../disk/duration/media-duration.ts';
+import { createLocalFiles, isThere } from '../disk/local-files.ts';
+import { createFolders } from '../intake/folders.ts';
+import type { Folders } from '../intake/folders.ts';
+import { createIntake } from '../intake/intake.ts';
+import { createLeftBehind } from '../intake/left-behind.ts';
+import type { Logger } from '../log/logger.ts';
+import { createConductor } from '../pipeline/conductor.ts';
+import type { Conductor } from '../pipeline/conductor.ts';
+import type { ConductorSettings } from '../pipeline/parts.ts';
+import type { Clock } from '../pipeline/file/ports.ts';
+import { createRows } from '../pipeline/file/rows.ts';
+import type { Rows } from '../pipeline/file/rows.ts';
+import { OpenWriters } from '../watch/open-writers.ts';
+import type { FolderOwner } from '../watch/root-mark.ts';
+import type { EventStream } from './events.ts';
+import { keptOff } from './foreign-folders.ts';
+import type { ServiceConnection } from './service-connection.ts';
+import type { State } from './open-state.ts';
+
+interface AssemblyWorld extends State {
+  readonly owner: FolderOwner;
+  readonly service: ServiceConnection;
+  readonly events: EventStream;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface Parts {
+  readonly rows: Rows;
+  readonly conductor: Conductor;
+  readonly folders: Folders;
+}
+
+/** The way of a file: folders → intake → rows → conductor. */
+export function assemble(config: Config, { ledger, service, ...world }: AssemblyWorld): Parts {
+  const { events, clock, logger, receipts } = world;
+  const rows = createRows({ store: ledger, events });
+  // The folders need the intake, and the local files need the folders: they look them up when they are asked.
+  const writers = new OpenWriters();
+  const files = createLocalFiles({
+    whyAway: (folder, missing) => folders.whyAway(folder, missing),
+    // Asked after the last moment in which somebody could open it: nothing older than that counts.
+    writerOf: async (version) => (await writers.of(version, 0))?.command ?? null,
+    isSidecarUsed: (folder, sidecar) => folders.isSidecarUsed(folder, sidecar),
+    service: serviceOf(config.file),
+  });
+  const local = keptOff(files, (folder) => folders.whyOffLimits(folder));
+  const { host, budget } = service;
+  const conductor = createConductor(
+    {
+      store: ledger,
+      rows,
+      host,
+      library: host,
+      local,
+      budget,
+      receipts,
+      events,
+      clock,
+      logger,
+      diskOf,
+      freedBy,
+      uploadsStartAt: () => service.times.startAt(),
+      isOffLimits: (folder) => folders.whyOffLimits(folder) !== null,
+      durationOf: ({ folder, path }) => mediaDuration(folder, path),
+      isArchiveSeen: () => folders.isArchiveSeen(),
+      newToken: () => randomBytes(16).toString('hex'),
+    },
+    settingsOf(config),
+  );
+  const intake = createIntake({
+    store: ledger,
+    rows,
+    local,
+    runner: conductor,
+    clock,
+    newId: () => `f_${randomBytes(6).toString('hex')}`,
+    exists: isThere,
+  });
+  const folders: Folders = createFolders({
+    config,
+    intake,
+    ledger,
+    events,
+    logger,
+    owner: world.owner,
+    roots: ledger.roots,
+    leftBehind: createLeftBehind({ store: ledger, rows, logger }),
+    broke: (error) => conductor.broke('intake', error),
+    tookIn: () => conductor.tookIn(),
+  });
+  return { rows, conductor, folders };
+}
+
+/** What the conductor goes by. */
+export function settingsOf(config: Config): ConductorSettings {
+  return {
+    uploads: config.uploads.concurrency,
+    folderUploads: new Map(
+      config.folders.flatMap(({ path, uploads }): [string, number][] =>
+        uploads === undefined ? [] : [[path, uploads]],
+      ),
+    ),
+    retry: config.retry,
+    poll: config.poll,
+    publish: config.publish,
+    deletesIn: config.folders.filter(({ afterReady }) => afterReady.kind === 'delete').map(({ path }) => path),
+  };
+}
