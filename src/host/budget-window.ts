@@ -149,13 +149,38 @@ function keptNow(window: BudgetWindow, nowMs: number, limit: number): number {
   return kept;
 }
 
+/** What is used of the hour, and what may leave. */
+export interface Usage {
+  /** Requests of the last hour. */
+  readonly used: number;
+  readonly limit: number;
+  /** How long nothing leaves, in milliseconds. */
+  readonly blockedMs: number;
+  /** When requests of the last hour fall out of it, earliest first. */
+  readonly frees: readonly (readonly [inMs: number, requests: number])[];
+  /** Requests that others use in an hour, as far as was noticed. */
+  readonly others: number;
+}
+
+/** Pure. @param nowMs epoch milliseconds @param limit requests per hour, at least 1 */
+export function usageOf(window: BudgetWindow, nowMs: number, limit: number): Usage {
+  const current = atTime(window, nowMs);
+  return {
+    used: usedOf(current),
+    limit,
+    blockedMs: Math.max(0, current.blockedUntil - nowMs),
+    frees: freesOf(current, nowMs),
+    others: othersNow(current.others, nowMs),
+  };
+}
+
 /** Requests of the last hour; see `atTime`. */
 export function usedOf(window: BudgetWindow): number {
   return window.minutes.reduce((sum, [, count]) => sum + count, 0);
 }
 
 /** When requests fall out of the hour, earliest first. @param nowMs epoch milliseconds @returns milliseconds from then, and how many */
-export function freesOf(window: BudgetWindow, nowMs: number): readonly (readonly [inMs: number, requests: number])[] {
+function freesOf(window: BudgetWindow, nowMs: number): readonly (readonly [inMs: number, requests: number])[] {
   return window.minutes.map(([minute, count]) => [(minute + windowMinutes) * minuteMs - nowMs, count] as const);
 }
 

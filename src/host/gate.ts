@@ -1,17 +1,6 @@
 import type { Clock, RequestPriority } from '../pipeline/file/ports.ts';
-import {
-  arePollsWithoutShare,
-  atTime,
-  block,
-  emptyWindow,
-  freesOf,
-  minuteOf,
-  spend,
-  spendAhead,
-  usedOf,
-} from './budget-window.ts';
-import type { BudgetWindow } from './budget-window.ts';
-import { othersNow } from './others-use.ts';
+import { arePollsWithoutShare, block, emptyWindow, minuteOf, spend, spendAhead, usageOf } from './budget-window.ts';
+import type { BudgetWindow, Usage } from './budget-window.ts';
 import { AbortedError } from '@dropcast/client';
 
 /** Where the window survives a restart. `save` resolves when it is on disk. */
@@ -28,21 +17,12 @@ export interface GateOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface GateSnapshot {
-  /** Requests of the last hour. */
-  readonly used: number;
-  readonly limit: number;
+export interface GateSnapshot extends Usage {
   /** Epoch milliseconds; 0 when open. */
   readonly blockedUntil: number;
-  /** How much of that is left, in milliseconds. */
-  readonly blockedMs: number;
   readonly waiting: number;
   /** Requests since the budget was first written. */
   readonly total: number;
-  /** When requests of the last hour fall out of it, earliest first. */
-  readonly frees: readonly (readonly [inMs: number, requests: number])[];
-  /** Requests that others use in an hour, as far as was noticed. */
-  readonly others: number;
 }
 
 /** The gate that every request to the service passes: an hourly budget, the same for all uses of the key. */
@@ -150,18 +130,14 @@ class PersistedGate implements Gate {
   }
 
   snapshot(): GateSnapshot {
-    const window = atTime(this.#window ?? emptyWindow, this.#now());
-    const blockedMs = Math.max(0, window.blockedUntil - this.#now());
+    const window = this.#window ?? emptyWindow;
+    const usage = usageOf(window, this.#now(), this.#limit);
     const waiting = priorities.reduce((sum, priority) => sum + this.#waiters[priority].size, 0);
     return {
-      used: usedOf(window),
-      limit: this.#limit,
-      blockedUntil: blockedMs === 0 ? 0 : blockedMs + this.#clock.now(),
-      blockedMs,
+      ...usage,
+      blockedUntil: usage.blockedMs === 0 ? 0 : usage.blockedMs + this.#clock.now(),
       waiting,
       total: window.total,
-      frees: freesOf(window, this.#now()),
-      others: othersNow(window.others, this.#now()),
     };
   }
 

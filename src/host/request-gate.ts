@@ -2,7 +2,8 @@ import { AbortedError } from '@dropcast/client';
 import type { RequestAtGate, RequestGate } from '@dropcast/client';
 import type { Budget, RequestPriority } from '../pipeline/file/ports.ts';
 import type { RequestRoom } from '../pipeline/estimate.ts';
-import type { Gate, GateSnapshot } from './gate.ts';
+import type { Usage } from './budget-window.ts';
+import type { Gate } from './gate.ts';
 
 /** The gate as the pipeline takes from it: a create request is paid for before its intent is written. */
 export function budgetOf(gate: Gate): Budget {
@@ -21,7 +22,7 @@ export function budgetOf(gate: Gate): Budget {
 }
 
 /** What may leave, as the pipeline counts. */
-export function roomOf({ limit, used, others, blockedMs, frees }: GateSnapshot): RequestRoom {
+export function roomOf({ limit, used, others, blockedMs, frees }: Usage): RequestRoom {
   return { limit, left: Math.max(0, limit - used - others), closedMs: blockedMs, frees };
 }
 

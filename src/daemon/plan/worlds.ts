@@ -1,8 +1,9 @@
 import { limitAt } from '../../config/bandwidth-hours.ts';
 import type { Config } from '../../config/config.ts';
 import { isInWindow } from '../../config/day-window.ts';
-import { atTime, emptyWindow, freesOf, usedOf } from '../../host/budget-window.ts';
+import { emptyWindow, usageOf } from '../../host/budget-window.ts';
 import type { BudgetWindow } from '../../host/budget-window.ts';
+import { roomOf } from '../../host/request-gate.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
 import { folderOwner, whyForeign } from '../../watch/root-owner.ts';
@@ -48,8 +49,6 @@ export async function worldOfLedger(config: Config, ledger: Ledger | null): Prom
 
 /** Nobody has measured anything yet. */
 function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetWindow, nowMs: number): Pace {
-  const window = atTime(spent, nowMs);
-  const limit = service.requestsPerHour;
   return {
     bytesPerSecond: null,
     processingMs: null,
@@ -57,12 +56,7 @@ function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetWind
     mayStart: uploads.window === null || isInWindow(uploads.window, nowMs),
     later: laterFrom(uploads, nowMs),
     slots: uploads.concurrency,
-    room: {
-      limit,
-      left: Math.max(0, limit - usedOf(window)),
-      closedMs: Math.max(0, window.blockedUntil - nowMs),
-      frees: freesOf(window, nowMs),
-    },
+    room: roomOf(usageOf(spent, nowMs, service.requestsPerHour)),
     pollMs: poll.intervalMs,
     quietMs: publish.quietMs,
     atMostMs: publish.atMostMs,

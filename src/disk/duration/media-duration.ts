@@ -1,6 +1,6 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { posix } from 'node:path';
+import { openRegular } from '../accepted-file.ts';
+import { inDirectory } from '../held-directory.ts';
 import { flacDuration } from './flac.ts';
 import { isoMediaDuration } from './iso-media.ts';
 import { matroskaDuration } from './matroska.ts';
@@ -10,13 +10,15 @@ import { waveDuration } from './wave.ts';
 export type ReadAt = (position: number, length: number) => Promise<Buffer>;
 
 /**
- * How long a file plays, as its container says. Reads a few pieces of it, whatever is in it.
+ * How long a file plays, as its container says. Reads a few pieces of it, whatever is in it, and follows no link out of its folder.
  *
  * @returns seconds; null when its container does not say, is not known, or the file cannot be read
  */
 export async function mediaDuration(folder: string, path: string): Promise<number | null> {
   try {
-    await using file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    await using file = await inDirectory({ folder, directory: posix.dirname(path) }, (held) =>
+      openRegular(held.at(posix.basename(path))),
+    );
     const stats = await file.stat();
     if (!stats.isFile()) return null;
     return await durationIn(async (position, length) => {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as fc from 'fast-check';
@@ -38,6 +39,12 @@ describe('the duration of a file', () => {
     const found = await mediaDuration(samples, name);
     if (seconds === null) expect(found).toBeNull();
     else expect(Math.abs((found ?? 0) - seconds)).toBeLessThan(0.1);
+  });
+
+  test('is not read where a directory on the way is a link out of the folder', async () => {
+    await using scratch = await scratchDirectory();
+    await symlink(samples, scratch.file('out'));
+    expect(await mediaDuration(scratch.path, 'out/clip.mp4')).toBeNull();
   });
 
   test.each([

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { worldOfLedger } from '../../src/daemon/plan/worlds.ts';
+import { block, emptyWindow } from '../../src/host/budget-window.ts';
+import type { BudgetWindow } from '../../src/host/budget-window.ts';
+import { createGate } from '../../src/host/gate.ts';
+import { roomOf } from '../../src/host/request-gate.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { until } from '../support/until.ts';
+
+const now = new Date(2026, 10, 22, 14, 0).getTime();
+const limit = 1_000;
+const spent: BudgetWindow = { ...emptyWindow, minutes: [[now / 60_000 - 30, 100]], total: 100 };
+const refused = block(spent, now, { retryAfterMs: 1_800_000, limit });
+const config = {
+  stateDir: '/none',
+  folders: [],
+  service: { requestsPerHour: limit },
+  uploads: { window: null, bandwidth: { otherwise: null, windows: [] }, concurrency: 4 },
+  poll: { intervalMs: 15_000 },
+  publish: { quietMs: 10_000, atMostMs: 120_000 },
+} as unknown as Config;
+
+// `Date` alone stands still: the gate sleeps and looks as ever.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now }));
+afterEach(() => void vi.useRealTimers());
+
+test.for<[string, BudgetWindow, number]>([
+  ['nobody else uses the key', spent, 900],
+  ['others use the key', { ...spent, others: { requests: 600, at: now } }, 300],
+  ['the service has just refused', refused, 0],
+])('a plan without a daemon has the requests left that a daemon has: %s', async ([, window, left]) => {
+  const clock = { now: () => now, elapsed: () => 0 };
+  await using gate = createGate({ store: { load: async () => window, save: async () => {} }, limit, clock });
+  await until('the gate has its window', () => gate.snapshot().used > 0);
+  const ledger = { id: 'ledger', budget: { load: async () => window } } as unknown as Ledger;
+  const { pace } = await worldOfLedger(config, ledger);
+  expect(pace.room.left).toBe(left);
+  expect(pace.room).toEqual(roomOf(gate.snapshot()));
+});
