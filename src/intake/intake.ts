@@ -126,12 +126,26 @@ async function meet(facts: Facts, arrival: Arrival, world: TakeWorld): Promise<A
 }
 
 /** What was sent keeps its metadata when the file is renamed or put away; only a sidecar changes it, by `reroute`. */
-async function known(facts: Facts, { route, isWanted }: Arrival, world: IntakeWorld): Promise<Accepted> {
+async function known(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
+  const { route, isWanted } = arrival;
+  if (isToAdopt(facts) && arrival.flaw !== null) return holdFlawed(facts, arrival, world);
   if (isWanted && wasThereBefore(facts)) {
     if ((await reroute(facts, route, world)) === 'busy') return 'busy';
     return (await world.runner.apply(facts.id, { type: 'RETRY' })) === 'busy' ? 'busy' : 'returned';
   }
   return wasSent(facts) ? 'known' : reroute(facts, route, world);
+}
+
+/** It got its row before it settled. No service has it like that, so that it would be uploaded. */
+async function holdFlawed(facts: Facts, arrival: Arrival, world: IntakeWorld): Promise<Accepted> {
+  const failure = holdOf(arrival);
+  const change = (now: Facts): Partial<Facts> =>
+    failure !== null && isToAdopt(now) ? heldFor(failure, world.clock.now()) : {};
+  return (await patch(facts, change, failure?.message, world)) === null ? 'busy' : 'rerouted';
+}
+
+function isToAdopt(facts: Facts): boolean {
+  return facts.end === 'held' && wasThereBefore(facts);
 }
 
 /**

@@ -7,8 +7,8 @@ import type { Arrival } from './arrival.ts';
 
 /** Why a file is held before anything of it is sent. The code stays in its row, so that nothing has to be read out of a sentence. */
 export function holdOf({ flaw, route, leaving }: Pick<Arrival, 'flaw' | 'route' | 'leaving'>): Failure | null {
-  if (leaving === 'adopt') return leftFromBefore.adopt;
   if (flaw !== null) return hold('flawed', flaw);
+  if (leaving === 'adopt') return leftFromBefore.adopt;
   return route.kind === 'held' ? hold(route.code, route.why) : null;
 }
 

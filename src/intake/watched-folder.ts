@@ -8,6 +8,7 @@ import type { Events } from '../pipeline/events.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Accounts } from '../watch/accounts.ts';
 import type { FirstStartStore } from '../pipeline/file/ports.ts';
+import { emptyFlaw } from '../watch/completeness.ts';
 import { NotNowError } from '../watch/ports.ts';
 import type {
   FileKind,
@@ -160,7 +161,8 @@ export class WatchedFolder implements AsyncDisposable {
   /** @returns whether it was there before */
   async #takeFromBefore({ path, kind, version }: SettlingFile): Promise<boolean> {
     if ((await this.#first.leaving(path, version)) === null) return false;
-    const file = { folder: this.path, path, kind, version, flaw: null };
+    const flaw = version.size === 0 && kind !== 'proof' ? emptyFlaw : null;
+    const file = { folder: this.path, path, kind, version, flaw };
     try {
       // The watcher may offer it at this moment.
       while ((await this.intake.take(file)) === 'busy' && !this.#isClosed) await delay(busyMs);

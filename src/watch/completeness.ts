@@ -70,7 +70,7 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
     if (check.is === 'moved') return wait(0, null);
     if (check.is === 'unreadable') return wait(SLOW_RECHECK_MS, check.why);
     const isEmpty = file.version.size === 0 && file.kind !== 'proof';
-    const flaw = isEmpty ? 'the file is empty' : check.is === 'flawed' ? check.flaw : null;
+    const flaw = isEmpty ? emptyFlaw : check.is === 'flawed' ? check.flaw : null;
     const graceLeftMs = flaw === null ? 0 : graceMs(folder.settleMs) - unchangedMs;
     return graceLeftMs > 0 ? wait(graceLeftMs, flaw) : { is: 'complete', flaw };
   };
@@ -80,6 +80,9 @@ export function createJudge({ folder, clock, writers, markers, limit, isRootSoun
 export function wait(forMs: number, why: string | null): Wait {
   return { is: 'wait', forMs, why };
 }
+
+/** What is wrong with a file of no bytes. */
+export const emptyFlaw = 'the file is empty';
 
 /** For what no event announces: the folder comes back, a mode changes, the sink recovers. */
 export const SLOW_RECHECK_MS = 30_000;

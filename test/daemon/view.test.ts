@@ -184,7 +184,7 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
     'in processing, when the budget is short',
     uploaded,
     { pollTrouble: () => ({ kind: 'budget', nextAt: at(32), left: 12, limit: 1_000 }) },
-    'next check at 2030-01-01 14:32: 12 of 1000 requests are left this hour, kept for creating and publishing',
+    'the next check waits until 2030-01-01 14:32: the 12 requests that are left this hour are kept for creating and publishing',
   ],
   [
     'in processing, when the budget is used up',

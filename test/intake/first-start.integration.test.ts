@@ -56,6 +56,20 @@ describe('what lies in a folder when it is watched for the first time', () => {
     expect((await inbox.rows())[0]?.why).toMatch(/before dropcast watched it.*`dropcast adopt`/);
   });
 
+  test('is not to be adopted when it is empty: no service has it, and it is never uploaded', async () => {
+    await using inbox = await openInbox({ config: { existing: 'adopt', settleMs: 3_600_000 } });
+    await drop(inbox, 'old.mp4');
+    await writeFile(inbox.at('empty.mp4'), '');
+    await tick();
+    await inbox.start();
+    await eventually('both have their rows', async () => expect(await inbox.rows()).toHaveLength(2));
+    const codes = (await inbox.rows()).map(({ path, end, lastFailure }) => [path, end, lastFailure?.code]);
+    expect(Object.fromEntries(codes.map(([path, ...row]) => [path, row]))).toEqual({
+      'old.mp4': ['held', 'existing'],
+      'empty.mp4': ['held', 'flawed'],
+    });
+  });
+
   test('is decided at once, however long a file would have to settle', async () => {
     await using inbox = await openInbox({ config: { ...ignore, settleMs: 3_600_000 } });
     await drop(inbox, 'old.mp4');

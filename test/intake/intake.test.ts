@@ -747,6 +747,22 @@ describe('a file that was there before dropcast watched its folder', () => {
     expect(store.row()).toMatchObject({ end: facts.end, version: touchedInode });
   });
 
+  test('is held as any other once it proves to be damaged: `adopt --confirm` does not upload it', async () => {
+    const { store, intake } = open([waiting]);
+    expect(await intake.accept(arrival({ flaw: 'moov is missing' }))).toBe('rerouted');
+    expect(store.row()).toMatchObject({ end: 'held', why: 'moov is missing', lastFailure: { code: 'flawed' } });
+    expect(await intake.accept(arrival({ flaw: 'moov is missing' }))).toBe('known');
+  });
+
+  test.each([left, adopted])(
+    'stays as it is when it proves to be damaged, unless it waits for `adopt`: %#',
+    async (facts) => {
+      const { store, intake } = open([facts]);
+      expect(await intake.accept(arrival({ flaw: 'moov is missing' }))).toBe('known');
+      expect(store.row()).toMatchObject({ end: facts.end, why: facts.why });
+    },
+  );
+
   test.each([
     ['left alone', left],
     ['adopted', adopted],
