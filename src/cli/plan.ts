@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { clockTime } from '../daemon/clock-time.ts';
+import { limitSentence } from '../daemon/limit-words.ts';
 import type { PlanProgress } from '../daemon/plan/plan.ts';
 import type { PlanLine } from '../daemon/plan/stream.ts';
 import type { PlanView } from '../daemon/plan/summary.ts';
@@ -115,8 +116,9 @@ function describe(view: PlanView, shell: Shell): string {
 function headline(view: PlanView): string {
   const { upload, imports, requests, done_at: doneAt, on_their_way: before } = view;
   const links = imports === 0 ? '' : `, ${counted(imports, 'link')} to import`;
-  const waiting = before.files === 0 ? '' : `; ${amount(before)} are on their way already`;
+  const waiting = before.files === 0 ? '' : `; ${onTheirWay(before)}`;
   if (upload.files + imports + before.files + requests.amend === 0) return 'Nothing new to upload.';
+  const limit = limitSentence(view);
   const done =
     doneAt === null
       ? 'How fast files are sent is not known yet, so neither is when they are done'
@@ -124,8 +126,13 @@ function headline(view: PlanView): string {
   return [
     `${amount(upload)} to upload${links}${waiting}.`,
     `About ${counted(requests.total, 'request')}: ${requestWords(requests)}.`,
-    `${done}. Limited by ${view.limited_by}: ${escapeControls(view.why)}.`,
+    `${done}.${limit === null ? '' : ` ${escapeControls(limit)}.`}`,
   ].join('\n');
+}
+
+function onTheirWay({ files, bytes }: PlanView['on_their_way']): string {
+  const are = `${counted(files, 'file')} ${files === 1 ? 'is' : 'are'} on ${files === 1 ? 'its' : 'their'} way already`;
+  return bytes === 0 ? are : `${are}, ${formatBytes(bytes)} still to be sent`;
 }
 
 function requestWords({ create, publish, amend, ask }: PlanView['requests']): string {
@@ -164,7 +171,7 @@ function ruleTable({ rules }: PlanView, shell: Shell): string {
 function folderLine(folder: PlanView['folders'][number], shell: Shell): string {
   const path = escapeControls(shortPath(folder.path, shell));
   return folder.why === null
-    ? `Folder ${path}: ${amount(folder)}`
+    ? `Folder ${path}: ${folder.files === 0 ? 'nothing new' : amount(folder)}`
     : `Folder ${path} was not looked at: ${escapeControls(folder.why)}`;
 }
 

@@ -1,6 +1,7 @@
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import { clockTime } from '../daemon/clock-time.ts';
 import { comparisonWords } from '../daemon/comparison-words.ts';
+import { limitSentence } from '../daemon/limit-words.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
@@ -26,7 +27,9 @@ export async function status(
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<number> {
   const config = await requireLoadable(shell, options.config);
-  const view = await queryDaemonOrLedger<StatusView>(shell, config, '/status', (ledger) =>
+  // The first line of the text says it already.
+  const whoHears = options.json === true ? shell : null;
+  const view = await queryDaemonOrLedger<StatusView>(whoHears, config, '/status', (ledger) =>
     ledger === null ? Promise.resolve(nothing) : statusOf(ledger, null),
   );
   if (options.json === true) printJson(view, shell.stdout);
@@ -78,7 +81,7 @@ function overview(view: StatusView, shell: Shell): string {
     lines.push(`API requests in the last hour: ${used} of ${limit}${block}`);
     if (others > 0) lines.push(`Others use about ${others} requests an hour of this key: dropcast does without them.`);
   }
-  if (view.outlook !== null && view.outlook.limited_by !== 'nothing') lines.push(outlookLine(view.outlook));
+  if (view.outlook !== null) lines.push(...outlookLine(view.outlook));
   lines.push(...uploadLines(view.uploads, colour));
   // Folders that need attention first: there may be many.
   const folders = view.folders.toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
@@ -107,10 +110,13 @@ function deletionLine({ files, next_at: nextAt }: StatusView['deletions']): stri
   return `${counted(files, 'local file')} will be deleted later, ${next}.`;
 }
 
-/** `Limited by request budget: 12 of 1000 requests are left this hour. Done at about 14:20.` */
-function outlookLine({ limited_by: limit, why, done_at: doneAt }: NonNullable<StatusView['outlook']>): string {
+/** `Limited by the request budget: 12 of 1000 requests are left this hour. Done at about 14:20.` */
+function outlookLine(outlook: NonNullable<StatusView['outlook']>): readonly string[] {
+  const sentence = limitSentence(outlook);
+  if (sentence === null) return [];
+  const { done_at: doneAt } = outlook;
   const done = doneAt === null ? '' : ` Done at about ${clockTime(doneAt, Date.now())}.`;
-  return `Limited by ${limit}: ${escapeControls(why)}.${done}`;
+  return [`${escapeControls(sentence)}.${done}`];
 }
 
 function uploadLines(uploads: StatusView['uploads'], colour: boolean): readonly string[] {

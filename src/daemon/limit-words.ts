@@ -12,6 +12,29 @@ interface About {
   readonly nowMs: number;
 }
 
+/** Pure: what all that waits waits for, as a sentence without its full stop; null when nothing waits. */
+export function limitSentence({
+  limited_by: limit,
+  why,
+}: {
+  readonly limited_by: Limit;
+  readonly why: string;
+}): string | null {
+  const name = names[limit];
+  return name === null ? null : `${name}: ${why}`;
+}
+
+const names: Readonly<Record<Limit, string | null>> = {
+  'upload bandwidth': 'Limited by upload bandwidth',
+  'upload slots': 'Limited by upload slots',
+  'upload window': 'Limited by uploads.window',
+  'request budget': 'Limited by the request budget',
+  'processing at the service': 'Limited by processing at the service',
+  'publish quiet': 'Limited by publish.quiet',
+  pause: 'Paused',
+  nothing: null,
+};
+
 /** Pure: why that is what all that waits waits for. */
 export function limitWords(limit: Limit, about: About): string {
   return words[limit](about);
@@ -27,9 +50,9 @@ const words: Readonly<Record<Limit, (about: About) => string>> = {
   },
   'request budget': ({ pace, nowMs }) => budgetWords(pace, nowMs),
   'processing at the service': ({ pace: { processingMs } }) =>
-    processingMs === null ? 'it has not finished a video yet' : `it takes about ${seconds(processingMs)} for a video`,
+    processingMs === null ? 'it has not finished a video yet' : `a video takes it about ${seconds(processingMs)}`,
   'publish quiet': ({ pace }) => `feeds are published ${seconds(pace.quietMs)} after the last video became ready`,
-  pause: ({ pause }) => pause?.why ?? 'everything waits',
+  pause: ({ pause }) => pause?.why ?? 'dropcast is paused',
   nothing: () => 'no file waits',
 };
 
@@ -43,11 +66,12 @@ function together({ bytesPerSecond }: Pace): string {
   return bytesPerSecond === null ? '' : `; together they send ${rate(bytesPerSecond)}`;
 }
 
-function budgetWords({ room }: Pace, nowMs: number): string {
+function budgetWords({ room, latePoll }: Pace, nowMs: number): string {
   if (room.closedMs > 0) return `rate limited (429) until ${clockTime(nowMs + room.closedMs, nowMs)}`;
   const [next] = room.frees;
   const later = next === undefined ? '' : `; more from ${clockTime(nowMs + next[0], nowMs)} on`;
-  return `${room.left} of ${room.limit} requests are left this hour${later}`;
+  const check = latePoll === null ? '' : `, and the next check waits until ${clockTime(nowMs + latePoll.inMs, nowMs)}`;
+  return `${room.left} of ${room.limit} requests are left this hour${check}${later}`;
 }
 
 function seconds(ms: number): string {

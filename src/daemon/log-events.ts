@@ -35,7 +35,7 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
         return logger.info('Resumed', { after: event.pause.why });
       case 'folder': {
         const { folder, state, why } = event;
-        return logger[state === 'watching' ? 'info' : 'warn']('folder state', {
+        return logger[state === 'watching' ? 'info' : 'warn'](folderNews[state], {
           folder,
           state,
           ...(why !== null && { why }),
@@ -44,6 +44,12 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
     }
   };
 }
+
+const folderNews = {
+  watching: 'A folder is watched',
+  degraded: 'A folder is scanned: its events are incomplete',
+  frozen: 'A folder cannot be used; its files wait',
+} as const;
 
 /** A row that stays in its state is only written, amended or put away: no news. */
 function logFile({ before, facts }: Extract<DropcastEvent, { type: 'file' }>, logger: Logger): void {

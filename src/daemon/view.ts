@@ -1,3 +1,4 @@
+import type { Limit } from '../pipeline/estimate.ts';
 import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HistoryLine, LedgerView } from '../ledger/view.ts';
@@ -45,7 +46,7 @@ export interface StatusView {
   } | null;
   /** What all that waits waits for most, and when it is done: null without a daemon. */
   readonly outlook: {
-    readonly limited_by: string;
+    readonly limited_by: Limit;
     readonly why: string;
     /** Epoch milliseconds; null when it cannot be said. */
     readonly done_at: number | null;

@@ -15,9 +15,11 @@ export function pollWords(trouble: PollTrouble, nowMs: number): string {
   if (trouble.kind === 'no list')
     return `the service does not list videos (${trouble.failure.message}): dropcast asks for each one by its id, which takes longer`;
   const { nextAt, left, limit } = trouble;
-  const kept = left > 0 ? ', kept for creating and publishing' : '';
-  const are = left === 1 ? 'request is' : 'requests are';
-  return `next check at ${clockTime(nextAt, nowMs)}: ${left} of ${limit} ${are} left this hour${kept}`;
+  const waits = `the next check waits until ${clockTime(nextAt, nowMs)}`;
+  if (left === 0) return `${waits}: all ${limit} requests of this hour are used`;
+  const kept =
+    left === 1 ? 'the one request that is left this hour is' : `the ${left} requests that are left this hour are`;
+  return `${waits}: ${kept} kept for creating and publishing`;
 }
 
 /** Why a file that is ready is not published yet. */

@@ -53,7 +53,7 @@ export interface Conductor {
   folderBack(folder: string): void;
   uploads(): readonly LiveUpload[];
   /** How fast it goes, as measured; null what is not known yet. */
-  pace(): Pick<Pace, 'bytesPerSecond' | 'processingMs'>;
+  pace(): Pick<Pace, 'bytesPerSecond' | 'processingMs' | 'latePoll'>;
   /** True when nothing is left to do with any file but those that ended. */
   isIdle(): Promise<boolean>;
   change(settings: ConductorSettings): void;
@@ -166,7 +166,11 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     feedsWaiting: () => rounds.feedsWaiting(),
     createsWaitUntil: () => parts.unconfirmed.waitUntil(),
     uploads: () => parts.uploads.list(),
-    pace: () => ({ bytesPerSecond: parts.uploads.bytesPerSecond(), processingMs: rounds.processingMs() }),
+    pace: () => ({
+      bytesPerSecond: parts.uploads.bytesPerSecond(),
+      processingMs: rounds.processingMs(),
+      latePoll: rounds.latePoll(),
+    }),
     isIdle: () => isIdle(world.store, parts),
   };
 }

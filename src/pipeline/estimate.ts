@@ -32,9 +32,17 @@ export interface Pace {
   readonly processingMs: number | null;
   /** Between two questions how far the videos are. */
   readonly pollMs: number;
+  /** Where the budget makes the questions rarer: when the next one is, and how often from then on. Null: it does not. */
+  readonly latePoll: LatePoll | null;
   /** How long no further file became ready before a feed is published, and how long the first may wait at most. */
   readonly quietMs: number;
   readonly atMostMs: number;
+}
+
+/** Questions that the budget puts off. */
+export interface LatePoll {
+  readonly inMs: number;
+  readonly everyMs: number;
 }
 
 /** What the time of day allows from a moment on. */
@@ -84,12 +92,12 @@ export interface Estimate {
 export function estimate(backlog: Backlog, pace: Pace, isPaused = false): Estimate {
   if (isEmpty(backlog)) return { limitedBy: 'nothing', doneInMs: 0, requests: 0 };
   const sentInMs = sendingMs(backlog.bytesToSend, pace);
-  const tailMs = tailMsOf(backlog, pace);
-  const requests = requestsOf(backlog, pace, (sentInMs ?? 0) + tailMs);
+  const requests = requestsOf(backlog, pace, readyInMs(sentInMs ?? 0, backlog, pace) + quietMsOf(backlog, pace));
   if (isPaused) return { limitedBy: 'pause', doneInMs: null, requests };
   const budgetMs = untilRoomMs(requests, pace.room);
   const limitedBy = limitOf(backlog, pace, { sentInMs, budgetMs });
-  const doneInMs = sentInMs === null ? null : Math.max(sentInMs, budgetMs) + tailMs;
+  const doneInMs =
+    sentInMs === null ? null : readyInMs(Math.max(sentInMs, budgetMs), backlog, pace) + quietMsOf(backlog, pace);
   return { limitedBy, doneInMs, requests };
 }
 
@@ -97,10 +105,17 @@ function isEmpty({ toCreate, toSend, processing, toPublish }: Backlog): boolean 
   return toCreate + toSend + processing + toPublish === 0;
 }
 
-/** What the last file has before it once its bytes are sent. */
-function tailMsOf(backlog: Backlog, { processingMs, pollMs, quietMs }: Pace): number {
-  const isProcessed = hasToBeProcessed(backlog);
-  return (isProcessed ? (processingMs ?? 0) + pollMs : 0) + (backlog.feeds > 0 ? quietMs : 0);
+/** Until it is known that the last video is ready, once its bytes are sent. */
+function readyInMs(sentInMs: number, backlog: Backlog, { processingMs, pollMs, latePoll }: Pace): number {
+  if (!hasToBeProcessed(backlog)) return sentInMs;
+  const endsInMs = sentInMs + (processingMs ?? 0);
+  if (latePoll === null) return endsInMs + pollMs;
+  const { inMs, everyMs } = latePoll;
+  return inMs + Math.max(0, Math.ceil((endsInMs - inMs) / everyMs)) * everyMs;
+}
+
+function quietMsOf({ feeds }: Backlog, { quietMs }: Pace): number {
+  return feeds > 0 ? quietMs : 0;
 }
 
 /** Records, publishes, and the questions meanwhile, which take only what the others leave. */
@@ -109,7 +124,8 @@ function requestsOf(backlog: Backlog, pace: Pace, durationMs: number): number {
   const publishes = feeds * Math.max(1, Math.ceil(durationMs / Math.max(1, pace.atMostMs)));
   const needed = toCreate + Math.min(publishes, Math.max(feeds, toCreate + backlog.toPublish + backlog.processing));
   if (!hasToBeProcessed(backlog)) return needed;
-  const wanted = Math.max(1, Math.ceil(durationMs / Math.max(1, pace.pollMs)));
+  const everyMs = pace.latePoll?.everyMs ?? pace.pollMs;
+  const wanted = Math.max(1, Math.ceil(durationMs / Math.max(1, everyMs)));
   const kept = Math.max(2, Math.ceil(needed * pollShare));
   return needed + Math.min(wanted, Math.max(kept, Math.floor((pace.room.left - needed) / 2)));
 }
@@ -151,7 +167,8 @@ function limitOf(
   if (budgetMs > uploadMs) return 'request budget';
   if (!isSent && !pace.mayStart) return 'upload window';
   if (!isSent && (sentInMs === null || sentInMs >= processingMs)) return uploadLimit(backlog, pace);
-  return processingMs > 0 ? 'processing at the service' : 'publish quiet';
+  if (processingMs === 0) return 'publish quiet';
+  return pace.latePoll === null ? 'processing at the service' : 'request budget';
 }
 
 /** At the configured bandwidth, or where no file waits for a slot, only the line can be faster. */

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { clockTime } from '../daemon/clock-time.ts';
+import { limitSentence } from '../daemon/limit-words.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import { progressWords } from '../daemon/progress-words.ts';
 import { rate } from '../daemon/amounts.ts';
@@ -29,7 +30,7 @@ export function renderPage(view: StatusView): ReturnType<typeof html> {
         ${view.creates_wait_until === null ? '' : html`<p class="warn">New files wait until ${time(view.creates_wait_until)}: too many create requests had no usable answer</p>`}
         ${view.suspects === 0 ? '' : html`<p>Records that may be empty on the service: ${view.suspects} (<code>dropcast suspects</code> lists them)</p>`}
         ${view.requests === null ? '' : html`<p>${view.requests.used} of ${view.requests.limit} API requests used in the last hour${view.requests.others === 0 ? '' : `; others use about ${view.requests.others} an hour of this key`}</p>`}
-        ${view.outlook === null || view.outlook.limited_by === 'nothing' ? '' : outlookLine(view.outlook)}
+        ${view.outlook === null ? '' : outlookLine(view.outlook)}
         ${view.uploads === null ? '' : uploadLines(view.uploads)}
         ${view.adoption.files === 0 ? '' : html`<p>Files that were there before: ${view.adoption.files} (<code>dropcast adopt</code> says which of them the service has)</p>`}
         ${view.deletions.files === 0 ? '' : html`<p>Local files that will be deleted later: ${view.deletions.files}${view.deletions.next_at === null ? '' : `, the next after ${time(view.deletions.next_at)}`}</p>`}
@@ -57,13 +58,10 @@ export function renderEntrance(): ReturnType<typeof html> {
     </html>`;
 }
 
-function outlookLine({
-  limited_by: limit,
-  why,
-  done_at: doneAt,
-}: NonNullable<StatusView['outlook']>): ReturnType<typeof html> {
-  const done = doneAt === null ? '' : `. Done at about ${time(doneAt)}`;
-  return html`<p>Limited by ${limit}: ${why}${done}</p>`;
+function outlookLine(outlook: NonNullable<StatusView['outlook']>): ReturnType<typeof html> | '' {
+  const sentence = limitSentence(outlook);
+  const done = outlook.done_at === null ? '' : `. Done at about ${time(outlook.done_at)}`;
+  return sentence === null ? '' : html`<p>${sentence}${done}</p>`;
 }
 
 function uploadLines({

@@ -25,7 +25,7 @@ function working(ids: readonly string[]): Daemon {
       pollTrouble: () => null,
       noSlot: () => null,
       uploads: () => [],
-      pace: () => ({ bytesPerSecond: null, processingMs: null }),
+      pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
       unconfirmedCreates: () => [],
     },
     rows: { isHeld: (id: string) => ids.includes(id), held: () => ids },

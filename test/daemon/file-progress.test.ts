@@ -42,7 +42,7 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
       createsWaitUntil: () => null,
       noSlot: () => 'all',
       uploads: () => live,
-      pace: () => ({ bytesPerSecond, processingMs: null }),
+      pace: () => ({ bytesPerSecond, processingMs: null, latePoll: null }),
       ...conductor,
     },
     rows: { isHeld: (id: string) => live.some((upload) => upload.id === id), held: () => live.map(({ id }) => id) },

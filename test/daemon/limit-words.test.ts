@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clockTime } from '../../src/daemon/clock-time.ts';
-import { limitWords } from '../../src/daemon/limit-words.ts';
+import { limitSentence, limitWords } from '../../src/daemon/limit-words.ts';
 import type { Limit, Pace } from '../../src/pipeline/estimate.ts';
 
 const nowMs = new Date(2026, 10, 22, 14, 0).getTime();
@@ -14,6 +14,7 @@ const pace: Pace = {
   room: { limit: 1_000, left: 12, closedMs: 0, frees: [[32 * 60_000, 5]] },
   processingMs: 120_000,
   pollMs: 15_000,
+  latePoll: null,
   quietMs: 10_000,
   atMostMs: 120_000,
 };
@@ -29,7 +30,12 @@ test.for<[Limit, Pace, string]>([
   ['upload window', pace, 'uploads start at 20:00'],
   ['request budget', pace, '12 of 1000 requests are left this hour; more from 14:32 on'],
   ['request budget', { ...pace, room: { ...pace.room, closedMs: 1_800_000 } }, 'rate limited (429) until 14:30'],
-  ['processing at the service', pace, 'it takes about 2 min for a video'],
+  [
+    'request budget',
+    { ...pace, latePoll: { inMs: 9 * 60_000, everyMs: 600_000 } },
+    '12 of 1000 requests are left this hour, and the next check waits until 14:09; more from 14:32 on',
+  ],
+  ['processing at the service', pace, 'a video takes it about 2 min'],
   ['processing at the service', unknown, 'it has not finished a video yet'],
   ['publish quiet', pace, 'feeds are published 10 s after the last video became ready'],
   ['pause', pace, 'uploads wait: no answer'],
@@ -41,4 +47,14 @@ test.for<[Limit, Pace, string]>([
 test('a time of another day has its date', () => {
   expect(clockTime(new Date(2026, 10, 22, 14, 5).getTime(), nowMs)).toBe('14:05');
   expect(clockTime(new Date(2026, 10, 23, 9, 5).getTime(), nowMs)).toBe('2026-11-23 09:05');
+});
+
+test.for<[Limit, string | null]>([
+  ['upload slots', 'Limited by upload slots: all 4 are in use'],
+  ['upload window', 'Limited by uploads.window: all 4 are in use'],
+  ['publish quiet', 'Limited by publish.quiet: all 4 are in use'],
+  ['pause', 'Paused: all 4 are in use'],
+  ['nothing', null],
+])('%s is named as a person knows it', ([limit, sentence]) => {
+  expect(limitSentence({ limited_by: limit, why: 'all 4 are in use' })).toBe(sentence);
 });

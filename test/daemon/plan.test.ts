@@ -87,6 +87,7 @@ const pace: PlanWorld['pace'] = {
   room: someRoom(),
   processingMs: null,
   pollMs: 1_000,
+  latePoll: null,
   quietMs: 2_000,
   atMostMs: 60_000,
 };

@@ -32,7 +32,7 @@ const daemon = {
     pollTrouble: (): PollTrouble | null => null,
     noSlot: (): NoSlot | null => null,
     uploads: () => [running],
-    pace: () => ({ bytesPerSecond: null, processingMs: null }),
+    pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
   },
   rows: { isHeld: (id: string) => id === 'f_1', held: () => ['f_1'] },
   gate: { snapshot: () => ({ waiting: 0, blockedMs: 0, used: 0, limit: 1_000, left: 1_000, frees: [] }) },
@@ -190,7 +190,7 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
     'in processing, when the budget is used up',
     uploaded,
     { pollTrouble: () => ({ kind: 'budget', nextAt: at(32), left: 0, limit: 1_000 }) },
-    'next check at 2030-01-01 14:32: 0 of 1000 requests are left this hour',
+    'the next check waits until 2030-01-01 14:32: all 1000 requests of this hour are used',
   ],
   [
     'in processing, when the service lists nothing',

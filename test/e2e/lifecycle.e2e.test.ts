@@ -365,7 +365,7 @@ alongside('limits and surroundings', () => {
     }
     await daemon.kill('SIGKILL');
     const down = await dropcast(['status', '--config', station.scratch.config]);
-    expect(down.stderr).toContain('The daemon is not running');
+    expect(down.stdout).toContain('dropcast is not running');
   });
 
   test('the log tells the way of a file to its end', async () => {

@@ -35,7 +35,7 @@ const tellings = (station: Station): readonly string[] =>
     .daemon()
     .output()
     .split('\n')
-    .filter((line) => line.includes('folder state'));
+    .filter((line) => line.includes('A folder '));
 
 test(
   'a file that the daemon may not read waits with the reason, and is uploaded once it may',

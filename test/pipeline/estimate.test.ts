@@ -17,6 +17,7 @@ const pace: Pace = {
   room: open,
   processingMs: minute,
   pollMs: 15_000,
+  latePoll: null,
   quietMs: 10_000,
   atMostMs: 120_000,
 };
@@ -99,6 +100,27 @@ describe('what waits is limited by', () => {
       null,
     ],
     ['processing, when all is sent', { processing: 5, feeds: 1 }, {}, 'processing at the service', 85_000],
+    [
+      'the budget, while the next question has to wait',
+      { processing: 5, feeds: 1 },
+      { latePoll: { inMs: 9 * minute, everyMs: 10 * minute } },
+      'request budget',
+      9 * minute + 10_000,
+    ],
+    [
+      'the budget, when only a later question finds the video ready',
+      { processing: 5, feeds: 1 },
+      { processingMs: 5 * minute, latePoll: { inMs: minute, everyMs: 10 * minute } },
+      'request budget',
+      11 * minute + 10_000,
+    ],
+    [
+      'the line and not the budget, when sending takes longer',
+      files(4, 1_000),
+      { latePoll: { inMs: minute, everyMs: 2 * minute } },
+      'upload bandwidth',
+      9 * minute + 10_000,
+    ],
     ['processing, when sending takes less', files(1, 100), {}, 'processing at the service', 10_000 + 85_000],
     ['the quiet before a publish, when all is ready', { toPublish: 5, feeds: 1 }, {}, 'publish quiet', 10_000],
     [

@@ -16,6 +16,7 @@ const pace: Pace = {
   room: { limit: 1_000, left: 1_000, closedMs: 0, frees: [] },
   processingMs: minute,
   pollMs: 15_000,
+  latePoll: null,
   quietMs: 10_000,
   atMostMs: 120_000,
 };

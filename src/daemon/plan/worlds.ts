@@ -58,6 +58,7 @@ function paceFrom({ service, uploads, poll, publish }: Config, spent: BudgetWind
     slots: uploads.concurrency,
     room: roomOf(usageOf(spent, nowMs, service.requestsPerHour)),
     pollMs: poll.intervalMs,
+    latePoll: null,
     quietMs: publish.quietMs,
     atMostMs: publish.atMostMs,
   };

@@ -31,6 +31,7 @@ import type { Wanted } from '../request-shares.ts';
 import { createPutAway } from './put-away.ts';
 import { createRetention } from './retention.ts';
 import type { RetentionWorld } from './retention.ts';
+import type { LatePoll } from '../estimate.ts';
 import { createSweep } from './sweep.ts';
 import type { PollTrouble } from './sweep.ts';
 import type { Logger } from '../../log/logger.ts';
@@ -95,6 +96,8 @@ export interface Rounds {
   feedsWaiting(): readonly FeedWait[];
   /** How long the service usually processes a video, in milliseconds; null until it is known. */
   processingMs(): number | null;
+  /** The questions how far the videos are, where the budget makes them rarer; null: it does not. */
+  latePoll(): LatePoll | null;
   /** Resolves when none runs any more. */
   finished(): Promise<void>;
 }
@@ -177,6 +180,7 @@ export function createRounds(world: RoundsWorld): Rounds {
     pollTrouble: sweep.trouble,
     feedsWaiting: publish.waits,
     processingMs: sweep.usualMs,
+    latePoll: sweep.late,
     putAwayAgain: putAway.again,
     isPutAwayUpToDate: () => putAway.isUpToDate() && retention.isUpToDate(),
     start: jobs.start,

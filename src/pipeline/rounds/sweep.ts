@@ -1,4 +1,4 @@
-import type { RequestRoom } from '../estimate.ts';
+import type { LatePoll, RequestRoom } from '../estimate.ts';
 import { createAges } from './ages.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Facts } from '../file/facts.ts';
@@ -60,6 +60,8 @@ export interface Sweep {
   /** Somebody says that videos have changed: it is time to ask, though at most once a second. */
   ring(): void;
   trouble(): PollTrouble | null;
+  /** When and how often it asks, where the budget makes that rarer; null: it does not. */
+  late(): LatePoll | null;
   /** How long processing usually takes, in milliseconds; null until it is known. */
   usualMs(): number | null;
 }
@@ -80,8 +82,8 @@ export function createSweep(world: SweepWorld): Sweep {
   let spent = 1;
   /** Grows with each question that found few ready. */
   let patience = 1;
-  /** By the monotonic clock; null unless the budget makes it late. */
-  let lateUntil: number | null = null;
+  /** Null unless the budget makes it late. `until`: by the monotonic clock. */
+  let lateness: { readonly until: number; readonly everyMs: number } | null = null;
   let listFailure: Failure | null = null;
   let usualMs: number | null = null;
 
@@ -132,7 +134,7 @@ export function createSweep(world: SweepWorld): Sweep {
   const allowance = async (): Promise<(PollPace & SweepAllowance) | null> => {
     const [oldest] = await store.due('processing', clock.now(), 1);
     if (oldest === undefined) {
-      lateUntil = null;
+      lateness = null;
       return null;
     }
     const pace = await paceOf('byItself');
@@ -143,7 +145,7 @@ export function createSweep(world: SweepWorld): Sweep {
     lookAt = Math.min(at, now + lookEveryMs);
     if (at > now) world.ringAt('sweep', lookAt);
     const isLate = !pace.isFree && Math.max(pace.everyMs, at - now) > 1.5 * settings().poll.intervalMs;
-    lateUntil = isLate ? at : null;
+    lateness = isLate ? { until: at, everyMs: pace.everyMs } : null;
     return at <= now ? { ...pace, isForOldest: !pace.isFree } : null;
   };
 
@@ -192,17 +194,20 @@ export function createSweep(world: SweepWorld): Sweep {
 
   const trouble = (): PollTrouble | null => {
     if (listFailure !== null) return { kind: 'no list', failure: listFailure };
-    if (lateUntil === null) return null;
+    if (lateness === null) return null;
     const { left, limit } = world.room();
-    return { kind: 'budget', nextAt: lateUntil - clock.elapsed() + clock.now(), left, limit };
+    return { kind: 'budget', nextAt: lateness.until - clock.elapsed() + clock.now(), left, limit };
   };
+
+  const late = (): LatePoll | null =>
+    lateness && { inMs: Math.max(0, lateness.until - clock.elapsed()), everyMs: lateness.everyMs };
 
   const ring = (): void => {
     bell.ring();
     world.ringAt('doorbell', bell.restsUntil());
   };
 
-  return { run: sweepIfTime, ring, trouble, usualMs: () => usualMs };
+  return { run: sweepIfTime, ring, trouble, late, usualMs: () => usualMs };
 }
 
 /** What the failures of a sweep say about the service, and so about the videos. */
