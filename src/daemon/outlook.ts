@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { roomOf } from '../host/request-gate.ts';
+import { roomOf } from '../host/request-room.ts';
 import type { Gate } from '../host/gate.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';

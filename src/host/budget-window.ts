@@ -30,6 +30,7 @@ export type Spending =
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
+const longestWaitMs = hourMs;
 
 /** The current minute and the 60 before it: never less than the last hour, so the limit holds in every rolling hour. */
 const windowMinutes = 61;
@@ -104,7 +105,7 @@ export function block(
 
 /** A wait that the service asks for, as far as it is believed: 1 s to 1 h. A service that says a day is asked hourly. */
 export function believedWait(ms: number): number {
-  return Math.min(Math.max(ms, 1000), hourMs);
+  return Math.min(Math.max(ms, 1000), longestWaitMs);
 }
 
 /**

@@ -4,7 +4,7 @@ import { worldOfLedger } from '../../src/daemon/plan/worlds.ts';
 import { block, emptyWindow } from '../../src/host/budget-window.ts';
 import type { BudgetWindow } from '../../src/host/budget-window.ts';
 import { createGate } from '../../src/host/gate.ts';
-import { roomOf } from '../../src/host/request-gate.ts';
+import { roomOf } from '../../src/host/request-room.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { until } from '../support/until.ts';
 

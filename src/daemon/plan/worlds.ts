@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { isInWindow } from '../../config/day-window.ts';
 import { emptyWindow, usageOf } from '../../host/budget-window.ts';
 import type { BudgetWindow } from '../../host/budget-window.ts';
-import { roomOf } from '../../host/request-gate.ts';
+import { roomOf } from '../../host/request-room.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pace } from '../../pipeline/estimate.ts';
 import { folderOwner, whyForeign } from '../../watch/root-owner.ts';

@@ -14,7 +14,7 @@ const shortWaits: readonly Edit[] = [
   { anchor: 'first: 1e3, most: 6e4', instead: 'first: 50, most: 200' },
   { anchor: 'suspensionProbeMs = 3e5', instead: 'suspensionProbeMs = 300' },
   { anchor: 'least: 2e3, most: 2e4', instead: 'least: 50, most: 200' },
-  { anchor: 'Math.min(Math.max(ms, 1e3), hourMs)', instead: 'Math.min(Math.max(ms, 1e3), 3e3)' },
+  { anchor: 'Math.min(Math.max(ms, 1e3), longestWaitMs)', instead: 'Math.min(Math.max(ms, 1e3), 3e3)' },
 ];
 
 /** A copy of the program in a hurry. */
