@@ -40,7 +40,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
     unscanned: () => daemon.folders.unscanned(),
     summary: () => daemon.summary(),
     uploads: () => daemon.conductor.uploads().length,
-    turnedAt: () => daemon.conductor.turnedAt(),
+    progressedAt: () => daemon.conductor.progressedAt(),
   });
   await whenAborted(shell.stopping);
   logger.info('Stopping: waiting for uploads; a second signal aborts them');

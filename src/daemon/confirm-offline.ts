@@ -21,7 +21,7 @@ export async function confirmOffline({ stateDir, file }: Pick<Config, 'stateDir'
   const rows = createRows({ store: ledger, events: { emit: () => undefined } });
   const policy = { attempts: 1, retryAt: () => 0, now: () => Date.now() };
   return await confirmAdoption(ledger, async (id, event) => {
-    const isChanged = await rows.hold(id, async (row) => {
+    const isChanged = await rows.claim(id, async (row) => {
       const { facts } = row;
       const note =
         event.type === 'ADOPTED' ? `the service has it already: video ${event.videoId}` : 'uploaded: confirmed';

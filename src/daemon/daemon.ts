@@ -30,7 +30,7 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
-  readonly rows: Pick<Rows, 'isHeld' | 'held' | 'hold'>;
+  readonly rows: Pick<Rows, 'isHeld' | 'held' | 'claim'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly events: Pick<EventStream, 'listen'>;

@@ -7,8 +7,8 @@ export type Health = 'ok' | 'waiting' | 'degraded';
 /** In one word, for monitoring. A folder without events is scanned instead: its files are found, so all is well. */
 export function healthOf(daemon: {
   readonly conductor: Pick<Conductor, 'pause'>;
-  readonly folders: Pick<Folders, 'away'>;
+  readonly folders: Pick<Folders, 'frozen'>;
 }): Health {
   if (daemon.conductor.pause() !== null) return 'waiting';
-  return daemon.folders.away() > 0 ? 'degraded' : 'ok';
+  return daemon.folders.frozen() > 0 ? 'degraded' : 'ok';
 }

@@ -19,8 +19,8 @@ export interface Summary {
   /** Failed, held, and done with a local file that cannot be deleted or moved. */
   readonly needsYou: number;
   readonly done: number;
-  /** Folders that are away or cannot be read. */
-  readonly away: number;
+  /** Folders that are frozen: away, unreadable, or another dropcast's. */
+  readonly frozen: number;
   /** Why everything, or all that needs a new record, waits; or null. */
   readonly waiting: string | null;
   /** Of the last hour. */
@@ -36,7 +36,7 @@ export function createSummary(parts: {
   readonly ledger: Pick<LedgerView, 'counts'>;
   readonly events: Pick<EventStream, 'listen'>;
   readonly conductor: Pick<Conductor, 'uploads' | 'pause' | 'createsWaitUntil'>;
-  readonly folders: Pick<Folders, 'countSettling' | 'away'>;
+  readonly folders: Pick<Folders, 'countSettling' | 'frozen'>;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly times: Pick<UploadTimes, 'startAt'>;
 }): () => Promise<Summary> {
@@ -64,7 +64,7 @@ export function createSummary(parts: {
       settling: folders.countSettling(),
       needsYou: of('failed') + of('held') + of('not put away'),
       done: of('done'),
-      away: folders.away(),
+      frozen: folders.frozen(),
       waiting: conductor.pause()?.why ?? (queued === 0 ? null : whyNoneStarts(conductor, times)),
       requests: { used, limit },
     };

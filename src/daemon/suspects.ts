@@ -87,7 +87,7 @@ export async function dismiss(
     const suspect = suspects.find((each) => each.name === name);
     if (suspect === undefined) refused.push({ name, why: 'unknown: `dropcast suspects` lists the names' });
     else if (
-      (await rows.hold(suspect.file, (row) => row.write(without(row.facts, name), `${name} dismissed`))) === null
+      (await rows.claim(suspect.file, (row) => row.write(without(row.facts, name), `${name} dismissed`))) === null
     )
       refused.push({ name, why: 'busy: a step is working on its file' });
     else dismissed.push(name);

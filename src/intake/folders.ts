@@ -24,7 +24,7 @@ export interface Folders extends AsyncDisposable {
   /** Whether all files have their rows that were in a folder with `existing: adopt` when it was watched for the first time. */
   isArchiveSeen(): boolean;
   /** How many are missing or cannot be read. */
-  away(): number;
+  frozen(): number;
   /** The videos and links that settle; a sidecar counts with its video. */
   settling(): readonly SettlingFile[];
   countSettling(): number;
@@ -83,7 +83,7 @@ class FolderSet implements Folders {
       logger: options.logger,
       reroute: async (facts) => {
         const folder = this.#watched.get(facts.folder);
-        if (folder === undefined || folder.isAway) return false;
+        if (folder === undefined || folder.isFrozen) return false;
         // The held files of all folders are asked about one after the other.
         const accepted = await unlessHung(folder.intake.reroute(facts));
         return accepted !== null && accepted !== 'busy';
@@ -124,8 +124,8 @@ class FolderSet implements Folders {
     return this.#all().every((folder) => folder.isArchiveSeen);
   }
 
-  away(): number {
-    return this.#all().filter(({ isAway }) => isAway).length;
+  frozen(): number {
+    return this.#all().filter(({ isFrozen }) => isFrozen).length;
   }
 
   settling(): readonly SettlingFile[] {

@@ -15,7 +15,7 @@ import type { Read } from './same-content.ts';
 
 export interface IntakeWorld {
   readonly store: Pick<IntakeStore, 'atPath' | 'atLocation'> & Pick<FileStore, 'load'>;
-  readonly rows: Pick<Rows, 'hold' | 'insert'>;
+  readonly rows: Pick<Rows, 'claim' | 'insert'>;
   readonly local: Pick<LocalFiles, 'hash' | 'checksums'>;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
@@ -272,7 +272,7 @@ async function patch(
   note: string | undefined,
   { rows }: IntakeWorld,
 ): Promise<Facts | null> {
-  return rows.hold(id, (row) => row.write(change(row.facts), note));
+  return rows.claim(id, (row) => row.write(change(row.facts), note));
 }
 
 /** What a checksum that came, went or was corrected means for a file that is held for one; null: nothing. */

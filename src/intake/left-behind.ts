@@ -7,7 +7,7 @@ import type { Rows } from '../pipeline/file/rows.ts';
 
 export interface LeftBehindWorld {
   readonly store: Pick<FileStore, 'load'>;
-  readonly rows: Pick<Rows, 'hold'>;
+  readonly rows: Pick<Rows, 'claim'>;
   readonly logger: Logger;
 }
 
@@ -39,7 +39,7 @@ export function createLeftBehind({ store, rows, logger }: LeftBehindWorld): Left
     const id = rowOfPrivateDirectory(directory);
     if (id === null) return;
     if ((await store.load(id)) === null) return giveBack(folder, directory);
-    await rows.hold(id, async ({ facts }) => {
+    await rows.claim(id, async ({ facts }) => {
       if (!isToBePutAway(facts)) await giveBack(folder, directory);
     });
   };

@@ -49,7 +49,7 @@ export function createRehearsal(
 /** What the machine decides, without a step and without a word to anybody. */
 async function apply(rows: Rows, clock: Clock, id: string, event: Parameters<Runner['apply']>[1]) {
   const policy = { attempts: 1, retryAt: () => clock.now(), now: () => clock.now() };
-  const applied = await rows.hold(id, async (row) => {
+  const applied = await rows.claim(id, async (row) => {
     const before = row.facts;
     const after = await row.write(decide(stateOf(before), { facts: before, policy }, event).facts);
     return after === before ? 'ignored' : 'applied';

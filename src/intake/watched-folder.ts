@@ -105,7 +105,7 @@ export class WatchedFolder implements AsyncDisposable {
     return this.router.folder.path;
   }
 
-  get isAway(): boolean {
+  get isFrozen(): boolean {
     return this.#state?.state === 'frozen';
   }
 
@@ -116,18 +116,18 @@ export class WatchedFolder implements AsyncDisposable {
 
   /** Nothing is left that was there before and waits to be adopted. A folder that never was there has nothing yet. */
   get isArchiveSeen(): boolean {
-    return this.router.folder.existing !== 'adopt' || this.isAway || this.#first.isOver;
+    return this.router.folder.existing !== 'adopt' || this.isFrozen || this.#first.isOver;
   }
 
   /** The first full scan is under way. A folder that is away is not scanned. */
   get isUnscanned(): boolean {
-    return !this.#isScanned && !this.isAway;
+    return !this.#isScanned && !this.isFrozen;
   }
 
   /** Resolves when it is known whether the folder is there. One that does not answer in time leaves that to its first scan. */
   async begin(): Promise<void> {
     await unlessHung(this.watcher.begin());
-    if (this.isAway) await this.#first.wait();
+    if (this.isFrozen) await this.#first.wait();
     else if (this.#state !== null) await this.#first.begin();
   }
 
@@ -143,7 +143,7 @@ export class WatchedFolder implements AsyncDisposable {
   async #decide(scan: () => Promise<void>): Promise<void> {
     const freezes = this.#freezes;
     await scan();
-    if (this.isAway || this.#isClosed || (await this.#first.begin()).isOver) return;
+    if (this.isFrozen || this.#isClosed || (await this.#first.begin()).isOver) return;
     const files = this.watcher.settling().filter(({ kind }) => kind !== 'sidecar');
     let left = 0;
     await eachOf(files, async (file) => {
@@ -255,7 +255,7 @@ export class WatchedFolder implements AsyncDisposable {
 
   #whyStarting(): string {
     const known = this.watcher.counts().offered;
-    const progress = known === 0 ? '' : `: ${this.watcher.scanned()} found, ${known} known`;
+    const progress = known === 0 ? '' : `: ${this.watcher.visited()} found, ${known} known`;
     return `scanning all of its files for the first time${progress}`;
   }
 
@@ -273,10 +273,10 @@ export class WatchedFolder implements AsyncDisposable {
   }
 
   #changed(state: RootState): void {
-    const wasAway = this.isAway;
+    const wasFrozen = this.isFrozen;
     this.#state = state;
-    if (this.isAway) this.#freezes += 1;
-    else if (wasAway && this.#isScanned) this.#decideSoon();
+    if (this.isFrozen) this.#freezes += 1;
+    else if (wasFrozen && this.#isScanned) this.#decideSoon();
     const why = 'why' in state ? state.why : null;
     this.#events.emit({ type: 'folder', folder: this.path, state: state.state, why });
   }

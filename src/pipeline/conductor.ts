@@ -28,7 +28,7 @@ export interface Conductor {
    * When it last got on, by the monotonic clock: it turns at the end of each tick, at least every second, and with every row that a
    * long tick has moved. Only one that hangs, or breaks each time for a reason of its own, no longer turns.
    */
-  turnedAt(): number;
+  progressedAt(): number;
   /** Why everything waits, or all uploads to a host, or null. */
   pause(): Pause | null;
   /** Why a file in line cannot be taken up at present; null when it is only not its turn yet. */
@@ -155,7 +155,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
     },
     broke,
-    turnedAt: () => loop.turnedAt(),
+    progressedAt: () => loop.progressedAt(),
     pause: () => breaker.pause() ?? uploadHosts.pause(),
     noSlot: (facts) => {
       const state = stateOf(facts);

@@ -18,14 +18,14 @@ export interface LoopWorld {
 export class Loop implements Pick<WakeUp, 'ringAt'> {
   readonly #world: LoopWorld;
   readonly #wakeUp: WakeUp;
-  #turnedAt: number;
+  #progressedAt: number;
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
 
   constructor(world: LoopWorld) {
     this.#world = world;
     this.#wakeUp = createWakeUp(world.clock);
-    this.#turnedAt = world.clock.elapsed();
+    this.#progressedAt = world.clock.elapsed();
   }
 
   start(): void {
@@ -48,23 +48,23 @@ export class Loop implements Pick<WakeUp, 'ringAt'> {
   }
 
   /** It got on, also in the middle of a tick. */
-  turn(): void {
-    this.#turnedAt = this.#world.clock.elapsed();
+  progressed(): void {
+    this.#progressedAt = this.#world.clock.elapsed();
   }
 
-  turnedAt(): number {
-    return this.#turnedAt;
+  progressedAt(): number {
+    return this.#progressedAt;
   }
 
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       try {
         await this.#world.tick();
-        this.turn();
+        this.progressed();
       } catch (error) {
         this.#world.broke(error);
         // A full disk is waited for, not restarted for.
-        if (failureOfMachine(error) !== null) this.turn();
+        if (failureOfMachine(error) !== null) this.progressed();
       }
       await this.#wakeUp.wait(tickMs);
     }

@@ -117,7 +117,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
     ...world,
     release: async (id) => {
       await runner.apply(id, { type: 'GO' });
-      loop.turn();
+      loop.progressed();
     },
     retry,
     ringAt: (at) => loop.ringAt('retries', at),

@@ -12,7 +12,7 @@ export interface WatchedDaemon {
   /** Running uploads. */
   uploads(): number;
   /** When the main loop last turned, on the clock of `performance.now()`. */
-  turnedAt(): number;
+  progressedAt(): number;
 }
 
 /** Notifies systemd of the daemon's life: start, ready, status and watchdog, stop. */
@@ -112,8 +112,8 @@ class Lifecycle implements LifecycleNotifier {
     this.#send(this.#status, { READY: '1' });
     const { watchdogMs: intervalMs } = this.#notifier;
     if (intervalMs !== null) {
-      const turnedAt = (): number => daemon.turnedAt();
-      phase.use(keepAlive({ notifier: this.#notifier, logger: this.#logger, intervalMs, turnedAt }));
+      const progressedAt = (): number => daemon.progressedAt();
+      phase.use(keepAlive({ notifier: this.#notifier, logger: this.#logger, intervalMs, progressedAt }));
     }
     const update = async (): Promise<void> => {
       const status = statusText(await daemon.summary());

@@ -8,7 +8,7 @@ export const startingText = 'Scanning the folders';
  * those of the states.
  */
 export function statusText(summary: Summary): string {
-  const missing = part(summary.away, summary.away === 1 ? 'folder missing' : 'folders missing');
+  const missing = part(summary.frozen, summary.frozen === 1 ? 'folder missing' : 'folders missing');
   if (summary.waiting !== null) return [`Waiting: ${summary.waiting}`, ...missing].join(' · ');
   const working = [
     part(summary.uploading, 'uploading'),

@@ -14,22 +14,22 @@ const stalledShare = 1 / 2;
  * nothing here runs at all. A folder that does not answer (a dead share) does not count: a restart would not bring it back.
  *
  * @param options.intervalMs longest time between two pings (`WatchdogSec=`)
- * @param options.turnedAt when the main loop last turned, on the clock of `performance.now()`
+ * @param options.progressedAt when the main loop last turned, on the clock of `performance.now()`
  */
 export function keepAlive(options: {
   readonly notifier: Notifier;
   readonly logger: Logger;
   readonly intervalMs: number;
-  readonly turnedAt: () => number;
+  readonly progressedAt: () => number;
 }): Disposable {
-  const { notifier, logger, intervalMs, turnedAt } = options;
+  const { notifier, logger, intervalMs, progressedAt } = options;
   const waitMs = { alive: intervalMs / 4, late: Math.min(intervalMs / 8, 1_000) };
   let timer: NodeJS.Timeout;
   let lastTurn = -Infinity;
   let isLate = false;
   let isReported = false;
   const check = (): void => {
-    const turn = turnedAt();
+    const turn = progressedAt();
     const isAlive = turn > lastTurn;
     if (isAlive) notifier.send({ WATCHDOG: '1' });
     const stalledMs = performance.now() - turn;

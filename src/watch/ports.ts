@@ -169,7 +169,7 @@ export interface FolderWatcher extends AsyncDisposable {
   /** Files that the sink took, and that nothing stands for: there must be none. */
   unaccounted(): readonly string[];
   /** How many files the scan under way, or the last one, has come to. */
-  scanned(): number;
+  visited(): number;
   /** A person says that the directory at the path is the folder, and that the files missing in it are gone. Scans it. */
   resume(): Promise<Resumed>;
   settling(): readonly SettlingFile[];

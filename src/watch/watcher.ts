@@ -270,7 +270,7 @@ class Watcher implements FolderWatcher {
     return this.#parts.inventory.unaccounted();
   }
 
-  scanned(): number {
+  visited(): number {
     return this.#parts.reconciler.visited;
   }
 

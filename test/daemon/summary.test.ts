@@ -29,7 +29,7 @@ function open(counts: Record<string, number>) {
   const events = createEventStream(silentLogger);
   const times = { startAt: (): number | null => null };
   const conductor = { uploads: () => [upload], pause: () => null, createsWaitUntil: (): number | null => null };
-  const folders = { countSettling: () => 0, away: () => 2 };
+  const folders = { countSettling: () => 0, frozen: () => 2 };
   const summary = createSummary({ ledger, events, conductor, folders, gate, times });
   return { summary, events, ledger, conductor, times };
 }
@@ -49,7 +49,7 @@ test('a file that is uploaded is in the ledger as one that waits for it, and cou
     queued: 4,
     needsYou: 7,
     done: 5,
-    away: 2,
+    frozen: 2,
     requests: { used: 412, limit: 1_000 },
   });
 });

@@ -29,7 +29,7 @@ describe('records that may be empty', () => {
 
   test('are none while a step still waits for the answer', async () => {
     const { store, daemon, names } = open({ intent: 't1' });
-    await daemon.rows.hold('f_1', async () => expect(await names()).toEqual([]));
+    await daemon.rows.claim('f_1', async () => expect(await names()).toEqual([]));
     expect((await suspectsOf(store, daemon)).suspects).toHaveLength(1);
   });
 
@@ -84,7 +84,7 @@ describe('a dismissal', () => {
 
   test('waits for a step that works on the file', async () => {
     const { daemon } = open({ ...created, end: 'failed' });
-    await daemon.rows.hold('f_1', async () =>
+    await daemon.rows.claim('f_1', async () =>
       expect((await dismiss(daemon, { names: ['vid_1'] })).refused).toEqual([
         { name: 'vid_1', why: expect.stringContaining('busy') },
       ]),

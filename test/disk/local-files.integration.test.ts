@@ -134,7 +134,7 @@ describe('an after_ready action', () => {
     await using folder = await scratchDirectory();
     await writeFile(join(folder.path, 'clip.mp4'), 'bytes');
     const facts = await accepted(folder.path, 'clip.mp4', { afterReady: { kind: 'delete' } });
-    expect(await files.dispose(facts, signal, false)).toMatchObject({ ok: false, failure: { code: 'unconfirmed' } });
+    expect(await files.dispose(facts, signal, false)).toMatchObject({ ok: false, failure: { code: 'must_ask_first' } });
     expect(await readdir(folder.path)).toEqual(['clip.mp4']);
   });
 });

@@ -70,7 +70,7 @@ async function open(make: (scratch: ScratchDirectory) => readonly FolderConfig[]
     },
     runner: {
       apply: async (id) => {
-        await rows.hold(id, (row) => row.write({ end: 'vanished' }));
+        await rows.claim(id, (row) => row.write({ end: 'vanished' }));
         return 'applied';
       },
     },
@@ -228,7 +228,7 @@ describe('another configuration', () => {
     const [rule] = folderConfig(scratch.path).rules;
     const rules = rule === undefined ? [] : [{ ...rule, match: '**' }];
     await folders.change({ folders: [folderConfig(scratch.file('news'), { rules, rescanMs: 50 })] });
-    await eventually('the folder is away', () => expect(folders.away()).toBe(1));
+    await eventually('the folder is away', () => expect(folders.frozen()).toBe(1));
     await eventually('all that the change began is over', () => expect(folders.isSettling()).toBe(false));
     await rename(scratch.file('away'), scratch.file('news'));
     await folders.rescan();
@@ -285,7 +285,7 @@ test('the state of a folder is reported on every change, and counted', async () 
   await rename(scratch.file('news'), scratch.file('away'));
   await folders.rescan();
   expect(folders.status()).toMatchObject([{ state: 'frozen', why: expect.stringContaining('not exist') }]);
-  expect(folders.away()).toBe(1);
+  expect(folders.frozen()).toBe(1);
   expect(await folders.whyAway(scratch.file('news'))).toContain('not exist');
   await rename(scratch.file('away'), scratch.file('news'));
   await folders.rescan();

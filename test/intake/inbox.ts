@@ -149,7 +149,7 @@ export class Inbox implements AsyncDisposable {
       const { promise: go, resolve: end } = Promise.withResolvers<void>();
       const { promise: isBegun, resolve: begin } = Promise.withResolvers<void>();
       begun.push(isBegun);
-      const done = this.#rows?.hold(id, async (row) => {
+      const done = this.#rows?.claim(id, async (row) => {
         const before = await this.#local().hash(row.facts, new AbortController().signal);
         begin();
         await go;
@@ -168,7 +168,7 @@ export class Inbox implements AsyncDisposable {
   /** A step takes the file of the newest row for changed or vanished. */
   async giveUp(end: 'superseded' | 'vanished'): Promise<void> {
     const row = (await this.rows()).at(-1);
-    await this.#rows?.hold(row?.id ?? '', (held) => held.write({ end, why: end }));
+    await this.#rows?.claim(row?.id ?? '', (held) => held.write({ end, why: end }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

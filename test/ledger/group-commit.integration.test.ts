@@ -108,7 +108,7 @@ test('nobody is told of a write before it is on disk', async () => {
   });
   const seen: string[] = [];
   const write = (id: string) =>
-    writers.hold(id, (row) => row.write(created).then(() => seen.push(id))).catch((error: unknown) => error);
+    writers.claim(id, (row) => row.write(created).then(() => seen.push(id))).catch((error: unknown) => error);
   // The disk fails with the very last call.
   const run = vi.spyOn(sql, 'transaction').mockImplementation((work) => {
     sql.run('BEGIN');

@@ -139,7 +139,7 @@ describe('a file that waits keeps the loop at about a turn a second', () => {
       waiting.meddle?.(outer.service);
       const rows = rowsOf(outer.store);
       const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-      if (waiting.isHeld === true) void rows.hold('f_1', () => ended);
+      if (waiting.isHeld === true) void rows.claim('f_1', () => ended);
       const turns = vi.spyOn(outer.store, 'due');
       startCore(outer, { rows, ...waiting.world?.() }, waiting.settings);
       for (let n = 0; n < seconds * 10; n += 1) {

@@ -659,7 +659,7 @@ describe('whether the loop turns', () => {
   test('with nothing to do it does', async () => {
     const { conductor, clock, until } = open([]);
     await until(() => clock.elapsed() >= tenMinutes);
-    expect(clock.elapsed() - conductor.turnedAt()).toBeLessThanOrEqual(2_000);
+    expect(clock.elapsed() - conductor.progressedAt()).toBeLessThanOrEqual(2_000);
   });
 
   test('with a ledger that does not answer it does not', async () => {
@@ -667,7 +667,7 @@ describe('whether the loop turns', () => {
     const store = Object.assign(rows, { heads: () => new Promise<never>(() => undefined) });
     const { conductor, clock, until } = open([], { store });
     await until(() => clock.elapsed() >= tenMinutes);
-    expect(conductor.turnedAt()).toBe(0);
+    expect(conductor.progressedAt()).toBe(0);
     // What hangs here is hung at the end of the test as well.
     running.length = 0;
   });
@@ -676,7 +676,7 @@ describe('whether the loop turns', () => {
     const refuse = () => Promise.reject(new Error('a mistake of ours'));
     const { conductor, clock, until } = open([], { store: Object.assign(new MemoryStore([]), { due: refuse }) });
     await until(() => clock.elapsed() >= tenMinutes);
-    expect(conductor.turnedAt()).toBe(0);
+    expect(conductor.progressedAt()).toBe(0);
   });
 
   test('with a disk that is full it does: a restart would mend nothing', async () => {
@@ -684,7 +684,7 @@ describe('whether the loop turns', () => {
     const refuse = () => Promise.reject(full);
     const { conductor, clock, until } = open([], { store: Object.assign(new MemoryStore([]), { due: refuse }) });
     await until(() => clock.elapsed() >= tenMinutes);
-    expect(clock.elapsed() - conductor.turnedAt()).toBeLessThanOrEqual(2_000);
+    expect(clock.elapsed() - conductor.progressedAt()).toBeLessThanOrEqual(2_000);
   });
 
   test('within a long tick it does so with every row', async () => {
@@ -695,7 +695,7 @@ describe('whether the loop turns', () => {
     const save = store.save.bind(store);
     let conductor: Conductor | null = null;
     store.save = async (facts, note) => {
-      if (conductor !== null) ages.push(clock.elapsed() - conductor.turnedAt());
+      if (conductor !== null) ages.push(clock.elapsed() - conductor.progressedAt());
       clock.advance(1_000);
       return save(facts, note);
     };

@@ -22,7 +22,7 @@ export function rowsOf(store: MemoryStore, events: Events = recordingEvents(), r
 /** Does something with a row that nobody else holds. */
 export async function withRow<T>(store: MemoryStore, work: (row: Row) => Promise<T>, id = 'f_1'): Promise<T> {
   let result: { readonly value: T } | null = null;
-  await rowsOf(store).hold(id, async (row) => {
+  await rowsOf(store).claim(id, async (row) => {
     result = { value: await work(row) };
   });
   if (result === null) throw new Error(`row ${id} is held or missing`);

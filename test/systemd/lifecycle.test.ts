@@ -27,7 +27,7 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
     if (lookMs > 0) await new Promise((resolve) => setTimeout(resolve, lookMs));
     if (daemon.isBroken) throw new Error('the ledger cannot be read');
     const { queued, uploads } = daemon;
-    const others = { processing: 0, awaitingPublish: 0, retrying: 0, settling: 0, needsYou: 0, done: 0, away: 0 };
+    const others = { processing: 0, awaitingPublish: 0, retrying: 0, settling: 0, needsYou: 0, done: 0, frozen: 0 };
     return { queued, uploading: uploads, ...others, waiting: null, requests: { used: 0, limit: 1_000 } };
   };
   const lifecycle = createLifecycleNotifier(notifier, { logger, stopping: stopping.signal });
@@ -36,7 +36,7 @@ function open({ watchdogMs = null, lookMs = 0 }: { watchdogMs?: number | null; l
       unscanned: () => daemon.scanning,
       summary,
       uploads: () => daemon.uploads,
-      turnedAt: () => (daemon.isTurning ? performance.now() : 0),
+      progressedAt: () => (daemon.isTurning ? performance.now() : 0),
     });
   /** What was sent since it was last asked. */
   const news = (): string[] => sent.splice(0);

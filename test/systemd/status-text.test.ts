@@ -11,7 +11,7 @@ const nothing: Summary = {
   settling: 0,
   needsYou: 0,
   done: 0,
-  away: 0,
+  frozen: 0,
   waiting: null,
   requests: { used: 3, limit: 1_000 },
 };
@@ -26,9 +26,12 @@ test.for<[string, Partial<Summary>]>([
   ['Idle · 120 done · 2 need you · API 3/1000', { done: 120, needsYou: 2 }],
   ['4 processing · 5 awaiting publish · 6 retrying · API 3/1000', { processing: 4, awaitingPublish: 5, retrying: 6 }],
   ['1 settling · API 3/1000', { settling: 1 }],
-  ['Idle · 1 folder missing · API 3/1000', { away: 1 }],
-  ['1 uploading · 1 needs you · 2 folders missing · API 3/1000', { uploading: 1, needsYou: 1, away: 2 }],
-  ['Waiting: the service cannot be reached · 1 folder missing', { away: 1, waiting: 'the service cannot be reached' }],
+  ['Idle · 1 folder missing · API 3/1000', { frozen: 1 }],
+  ['1 uploading · 1 needs you · 2 folders missing · API 3/1000', { uploading: 1, needsYou: 1, frozen: 2 }],
+  [
+    'Waiting: the service cannot be reached · 1 folder missing',
+    { frozen: 1, waiting: 'the service cannot be reached' },
+  ],
   ['Waiting: the service cannot be reached', { queued: 7, waiting: 'the service cannot be reached' }],
 ])('%s', ([text, numbers]) => {
   expect(statusText({ ...nothing, ...numbers })).toBe(text);

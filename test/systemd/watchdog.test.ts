@@ -12,13 +12,13 @@ afterEach(() => {
 
 /** A working loop that turns every second until it is stopped. */
 function startLoop() {
-  let turnedAt = performance.now();
+  let progressedAt = performance.now();
   const turn = (): void => {
-    turnedAt = performance.now();
+    progressedAt = performance.now();
   };
   let timer = setInterval(turn, 1_000);
   return {
-    turnedAt: () => turnedAt,
+    progressedAt: () => progressedAt,
     hang: () => clearInterval(timer),
     goOn: () => {
       turn();
@@ -27,10 +27,10 @@ function startLoop() {
   };
 }
 
-function open({ turnedAt }: Pick<ReturnType<typeof startLoop>, 'turnedAt'>) {
+function open({ progressedAt }: Pick<ReturnType<typeof startLoop>, 'progressedAt'>) {
   const { notifier, sent } = recordingNotifier();
   const logger = recordingLogger();
-  return { watchdog: keepAlive({ notifier, logger, intervalMs: 60_000, turnedAt }), sent, logger };
+  return { watchdog: keepAlive({ notifier, logger, intervalMs: 60_000, progressedAt }), sent, logger };
 }
 
 test('a running loop is reported every quarter of the interval', () => {
@@ -55,7 +55,7 @@ test('a stalled loop gets no more pings, and is logged once', () => {
 test('a loop that turns less often than it is checked is reported as often as it turns', () => {
   const loop = startLoop();
   const { notifier, sent } = recordingNotifier();
-  keepAlive({ notifier, logger: recordingLogger(), intervalMs: 2_000, turnedAt: loop.turnedAt });
+  keepAlive({ notifier, logger: recordingLogger(), intervalMs: 2_000, progressedAt: loop.progressedAt });
   vi.advanceTimersByTime(60_000);
   expect(sent.length).toBeGreaterThanOrEqual(60);
 });

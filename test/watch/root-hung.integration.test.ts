@@ -100,7 +100,7 @@ test(
     await writeFile(join(behind, 'b.mp4'), 'content');
     hang = () => share.hang();
     const scan = inbox.watcher.rescan();
-    await eventually('the scan has begun to look', () => expect(inbox.watcher.scanned()).toBe(2));
+    await eventually('the scan has begun to look', () => expect(inbox.watcher.visited()).toBe(2));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     clock.advance(15_000);
     await vi.advanceTimersByTimeAsync(15_000);

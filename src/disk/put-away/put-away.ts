@@ -5,7 +5,7 @@ import { posix } from 'node:path';
 import { FileVanishedError } from '@dropcast/client';
 import { versionOf } from '../../pipeline/file/file-version.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
-import { unconfirmed } from '../../pipeline/file/failure.ts';
+import { mustAskFirst } from '../../pipeline/file/failure.ts';
 import type { Answer, FileAt } from '../../pipeline/file/ports.ts';
 import { errnoOf } from '../errno.ts';
 import { inDirectory } from '../held-directory.ts';
@@ -41,7 +41,7 @@ export async function putAway(
   const { folder, path } = facts;
   // Before gigabytes are read: where nothing can be written, each further try would read them again.
   for (const directory of action.value.directories) await requireWritable(folder, directory);
-  if (!isHosted) return { ok: false, failure: unconfirmed };
+  if (!isHosted) return { ok: false, failure: mustAskFirst };
   return inDirectory({ folder, directory: posix.dirname(path) }, async (held) => {
     if (await action.value.isDone(held)) return { ok: true, value: await whereItIs(facts, held) };
     const value = await carryOut(action.value, facts, { held, checks });

@@ -76,9 +76,9 @@ export interface Likeness {
 }
 
 /** A local file may not go before the service is asked about its video. */
-export const unconfirmed: Failure = {
+export const mustAskFirst: Failure = {
   kind: 'throttled',
-  code: 'unconfirmed',
+  code: 'must_ask_first',
   message: 'the service is asked about its video again before its local file is deleted',
 };
 

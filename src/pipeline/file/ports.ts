@@ -267,7 +267,7 @@ export interface LocalFiles {
   checksums(facts: Pick<Facts, 'folder' | 'path'>): Promise<Answer<readonly Checksum[]>>;
   /**
    * Deletes or moves after `done`, if the content is what was sent. Repeating it after a crash finishes what was begun.
-   * @param isHosted whether its video is known to be on the service; false leaves everything as it is, with the failure `unconfirmed`
+   * @param isHosted whether its video is known to be on the service; false leaves everything as it is, with the failure `mustAskFirst`
    * @returns where a moved file now is, null for a deleted one; with a failure, where it is when it has another name now
    */
   dispose(

@@ -27,7 +27,7 @@ export interface Rows {
    *
    * @returns what the work returns; null when somebody else holds the row or there is none
    */
-  hold<T>(id: string, work: (row: Row) => Promise<T>): Promise<T | null>;
+  claim<T>(id: string, work: (row: Row) => Promise<T>): Promise<T | null>;
   /** Whether this process holds it. */
   isHeld(id: string): boolean;
   /** Ids of those that it holds. */
@@ -81,7 +81,7 @@ export function createRows(world: {
   };
 
   return {
-    hold: async (id, task) => {
+    claim: async (id, task) => {
       if (held.has(id)) return null;
       const done = work(id, task).finally(() => held.delete(id));
       held.set(id, done);

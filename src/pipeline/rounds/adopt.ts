@@ -8,7 +8,7 @@ import { likenesses, titlesOf } from './likeness.ts';
 
 export interface AdoptWorld {
   readonly store: AdoptionStore;
-  readonly rows: Pick<Rows, 'hold'>;
+  readonly rows: Pick<Rows, 'claim'>;
   readonly library: Pick<VideoLibrary, 'list'>;
   readonly clock: Clock;
   readonly retry: () => RetryPolicy;
@@ -86,7 +86,7 @@ export function createAdopt(world: AdoptWorld): Adopt {
   };
 
   const note = async (id: string, likeness: Likeness): Promise<void> => {
-    await rows.hold(id, async (row) => {
+    await rows.claim(id, async (row) => {
       const { lastFailure, end } = row.facts;
       if (end !== 'held' || lastFailure?.code !== 'existing') return;
       const message = sentenceOf(likeness);

@@ -7,7 +7,7 @@ import type { Logger } from '../../log/logger.ts';
 
 export interface AmendWorld {
   readonly store: AmendStore;
-  readonly rows: Pick<Rows, 'hold' | 'isHeld'>;
+  readonly rows: Pick<Rows, 'claim' | 'isHeld'>;
   readonly host: Pick<VideoHost, 'amend'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -29,7 +29,7 @@ export function createAmend({ store, rows, host, clock, logger, retry, ringAt }:
 
   /** What a still later sidecar wants is kept, and so sent next. */
   const clear = async (sent: Facts, note: string): Promise<void> => {
-    await rows.hold(sent.id, async (row) => {
+    await rows.claim(sent.id, async (row) => {
       if (JSON.stringify(row.facts.amendment) === JSON.stringify(sent.amendment))
         await row.write({ amendment: null }, note);
     });

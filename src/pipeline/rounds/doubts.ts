@@ -4,7 +4,7 @@ import type { Rows } from '../file/rows.ts';
 
 export interface DoubtsWorld {
   readonly store: Pick<LeftoverStore, 'unanswered' | 'hasVideo'> & Pick<FileStore, 'load'>;
-  readonly rows: Pick<Rows, 'hold'>;
+  readonly rows: Pick<Rows, 'claim'>;
   readonly library: Pick<VideoLibrary, 'list'>;
   readonly clock: Clock;
 }
@@ -69,7 +69,7 @@ export function createDoubts({ store, rows, library, clock }: DoubtsWorld): Doub
       for (const doubt of doubts) if (!(await isAmong(doubt, videos))) absent.add(doubt.token);
       missing = absent;
       for (const { token, fileId } of doubts.filter((doubt) => absent.has(doubt.token) && before.has(doubt.token)))
-        await rows.hold(fileId, (row) =>
+        await rows.claim(fileId, (row) =>
           row.write(withoutToken(row.facts, token), `the service has no record of create request ${token}`),
         );
     },

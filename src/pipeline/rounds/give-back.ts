@@ -8,7 +8,7 @@ import type { Logger } from '../../log/logger.ts';
 
 export interface GiveBackWorld {
   readonly store: Pick<LeftoverStore, 'abandoned' | 'noteDeletion' | 'deletionsSince'>;
-  readonly rows: Pick<Rows, 'hold'>;
+  readonly rows: Pick<Rows, 'claim'>;
   readonly host: Pick<VideoHost, 'status' | 'remove'>;
   readonly receipts: Receipts;
   readonly clock: Clock;
@@ -90,7 +90,7 @@ export function createGiveBack({ store, rows, host, receipts, clock, logger }: G
       const abandoned = await store.abandoned(givenUp, atOnce + restsUntil.size);
       for (const { id } of abandoned.filter(isDue).slice(0, atOnce)) {
         if (signal.aborted) return;
-        await rows.hold(id, (row) => one(row, signal));
+        await rows.claim(id, (row) => one(row, signal));
       }
     },
   };

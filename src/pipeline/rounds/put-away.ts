@@ -1,7 +1,7 @@
 import { folderAway } from '../pause.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
 import type { Facts } from '../file/facts.ts';
-import { unconfirmed } from '../file/failure.ts';
+import { mustAskFirst } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import type { Clock, FileAt, LocalFiles, PutAwayStore } from '../file/ports.ts';
 import type { Row, Rows } from '../file/rows.ts';
@@ -10,7 +10,7 @@ import type { Logger } from '../../log/logger.ts';
 
 export interface PutAwayWorld {
   readonly store: PutAwayStore;
-  readonly rows: Pick<Rows, 'hold'>;
+  readonly rows: Pick<Rows, 'claim'>;
   readonly local: Pick<LocalFiles, 'dispose'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -51,7 +51,7 @@ export function createPutAway(world: PutAwayWorld): PutAway {
   const setBack = async (row: Row, failure: Failure): Promise<boolean> => {
     const { id, folder, lastFailure } = row.facts;
     const { code, message } = failure;
-    if (code === unconfirmed.code) {
+    if (code === mustAskFirst.code) {
       waiting.end(id, false);
       await row.write({ disposal: 'later', why: null, lastFailure: null }, message);
       return true;
@@ -90,12 +90,12 @@ export function createPutAway(world: PutAwayWorld): PutAway {
       let dealtWith = 0;
       for (const id of [...fresh, ...waiting.due(atOnce)]) {
         if (signal.aborted) return dealtWith;
-        if ((await rows.hold(id, (row) => one(row, signal))) === true) dealtWith += 1;
+        if ((await rows.claim(id, (row) => one(row, signal))) === true) dealtWith += 1;
       }
       return dealtWith;
     },
     again: (id) =>
-      rows.hold(id, async (row) => {
+      rows.claim(id, async (row) => {
         const { disposal } = row.facts;
         if (disposal !== 'waiting' && disposal !== 'refused') return false;
         waiting.hurry(id);

@@ -13,7 +13,7 @@ export interface Disk {
 
 export interface RetentionWorld {
   readonly store: RetentionStore;
-  readonly rows: Pick<Rows, 'hold'>;
+  readonly rows: Pick<Rows, 'claim'>;
   readonly host: Pick<VideoHost, 'status'>;
   readonly local: Pick<LocalFiles, 'check'>;
   readonly clock: Clock;
@@ -89,7 +89,7 @@ export function createRetention(world: RetentionWorld): Retention {
 
   const keepLinked = async ({ id, why }: Facts): Promise<void> => {
     if (why === freesNothing) return;
-    await rows.hold(id, async (row) => {
+    await rows.claim(id, async (row) => {
       if (row.facts.disposal === 'later') await row.write({ why: freesNothing }, freesNothing);
     });
   };
@@ -156,7 +156,7 @@ export function createRetention(world: RetentionWorld): Retention {
     confirm: async (signal) => {
       for (const [id, why] of due) {
         if (signal.aborted) return;
-        const failure = await rows.hold(id, (row) => one(row, why, signal));
+        const failure = await rows.claim(id, (row) => one(row, why, signal));
         if (failure !== null) break;
       }
       due.clear();

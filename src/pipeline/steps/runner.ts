@@ -97,11 +97,11 @@ export function createRunner(world: RunnerWorld): Runner {
 
   return {
     run: async (id) => {
-      const wasOurs = await rows.hold(id, runOrWait).catch((error: unknown) => stuck(id, error));
+      const wasOurs = await rows.claim(id, runOrWait).catch((error: unknown) => stuck(id, error));
       return wasOurs ?? false;
     },
     apply: async (id, event) => {
-      const applied = await rows.hold(id, (row) => applyEvent(row, event, world)).catch(busyIfTakenOver);
+      const applied = await rows.claim(id, (row) => applyEvent(row, event, world)).catch(busyIfTakenOver);
       if (applied !== null) return applied;
       return (await world.store.load(id)) === null ? 'ignored' : 'busy';
     },

@@ -21,7 +21,7 @@ export function slotsForBig(uploads: number): number {
  * find free has to be kept free of big ones.
  */
 export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limits): NoSlot | null {
-  return whyNot(file, sending, { ...limits, big: slotsForBig(limits.uploads), smallAhead: 1 });
+  return whyNot(file, sending, { ...limits, big: slotsForBig(limits.uploads), perSlot: 1 });
 }
 
 /**
@@ -29,19 +29,19 @@ export function whyNoSlot(file: Queued, sending: readonly Queued[], limits: Limi
  * litter: there are twice as many as slots. Big files get theirs only when they can be sent: a request is nothing beside their upload.
  */
 export function whyNotAhead(file: Queued, ahead: readonly Queued[], limits: Limits): NoSlot | null {
-  return whyNot(file, ahead, { ...limits, big: slotsForBig(limits.uploads), smallAhead: 2 });
+  return whyNot(file, ahead, { ...limits, big: slotsForBig(limits.uploads), perSlot: 2 });
 }
 
 function whyNot(
   { folder, isBig }: Queued,
   taken: readonly Queued[],
-  { uploads, folderUploads, big, smallAhead }: Limits & { readonly big: number; readonly smallAhead: number },
+  { uploads, folderUploads, big, perSlot }: Limits & { readonly big: number; readonly perSlot: number },
 ): NoSlot | null {
   const ofFolder = taken.filter((other) => other.folder === folder);
   const most = folderUploads.get(folder) ?? Infinity;
-  if (ofFolder.length >= most * smallAhead || (isBig && bigOf(ofFolder) >= most)) return 'folder';
+  if (ofFolder.length >= most * perSlot || (isBig && bigOf(ofFolder) >= most)) return 'folder';
   if (isBig && bigOf(taken) >= big) return 'kept for small';
-  return taken.length >= uploads * smallAhead ? 'all' : null;
+  return taken.length >= uploads * perSlot ? 'all' : null;
 }
 
 function bigOf(files: readonly Queued[]): number {

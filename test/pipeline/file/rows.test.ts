@@ -15,7 +15,7 @@ function open(rows: readonly Facts[] = [someFacts()]) {
 describe('a row that is held', () => {
   test('is written and reported once per change, and the next write builds on it', async () => {
     const { store, events, rows } = open();
-    await rows.hold('f_1', async (row) => {
+    await rows.claim('f_1', async (row) => {
       await row.write({ intent: 't1' }, 'first');
       await row.write({ attempts: 1 });
       expect(row.facts).toEqual(store.row());
@@ -29,13 +29,13 @@ describe('a row that is held', () => {
 
   test('is not written when nothing changes, whatever revision the caller has', async () => {
     const { store, events, rows } = open();
-    await rows.hold('f_1', (row) => row.write({ ...row.facts, rev: 7 }));
+    await rows.claim('f_1', (row) => row.write({ ...row.facts, rev: 7 }));
     expect([store.row().rev, events.told]).toEqual([0, []]);
   });
 
   test('takes whole facts for its next revision, whatever revision they have', async () => {
     const { store, rows } = open();
-    await rows.hold('f_1', async (row) => {
+    await rows.claim('f_1', async (row) => {
       const older = row.facts;
       await row.write({ attempts: 1 });
       await row.write({ ...older, attempts: 2 });
@@ -45,31 +45,31 @@ describe('a row that is held', () => {
 
   test('is held by one at a time, and given back when the work throws', async () => {
     const { rows } = open();
-    const first = rows.hold('f_1', async () => {
+    const first = rows.claim('f_1', async () => {
       expect(rows.isHeld('f_1')).toBe(true);
-      expect(await rows.hold('f_1', () => Promise.resolve('second'))).toBeNull();
+      expect(await rows.claim('f_1', () => Promise.resolve('second'))).toBeNull();
       throw new Error('boom');
     });
     await expect(first).rejects.toThrow('boom');
-    expect(await rows.hold('f_1', () => Promise.resolve('mine'))).toBe('mine');
+    expect(await rows.claim('f_1', () => Promise.resolve('mine'))).toBe('mine');
   });
 
   test('is refused while another worker of the same ledger holds it, and for an id that nobody knows', async () => {
     const { store, rows } = open();
     store.claimed.add('f_1');
-    expect(await rows.hold('f_1', () => Promise.resolve('mine'))).toBeNull();
-    expect(await rows.hold('f_2', () => Promise.resolve('mine'))).toBeNull();
+    expect(await rows.claim('f_1', () => Promise.resolve('mine'))).toBeNull();
+    expect(await rows.claim('f_2', () => Promise.resolve('mine'))).toBeNull();
   });
 
   test('takes writes one after the other when they are not awaited', async () => {
     const { store, rows } = open();
-    await rows.hold('f_1', (row) => Promise.all([row.write({ attempts: 1 }), row.write({ intent: 't1' })]));
+    await rows.claim('f_1', (row) => Promise.all([row.write({ attempts: 1 }), row.write({ intent: 't1' })]));
     expect(store.row()).toMatchObject({ attempts: 1, intent: 't1', rev: 2 });
   });
 
   test('that somebody wrote in the meantime is not overwritten', async () => {
     const { store, events, rows } = open();
-    const write = rows.hold('f_1', async (row: Row) => {
+    const write = rows.claim('f_1', async (row: Row) => {
       await store.save({ ...store.row(), why: 'somebody else' });
       await row.write({ attempts: 1 });
     });
@@ -88,8 +88,8 @@ test.each<[string, () => Promise<boolean>]>([
     const granted = await claim.call(store, id);
     return granted && { ...granted, renew };
   };
-  const { hold } = rowsOf(store, recordingEvents(), 1);
-  const write = hold('f_1', async (row) => {
+  const held = rowsOf(store, recordingEvents(), 1);
+  const write = held.claim('f_1', async (row) => {
     await new Promise((resolve) => row.lost.addEventListener('abort', resolve, { once: true }));
     await row.write({ attempts: 1 });
   });

@@ -21,10 +21,10 @@ function open(rows: readonly Facts[]) {
       return { ok: true, value: null };
     },
   };
-  const { hold } = rowsOf(store);
+  const { claim } = rowsOf(store);
   const round = createAmend({
     store,
-    rows: { hold, isHeld: (id) => busy.has(id) },
+    rows: { claim, isHeld: (id) => busy.has(id) },
     clock,
     host,
     logger: recordingLogger(),
@@ -93,7 +93,7 @@ describe('late metadata', () => {
     expect([asked, store.row().amendment]).toEqual([3, null]);
   });
 
-  test('of one video that is refused does not hold up the others', async () => {
+  test('of one video that is refused does not claim up the others', async () => {
     const rows = Array.from({ length: 12 }, (_, n) => ({ ...changed, id: `f_${n}`, videoId: `vid_${n}` }));
     const { amend, host, store } = open(rows);
     host.amend = async (id) =>

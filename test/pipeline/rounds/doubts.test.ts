@@ -108,7 +108,7 @@ test('a long list is read seldom', async () => {
 
 test('it waits while somebody works on the file', async () => {
   const { store, rows, run } = open([other]);
-  await rows.hold('f_1', () => run());
+  await rows.claim('f_1', () => run());
   expect(store.row().suspects).toEqual(['t1']);
   await run();
   expect(store.row().suspects).toEqual([]);

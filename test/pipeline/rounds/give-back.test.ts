@@ -180,7 +180,7 @@ describe('a record that nobody will fill', () => {
 
   test('waits while somebody works on its file', async () => {
     const { calls, rows, run } = open(left);
-    await rows.hold('f_1', () => run());
+    await rows.claim('f_1', () => run());
     expect(calls).toEqual([]);
   });
 });

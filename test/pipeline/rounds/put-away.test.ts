@@ -3,7 +3,7 @@ import { createPutAway } from '../../../src/pipeline/rounds/put-away.ts';
 import type { PutAwayWorld } from '../../../src/pipeline/rounds/put-away.ts';
 import { folderAway } from '../../../src/pipeline/pause.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
-import { unconfirmed } from '../../../src/pipeline/file/failure.ts';
+import { mustAskFirst } from '../../../src/pipeline/file/failure.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
 import { rowsOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
@@ -31,7 +31,7 @@ function open(rows: readonly Facts[]) {
   const local: { -readonly [K in keyof PutAwayWorld['local']]: PutAwayWorld['local'][K] } = {
     dispose: async (facts, _signal, isHosted) => {
       disk.looks += 1;
-      const refusal = disk.refuses(facts) ?? (isHosted ? null : unconfirmed);
+      const refusal = disk.refuses(facts) ?? (isHosted ? null : mustAskFirst);
       if (refusal !== null) return { ok: false, failure: refusal };
       disposed.push(facts.id);
       return { ok: true, value: null };

@@ -249,7 +249,7 @@ describe('a file that a step works on', () => {
     await begun.promise;
     expect(held.isHeld('f_1')).toBe(true);
     expect(await runner.apply('f_1', { type: 'FILE_GONE' })).toBe('busy');
-    expect(await held.hold('f_1', () => Promise.resolve('mine'))).toBeNull();
+    expect(await held.claim('f_1', () => Promise.resolve('mine'))).toBeNull();
     await runner.run('f_1');
     sending.resolve();
     await step;
