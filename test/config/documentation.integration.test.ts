@@ -5,7 +5,9 @@ import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.
 import { scratch } from './scratch.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
-const [first = '', second = '', withWebhook = ''] = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text);
+const [first = '', second = '', withWebhook = '', timetable = '', ...further] = [
+  ...page.matchAll(/```yaml\n(.*?)```/gs),
+].map(([, text]) => text);
 
 it('shows a first configuration without problems', async () => {
   await using here = await scratch();
@@ -24,6 +26,25 @@ it('shows how folders share their rules', async () => {
   const { config } = await here.load(first.replace(/folders:.*/s, second), { DROPCAST_API_KEY: 'abc' });
   expect(config?.folders.map(({ rules }) => rules.map(({ channel }) => channel))).toEqual([['ch_main'], ['ch_main']]);
 });
+
+it('shows limits by the time of day without problems, and no configuration that is not checked here', async () => {
+  await using here = await scratch();
+  expect(await here.problems(`${first}${timetable}`, { DROPCAST_API_KEY: 'abc' })).toEqual([]);
+  expect(further).toEqual([]);
+});
+
+it('has examples in its tables that are accepted', async () => {
+  await using here = await scratch();
+  const examples = ['done_marker: "{name}.{ext}.done"', 'uploads: 2', 'existing: adopt', deleting];
+  for (const example of examples)
+    expect(page).toContain(example.replace(/^done_marker: |^uploads: 2$|^existing: /, ''));
+  const keys = examples.map((example) => `    ${example}\n`).join('');
+  expect(await here.problems(first.replace('    rules:', `${keys}    rules:`), { DROPCAST_API_KEY: 'abc' })).toEqual(
+    [],
+  );
+});
+
+const deleting = 'after_ready: { delete: { after: 7d, when_full: 85% } }';
 
 it('explains every key', () => {
   const rows = [...page.matchAll(/^\| (`[a-z].*?) \|/gm)].flatMap(([, keys = '']) => keys.split(', '));
