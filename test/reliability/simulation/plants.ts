@@ -93,7 +93,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'puts away without comparing the hash',
     breaks: 'L1',
-    seen: [2],
+    seen: [298],
     changes: [
       {
         file: 'src/disk/put-away/sent-file.ts',
@@ -110,7 +110,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'counts outages as attempts',
     breaks: 'A1',
-    seen: [6],
+    seen: [3],
     changes: [{ file: 'src/pipeline/file/outcome.ts', from: "offline: 'put off'", to: "offline: 'refused'" }],
   },
   {

@@ -118,8 +118,10 @@ export const promises = {
 export const sync = {
   constants,
   /** The one call with a callback: of many paths at once. */
-  lstat: (path: Path, options: { bigint?: boolean }, done: (error: unknown, stats?: unknown) => void) =>
-    void callingBack(promises.lstat(path, options), done),
+  lstat: (path: Path, ...rest: readonly [done: Done] | readonly [options: { bigint?: boolean }, done: Done]) => {
+    const [done, options] = rest.length === 1 ? [rest[0]] : [rest[1], rest[0]];
+    void callingBack(promises.lstat(path, options), done);
+  },
   existsSync: (path: Path) => text(path) === '/proc/self/fd' || theDisk().peek(text(path)) !== null,
   readdirSync: (path: Path): string[] => {
     const { writers } = theDisk();
@@ -288,7 +290,9 @@ function text(path: Path): string {
   return String(path);
 }
 
-async function callingBack<T>(work: Promise<T>, done: (error: unknown, result?: T) => void): Promise<void> {
+type Done = (error: unknown, result?: unknown) => void;
+
+async function callingBack(work: Promise<unknown>, done: Done): Promise<void> {
   const [error, result] = await work.then(
     (value) => [null, value] as const,
     (reason: unknown) => [reason] as const,
