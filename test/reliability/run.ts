@@ -12,7 +12,7 @@ import type { Tools } from './kill/runs.ts';
 import { compileLibrary, compileShim } from './kill/shim.ts';
 
 // `npm run test:reliability`            the quick part, which `npm test` runs too
-// `npm run test:reliability -- --long`  every kill, every error, 1,000 power cuts, 10,000 random kills, 100,000 simulated seeds
+// `npm run test:reliability -- --long`  every planted bug, every kill, every error, 1,000 power cuts, 10,000 random kills, 100,000 simulated seeds
 // `npm run test:reliability -- --replay 'moved:before/137@quick'`
 
 const root = join(import.meta.dirname, '../..');

@@ -51,14 +51,22 @@ const endless: ReadonlySet<Finding['invariant']> = new Set([
   'every file on disk is ready, or a person is told why',
 ]);
 
+/** The long run plants all of them, this one a bug for each invariant. */
+const planted = Object.entries<PlantedBug>(bugs).filter(
+  ([, { caughtBy }], index, all) =>
+    process.env['DROPCAST_LONG'] === '1' || all.findIndex(([, other]) => other.caughtBy === caughtBy) === index,
+);
+
+test('each bug has its place in the program', async () => {
+  for (const { edits } of Object.values<PlantedBug>(bugs)) await programWith(edits);
+});
+
 describe.concurrent('the judge finds a planted bug', () => {
   const table: string[] = [];
   afterAll(() => {
-    console.info(
-      `planted bug → caught by\n  ${table.toSorted().join('\n  ')}\n${table.length} of ${Object.keys(bugs).length}`,
-    );
+    console.info(`planted bug → caught by\n  ${table.toSorted().join('\n  ')}\n${table.length} of ${planted.length}`);
   });
-  for (const [name, bug] of Object.entries<PlantedBug>(bugs))
+  for (const [name, bug] of planted)
     test(name, scenarios[bug.scenario].needsCompiler === true ? needs('cc') : {}, async () => {
       const found = await play(bug.scenario, bug.edits, endless.has(bug.caughtBy) ? 8_000 : 60_000);
       expect(found.map(({ invariant }) => invariant)).toContain(bug.caughtBy);
