@@ -16,10 +16,10 @@ export const bench: Bench = {
     poller: { what: 'ready within 1,000 requests, a poller for each file (model)', unit: 'videos' },
     loop: { what: 'ready within 1,000 requests, a loop of inotifywait and curl (model)', unit: 'videos' },
     known: { what: 'status → known, p95, a file a minute, `poll.interval` 15 s', unit: '× interval', most: 1.5 },
+    // No target: the design has one only while the budget allows the interval.
     knownQuick: {
-      what: 'status → known, p95, a file every four minutes, `poll.interval` 2 s',
+      what: 'the same, a file every four minutes, `poll.interval` 2 s: too short for 1,000 requests',
       unit: '× interval',
-      most: 1.5,
     },
   },
   plots: [{ title: 'Videos known to be ready', x: 'minute', y: 'videos', series: ['1,000 files, 1,000 requests'] }],
