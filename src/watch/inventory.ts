@@ -28,6 +28,12 @@ export class Inventory {
     if (now !== null) this.taken.setState(path, now);
   }
 
+  /** The waiting file is gone. It may have a row although it was never offered, when a person added it: the row has to hear of it too. */
+  leaves(path: string): void {
+    const file = this.waiting.get(path);
+    if (file !== undefined && file.state !== null && !this.taken.has(path)) this.took(file);
+  }
+
   /** Files that the sink took, and that nothing stands for. */
   unaccounted(): string[] {
     if (this.taken.countStates().get(null) === 0) return [];

@@ -84,6 +84,7 @@ export class MissingFiles implements AsyncDisposable {
 
   async #tell(path: string): Promise<void> {
     const { inventory, settler, gone } = this.#options;
+    inventory.leaves(path);
     const version = inventory.taken.get(path);
     const state = inventory.taken.state(path);
     settler.forget(path);

@@ -124,6 +124,7 @@ export class Settler implements AsyncDisposable {
       this.seen(path, kind, entry.version);
       return;
     }
+    if (entry.is !== 'unclear' && entry.is !== 'file') inventory.leaves(path);
     if (entry.is !== 'unclear') this.#files.drop(path);
     else if (file?.busy === false) this.#files.wait(file, wait(SLOW_RECHECK_MS, file.why));
     notAFile(path, entry);

@@ -99,8 +99,18 @@ test('whatever happens, in every turn each path of a folder is in exactly one pl
         if (!isGivenUp(facts)) states[stateOf(facts)] = (states[stateOf(facts)] ?? 0) + 1;
       expect(accounts.known).toEqual(states);
     }),
-    { numRuns: 12, interruptAfterTimeLimit: 20_000 },
+    { numRuns: 20, interruptAfterTimeLimit: 20_000 },
   );
+});
+
+test('a file that a person added, and that is gone before it settled, is told to its row', async () => {
+  await using inbox = await openInbox();
+  await inbox.start();
+  await writeFile(inbox.at('c.mp4'), 'x');
+  await until('it settles', () => inbox.folders.status()[0]?.accounts.settling === 1);
+  await inbox.folders.add(inbox.at('c.mp4'));
+  await rm(inbox.at('c.mp4'));
+  await until('its row knows', async () => (await inbox.rows()).every(isGivenUp));
 });
 
 test('a file that nothing stands for is an error in the log, shows in the status, and is taken in again', async () => {
