@@ -2,7 +2,7 @@ import type { Pace, UploadHours } from './estimate.ts';
 
 type Speed = Pick<Pace, 'bytesPerSecond' | 'bandwidth' | 'mayStart' | 'later'>;
 
-/** Nobody plans with more. */
+/** An estimate beyond a year is of no use. */
 const mostMs = 365 * 86_400_000;
 
 /**

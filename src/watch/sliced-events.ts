@@ -8,8 +8,8 @@ type Listener = (event: string, name: string | null) => void;
 
 /**
  * Makes `fs.watch` tell its events in slices. libuv reads events until the kernel has no more, without a turn of the event loop: as long
- * as files come faster than chokidar handles their events, nothing else happens. 100,000 files stopped a daemon for 2 s of processor
- * time, 26 s on a busy machine. chokidar has no place for it (docs/decisions/0056-events-come-in-slices.md).
+ * as files come faster than chokidar handles their events, nothing else happens: 100,000 files stopped a daemon for 12 s. chokidar offers no
+ * place for this (docs/decisions/0056-events-come-in-slices.md).
  */
 export function sliceEvents(): void {
   const { watch } = fs;
