@@ -48,7 +48,7 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
 
 const folderNews = {
   watching: 'A folder is watched',
-  degraded: 'A folder is scanned: its events are incomplete',
+  scanning: 'A folder is scanned: its events are incomplete',
   frozen: 'A folder cannot be used; its files wait',
 } as const;
 
