@@ -27,6 +27,8 @@ import { createFiles } from './files.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
+import { createNewsRows } from './news-rows.ts';
+import type { NewsRows } from './news-rows.ts';
 import { openDatabase, requireSound, verify, wasClosed } from './open-database.ts';
 import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
@@ -60,6 +62,7 @@ export interface Ledger
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;
+  readonly news: NewsRows;
   /** Local files that are to be deleted later. */
   deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
@@ -191,6 +194,7 @@ function compose(connection: Connection, opened: Opened): Ledger {
     claim: claims.claim,
     budget: createBudgetRow(db, commits),
     roots: createRoots(db),
+    news: mending(createNewsRows(db, commits), repair),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

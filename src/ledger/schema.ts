@@ -134,6 +134,29 @@ export interface FeedDueTable {
   is_now: number;
 }
 
+/** One row for each message that a target has not taken yet: see `OutboxRow`. */
+export interface OutboxTable {
+  seq: GeneratedAlways<number>;
+  target: string;
+  message: string;
+  at: number;
+  tried_at: number | null;
+  refusals: number;
+}
+
+/** What was told to people so far, as JSON under a name each. */
+export interface NewsMemoryTable {
+  name: string;
+  record: string;
+}
+
+/** Which files count for which expectation. A file that is moved afterwards still does. */
+export interface ExpectedFileTable {
+  expectation: string;
+  file_id: string;
+  at: number;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
@@ -147,6 +170,9 @@ export interface LedgerTables {
   listing: ListingTable;
   pause: PauseTable;
   feed_due: FeedDueTable;
+  outbox: OutboxTable;
+  news_memory: NewsMemoryTable;
+  expected_file: ExpectedFileTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -264,6 +290,13 @@ const migrations: readonly string[] = [
   -- What operators paused, and the feeds that are to be published again.
   CREATE TABLE pause (folder TEXT PRIMARY KEY, since INTEGER NOT NULL, until INTEGER, "by" TEXT NOT NULL) STRICT;
   CREATE TABLE feed_due (feed TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_now INTEGER NOT NULL) STRICT;
+  -- Messages to people that are on their way, what they were told, and the files that somebody expects by a time of day.
+  CREATE TABLE outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL, message TEXT NOT NULL, at INTEGER NOT NULL,
+    tried_at INTEGER, refusals INTEGER NOT NULL) STRICT;
+  CREATE INDEX outbox_target ON outbox (target, seq);
+  CREATE TABLE news_memory (name TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+  CREATE TABLE expected_file (expectation TEXT NOT NULL, file_id TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (expectation, file_id)) STRICT;
   `,
 ];
 
