@@ -134,6 +134,29 @@ export interface FeedDueTable {
   is_now: number;
 }
 
+/** One row for each message that a target has not taken yet: see `OutboxRow`. */
+export interface OutboxTable {
+  seq: GeneratedAlways<number>;
+  target: string;
+  message: string;
+  at: number;
+  tried_at: number | null;
+  refusals: number;
+}
+
+/** What was told to people so far, as JSON under a name each. */
+export interface NewsMemoryTable {
+  name: string;
+  record: string;
+}
+
+/** Which files count for which expectation. A file that is moved afterwards still does. */
+export interface ExpectedFileTable {
+  expectation: string;
+  file_id: string;
+  at: number;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
@@ -147,6 +170,9 @@ export interface LedgerTables {
   listing: ListingTable;
   pause: PauseTable;
   feed_due: FeedDueTable;
+  outbox: OutboxTable;
+  news_memory: NewsMemoryTable;
+  expected_file: ExpectedFileTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -161,6 +187,18 @@ export const isInLine = "state IN ('queued', 'awaiting upload')";
  */
 export const queueName = `(CASE iif(json_valid(plan), plan, '{}') ->> '$.priority' WHEN 'high' THEN '0' WHEN 'low' THEN '2' ELSE '1' END
     || (size > 268435456) || folder)`;
+
+/** Of a row that may be damaged: JSON that is none must not keep it from being mended. */
+const planOf = "iif(json_valid(plan), plan, '{}')";
+const failureOf = "iif(json_valid(last_failure), last_failure, '{}')";
+
+/** What files are selected by and is inside of a column. `cause` is `causeKey`. */
+export const listed = {
+  channel: `(${planOf} ->> '$.channel')`,
+  feeds: `(${planOf} -> '$.publish')`,
+  title: `(${planOf} ->> '$.title')`,
+  cause: `(${failureOf} ->> '$.code')`,
+};
 
 /** Each step takes the schema from its index to the next `user_version`. Never change a released step: append one. */
 const migrations: readonly string[] = [
@@ -264,6 +302,16 @@ const migrations: readonly string[] = [
   -- What operators paused, and the feeds that are to be published again.
   CREATE TABLE pause (folder TEXT PRIMARY KEY, since INTEGER NOT NULL, until INTEGER, "by" TEXT NOT NULL) STRICT;
   CREATE TABLE feed_due (feed TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_now INTEGER NOT NULL) STRICT;
+  -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.
+  CREATE INDEX file_listing ON file (state, folder, ${listed.channel}, ${listed.feeds}, ${listed.cause},
+    discovered_at, ended_at, path, ${listed.title}, video_id);
+  -- Messages to people that are on their way, what they were told, and the files that somebody expects by a time of day.
+  CREATE TABLE outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL, message TEXT NOT NULL, at INTEGER NOT NULL,
+    tried_at INTEGER, refusals INTEGER NOT NULL) STRICT;
+  CREATE INDEX outbox_target ON outbox (target, seq);
+  CREATE TABLE news_memory (name TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+  CREATE TABLE expected_file (expectation TEXT NOT NULL, file_id TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (expectation, file_id)) STRICT;
   `,
 ];
 
