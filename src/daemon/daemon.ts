@@ -14,6 +14,8 @@ import type { Backups } from './backups.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
 import { logEvents } from './log-events.ts';
+import { createNewsLines } from './news-lines.ts';
+import type { NewsLines } from './news-lines.ts';
 import { createOutlook } from './outlook.ts';
 import type { Outlook } from './outlook.ts';
 import { connectToService } from './service-connection.ts';
@@ -34,6 +36,8 @@ export interface Daemon extends AsyncDisposable {
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly events: Pick<EventStream, 'listen'>;
+  /** The last news in words. */
+  readonly news: NewsLines;
   readonly times: UploadTimes;
   config(): Config;
   /** Applies a configuration that was checked. Files on their way keep their rule. */
@@ -70,6 +74,8 @@ export async function startDaemon(
   await using stack = new AsyncDisposableStack();
   const events = createEventStream(logger);
   events.listen(logEvents(logger));
+  const news = createNewsLines(clock, (err) => logger.error('A reader of the news failed', { err }));
+  events.listen(news.tell);
   const repaired = (what: string): void => logger.warn('Found damage in the state directory', { what });
   const state = await openState(config, stack, {
     repaired,
@@ -93,7 +99,11 @@ export async function startDaemon(
   });
   stack.use(parts.folders);
   const backups = stack.use(startBackups(ledger, logger));
-  const daemon = new RunningDaemon(config, { ...parts, ledger, service, events, backups, clock, logger }, stack.move());
+  const daemon = new RunningDaemon(
+    config,
+    { ...parts, ledger, service, events, news, backups, clock, logger },
+    stack.move(),
+  );
   await using unlessBegun = new AsyncDisposableStack();
   unlessBegun.use(daemon);
   await built(daemon);
@@ -107,6 +117,7 @@ interface RunningWorld extends Parts {
   readonly ledger: Ledger;
   readonly service: ServiceConnection;
   readonly events: EventStream;
+  readonly news: NewsLines;
   readonly backups: Backups;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -120,6 +131,7 @@ class RunningDaemon implements Daemon {
   readonly folders: Folders;
   readonly gate: Gate;
   readonly events: EventStream;
+  readonly news: NewsLines;
   readonly times: UploadTimes;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
@@ -141,6 +153,7 @@ class RunningDaemon implements Daemon {
     this.folders = world.folders;
     this.gate = world.service.gate;
     this.events = world.events;
+    this.news = world.news;
     this.times = world.service.times;
     this.summary = createSummary({ ...world, gate: this.gate, times: this.times });
     this.outlook = createOutlook({ ...world, gate: this.gate, times: this.times, config: () => this.#config });

@@ -2,6 +2,7 @@ import type { DropcastEvent } from '../pipeline/events.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
+import { isHeldByRules } from '../pipeline/file/reasons.ts';
 import type { Logger } from '../log/logger.ts';
 
 /** States that say nothing new, or that the failure before them has said already. */
@@ -47,7 +48,7 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
 
 const folderNews = {
   watching: 'A folder is watched',
-  degraded: 'A folder is scanned: its events are incomplete',
+  scanning: 'A folder is scanned: its events are incomplete',
   frozen: 'A folder cannot be used; its files wait',
 } as const;
 
@@ -57,6 +58,9 @@ function logFile({ before, facts }: Extract<DropcastEvent, { type: 'file' }>, lo
   if (disposal === 'refused' && before?.disposal !== 'refused')
     logger.warn('The local file is kept', { file: id, path: `${folder}/${path}`, why });
   const state = stateOf(facts);
+  // What comes in held, or comes back so, is an arrival.
+  const wasOnItsWay = before !== null && before.end !== 'held' && before.end !== 'vanished';
+  if (wasOnItsWay && isHeldByRules(facts)) logger.warn('A file is held', { file: id, path: `${folder}/${path}`, why });
   if (silent.has(state) || (before !== null && stateOf(before) === state)) return;
   const fields = { file: id, state, path: `${folder}/${path}`, ...(videoId !== null && { video: videoId }) };
   logger.info('A file moved on', fields);

@@ -31,7 +31,7 @@ import type { LeftBehind } from './left-behind.ts';
 
 export interface FolderStatus {
   readonly path: string;
-  readonly state: 'starting' | 'watching' | 'degraded' | 'frozen';
+  readonly state: 'starting' | 'watching' | 'scanning' | 'frozen';
   readonly why: string | null;
   /** Every path in the folder is in exactly one of these. */
   readonly paths: WatchCounts;

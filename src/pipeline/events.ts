@@ -48,7 +48,7 @@ export type DropcastEvent =
       readonly type: 'folder';
       /** Absolute. */
       readonly folder: string;
-      readonly state: 'watching' | 'degraded' | 'frozen';
+      readonly state: 'watching' | 'scanning' | 'frozen';
       readonly why: string | null;
     };
 

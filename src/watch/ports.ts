@@ -56,13 +56,13 @@ export interface SettlingFile {
  * - `watching`: events and scans; `why` when there is something to know about them, as on a share.
  * - `frozen`: the folder is missing, unmounted or unreadable, another dropcast's, or most of its files are missing at once. No file is
  *   offered, none is reported gone. `isOffLimits`: it is another dropcast's or does not answer, so nothing in it may be touched.
- * - `degraded`: events are missing (watch limit, permissions, none arrives), so scans run alone and more often. The watches are reopened as soon
+ * - `scanning`: events are missing (watch limit, permissions, none arrives), so scans run alone and more often. The watches are reopened as soon
  *   as a scan can read what could not be watched; after a limit was reached, from time to time.
  */
 export type RootState =
   | { readonly state: 'watching'; readonly why?: string }
   | { readonly state: 'frozen'; readonly why: string; readonly isOffLimits?: true }
-  | { readonly state: 'degraded'; readonly why: string };
+  | { readonly state: 'scanning'; readonly why: string };
 
 /** Thrown by the sink when it cannot take a file or a report just now, and nothing is wrong: it comes again, without a word in the log. */
 export class NotNowError extends Error {

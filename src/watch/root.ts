@@ -259,7 +259,7 @@ export class Root {
     const isOffLimits = this.#isForeign || this.#hung !== null;
     if (why !== null) return { state: 'frozen', why, ...(isOffLimits && { isOffLimits }) };
     const gap = this.#options.gap();
-    if (gap !== null) return { state: 'degraded', why: gap };
+    if (gap !== null) return { state: 'scanning', why: gap };
     const note = this.#options.note();
     return { state: 'watching', ...(note !== null && { why: note }) };
   }

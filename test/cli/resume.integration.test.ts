@@ -45,7 +45,7 @@ async function start(scratch: ScratchDirectory): Promise<Daemon> {
 
 const counts = (daemon: Daemon) => daemon.ledger.counts();
 
-test('a frozen folder makes health degraded, waits for the command through a restart, and goes on with it', async () => {
+test('a frozen folder makes health `frozen`, waits for the command through a restart, and goes on with it', async () => {
   await using scratch = await makePlace();
   for (const name of names) await writeFile(scratch.file('in', name), 'content');
   {
@@ -64,7 +64,7 @@ test('a frozen folder makes health degraded, waits for the command through a res
   });
   await until('it was scanned', () => daemon.folders.status()[0]?.state === 'frozen');
   const health = healthOf({ folders: daemon.folders, conductor: { pause: () => null } });
-  expect(health).toBe('degraded');
+  expect(health).toBe('frozen');
   expect((await counts(daemon))['vanished']).toBeUndefined();
   expect(await run(scratch, 'elsewhere')).toMatchObject({
     code: 1,

@@ -88,3 +88,19 @@ test('a pause is told with its cause and the time at which it is tried again', (
   logEvents(logger)({ type: 'paused', pause: { ...pause, nextProbeAt: 60_000 } });
   expect(lines).toMatchObject([{ level: 'warn', fields: { why: 'no answer', next: '1970-01-01T00:01:00.000Z' } }]);
 });
+
+test('a file that a changed rule or sidecar holds is logged with the reason, and only then', () => {
+  const { lines, ...logger } = recordingLogger();
+  const listen = logEvents(logger);
+  const failure = { kind: 'permanent', code: 'no_rule', message: 'no rule matches' } as const;
+  const held: Facts = { ...facts, plan: null, end: 'held', why: 'no rule matches', endedAt: now, lastFailure: failure };
+  listen({ type: 'file', before: facts, facts: held, note: 'rules or sidecar changed' });
+  listen({ type: 'file', before: held, facts: { ...held, endedAt: now + 1 }, note: null });
+  expect(lines).toEqual([
+    {
+      level: 'warn',
+      message: 'A file is held',
+      fields: { file: 'f_1', path: '/inbox/clip.mp4', why: 'no rule matches' },
+    },
+  ]);
+});

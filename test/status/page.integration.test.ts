@@ -122,7 +122,7 @@ test('gives programs the same as JSON, without upload addresses', async () => {
 test.each([
   ['ok', 200],
   ['waiting', 503],
-  ['degraded', 503],
+  ['frozen', 503],
 ] as const)('a health check says %s with %s, and tells strangers nothing else', async (health, status) => {
   await using page = await serve(view, undefined, health);
   expect(await get(page.port, '/healthz')).toMatchObject({ status, text: `${health}\n` });

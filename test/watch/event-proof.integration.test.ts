@@ -25,7 +25,7 @@ describe('events of a folder', () => {
     await inbox.watcher.start();
     await eventually('it says so', () =>
       expect(inbox.states.at(-1)).toMatchObject({
-        state: 'degraded',
+        state: 'scanning',
         why: expect.stringContaining('no event of a test file arrived'),
       }),
     );
@@ -46,7 +46,7 @@ describe('events of a folder', () => {
     };
     await using inbox = await WatchedDirectory.create({ openEvents: open, clock });
     await inbox.watcher.start();
-    await eventually('it is deaf', () => expect(inbox.states.at(-1)?.state).toBe('degraded'));
+    await eventually('it is deaf', () => expect(inbox.states.at(-1)?.state).toBe('scanning'));
     isDeaf = false;
     await eventually('it hears', () => expect(inbox.states.at(-1)).toEqual({ state: 'watching' }));
   });

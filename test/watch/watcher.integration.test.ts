@@ -439,7 +439,7 @@ describe('nothing is lost', () => {
     await using inbox = await WatchedDirectory.create({ openEvents: events.open, clock });
     await inbox.watcher.start();
     for (let count = 0; count < 62; count += 1) events.last().onError('ENOSPC');
-    expect(inbox.states.map((state) => state.state)).toEqual(['watching', 'degraded']);
+    expect(inbox.states.map((state) => state.state)).toEqual(['watching', 'scanning']);
     await inbox.watcher.rescan();
     await writeFile(inbox.at('clip.mp4'), 'content');
     // 15 s with jitter, not the 600 s of the folder.
@@ -459,7 +459,7 @@ describe('watches that are incomplete', () => {
     opened[0]?.onError('EACCES', inbox.at('another'));
     opened[0]?.onCaughtUp();
     const why = expect.stringMatching(/"closed".*EACCES/u);
-    expect(inbox.states).toEqual([{ state: 'watching' }, { state: 'degraded', why }]);
+    expect(inbox.states).toEqual([{ state: 'watching' }, { state: 'scanning', why }]);
     await passUntil(clock, () => expect(opened).toHaveLength(2));
     // It counts as closed until its watch is there.
     expect(inbox.states).toHaveLength(2);
@@ -486,7 +486,7 @@ describe('watches that are incomplete', () => {
     });
     await inbox.watcher.start();
     await passUntil(clock, () => expect(opened).toHaveLength(3));
-    expect(inbox.states.map(({ state }) => state)).toEqual(['watching', 'degraded']);
+    expect(inbox.states.map(({ state }) => state)).toEqual(['watching', 'scanning']);
   });
 });
 

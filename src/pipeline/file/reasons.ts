@@ -80,6 +80,12 @@ export const leftFromBefore: Readonly<Record<Leaving, Reason>> = {
   },
 };
 
+/** Whether its rules, its sidecar or its container hold it: the intake found that, no step failed. */
+export function isHeldByRules({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
+  const codes: readonly (string | undefined)[] = ['no_rule', 'sidecar', 'flawed'] satisfies ReasonCode[];
+  return end === 'held' && codes.includes(lastFailure?.code);
+}
+
 /** Whether a file is left alone because it lay in its folder before dropcast watched it. */
 export function wasThereBefore({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return (end === 'skipped' || end === 'held') && lastFailure?.code === 'existing';

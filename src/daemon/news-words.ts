@@ -1,0 +1,177 @@
+import type { DropcastEvent, Pause } from '../pipeline/events.ts';
+import { stateOf } from '../pipeline/file/facts.ts';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { isHeldByRules, wasThereBefore } from '../pipeline/file/reasons.ts';
+import { size } from './amounts.ts';
+import { clockTime } from './clock-time.ts';
+
+export type NewsLevel = 'info' | 'warn' | 'error';
+
+/** What happened, for a person: the words of one event. */
+export interface News {
+  readonly level: NewsLevel;
+  readonly type: string;
+  /** Id of the file; null: it concerns a folder, a feed or everything. */
+  readonly file: string | null;
+  /** Absolute. */
+  readonly folder: string | null;
+  /** Relative to the folder. */
+  readonly path: string | null;
+  readonly state: string | null;
+  /** One sentence without the path. As it came: a name in it is escaped where it is printed. */
+  readonly text: string;
+}
+
+/**
+ * Pure: an event as a line that a tired operator understands; null when it is no news, or when another event says it.
+ *
+ * @param now epoch milliseconds
+ */
+export function newsOf(event: DropcastEvent, now: number): News | null {
+  switch (event.type) {
+    // The row says it, with its id.
+    case 'arrival':
+      return null;
+    case 'file':
+      return ofFile(event);
+    case 'failure':
+      return ofFailure(event, now);
+    case 'feed':
+      return ofFeed(event);
+    case 'paused':
+      return { ...aboutNothing, ...pausedWords(event.pause, now) };
+    case 'resumed': {
+      const what = event.pause.holds === 'uploads' ? 'Uploads go on' : 'All work goes on';
+      return { ...aboutNothing, level: 'info', type: 'resumed', text: `${what}, after: ${event.pause.why}` };
+    }
+    case 'folder':
+      return { ...aboutNothing, ...ofFolder(event), type: 'folder', folder: event.folder, state: event.state };
+    default:
+      return event satisfies never;
+  }
+}
+
+const aboutNothing = { file: null, folder: null, path: null, state: null } as const;
+
+function ofFile({ before, facts, note }: Extract<DropcastEvent, { type: 'file' }>): News | null {
+  const told = before === null ? arrivalWords(facts) : movedWords(before, facts, note);
+  if (told === null) return null;
+  return { type: before === null ? 'arrival' : 'file', ...about(facts), ...told };
+}
+
+type Words = Pick<News, 'level' | 'text'>;
+
+function about({ id, folder, path, ...facts }: Facts): Pick<News, 'file' | 'folder' | 'path' | 'state'> {
+  return { file: id, folder, path, state: stateOf({ id, folder, path, ...facts }) };
+}
+
+/** Of an archive, each file would be a line. */
+function arrivalWords(facts: Facts): Words | null {
+  if (wasThereBefore(facts)) return null;
+  const what = facts.sourceUrl === null ? `Came in, ${size(facts.version.size)}` : 'Came in, a link to import';
+  if (facts.end === null) return info(what);
+  return warn(`${what}, and is ${facts.end}: ${facts.why ?? 'nobody knows why'}`);
+}
+
+function movedWords(before: Facts, facts: Facts, note: string | null): Words | null {
+  if (facts.disposal !== before.disposal) {
+    const put = putAwayWords(facts);
+    if (put !== null) return put;
+  }
+  if (facts.path !== before.path || facts.folder !== before.folder) return info(`Renamed from ${before.path}`);
+  if (stateOf(facts) !== stateOf(before)) return stateWords(before, facts, note);
+  const isStarted = facts.uploadStartedAt !== null && before.uploadStartedAt === null;
+  return isStarted ? info('Upload started') : null;
+}
+
+function putAwayWords({ disposal, why }: Facts): Words | null {
+  switch (disposal) {
+    case 'refused':
+      return warn(`The local file is kept: ${why ?? 'it could not be put away'}`);
+    case 'moved':
+      return info('The local file was moved');
+    case 'deleted':
+      return info('The local file was deleted');
+    default:
+      return null;
+  }
+}
+
+/** A failure tells itself, and says what happens next. */
+function stateWords(before: Facts, facts: Facts, note: string | null): Words | null {
+  switch (stateOf(facts)) {
+    case 'queued':
+      return info(note === null ? 'Waits for its turn' : `Waits for its turn: ${note}`);
+    case 'awaiting upload':
+      return before.videoId === facts.videoId ? null : info(`Has its record: video ${facts.videoId ?? ''}`);
+    case 'processing':
+      return info(`Uploaded; the service processes it`);
+    case 'awaiting publish':
+      return info(`Ready; waits to be published in ${(facts.plan?.publish ?? []).join(', ')}`);
+    case 'done':
+      return info(doneWords(facts));
+    case 'held':
+      return isHeldByRules(facts) ? warn(`Held: ${facts.why ?? ''}`) : null;
+    case 'vanished':
+      return facts.lastFailure?.kind === 'vanished' ? null : info('The file is no longer there');
+    case 'superseded':
+      return facts.lastFailure?.kind === 'changed' ? null : info('The file has new content, which came in by itself');
+    default:
+      return null;
+  }
+}
+
+function doneWords({ published, videoId }: Facts): string {
+  const feeds = Object.keys(published);
+  const video = videoId === null ? '' : ` (video ${videoId})`;
+  return feeds.length === 0 ? `Done: the video is ready${video}` : `Done: live in ${feeds.join(', ')}${video}`;
+}
+
+function ofFailure({ facts, failure, next }: Extract<DropcastEvent, { type: 'failure' }>, now: number): News {
+  const isEnd = failure.kind === 'duplicate' || failure.kind === 'vanished';
+  const words = facts.end === null ? retryWords(facts, next, now) : (endWords[facts.end] ?? facts.end);
+  const level = isEnd ? 'info' : facts.end === 'failed' || failure.kind === 'bug' ? 'error' : 'warn';
+  return { type: 'failure', ...about(facts), level, text: `${sentence(failure.message)}; ${words}` };
+}
+
+function retryWords({ notBefore }: Facts, next: string, now: number): string {
+  return notBefore === null ? next : `tried again at ${clockTime(notBefore, now)}`;
+}
+
+const endWords: Readonly<Record<string, string>> = {
+  failed: 'failed: `dropcast retry` tries it again',
+  held: 'held until somebody decides',
+  skipped: 'skipped',
+  vanished: 'nothing is left to do',
+  superseded: 'the new content comes in by itself',
+};
+
+function ofFeed({ feed, files, failure }: Extract<DropcastEvent, { type: 'feed' }>): News {
+  const many = files === 1 ? '1 video' : `${files} videos`;
+  if (failure === null) return { ...aboutNothing, type: 'feed', ...info(`Feed ${feed} published with ${many}`) };
+  return {
+    ...aboutNothing,
+    type: 'feed',
+    ...warn(`Feed ${feed} was not published with ${many}: ${failure.message}`),
+  };
+}
+
+function pausedWords({ kind, holds, why, nextProbeAt }: Pause, now: number): Words & Pick<News, 'type'> {
+  const what = holds === 'uploads' ? 'All uploads wait' : 'All work waits';
+  const text = `${what}: ${why}; tried again at ${clockTime(nextProbeAt, now)}`;
+  return { level: kind === 'suspended' ? 'error' : 'warn', type: 'paused', text };
+}
+
+function ofFolder({ state, why }: Extract<DropcastEvent, { type: 'folder' }>): Words {
+  const because = why === null ? '' : `: ${why}`;
+  if (state === 'watching') return info('The folder is watched');
+  if (state === 'degraded') return warn(`The folder is scanned, because its events are incomplete${because}`);
+  return { level: 'error', text: `The folder cannot be used; its files wait${because}` };
+}
+
+const info = (text: string): Words => ({ level: 'info', text });
+const warn = (text: string): Words => ({ level: 'warn', text });
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
