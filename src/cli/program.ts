@@ -7,6 +7,7 @@ import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import type { AdoptOptions } from './adopt.ts';
 import type { SuspectsOptions } from './suspects.ts';
+import { addSetupCommands } from './setup-commands.ts';
 import { addSystemdCommands } from './systemd-commands.ts';
 
 interface Shared {
@@ -44,6 +45,8 @@ export function createProgram(
     command: (usage, description) =>
       program.command(usage).description(description).option('-c, --config <path>', 'configuration file'),
   };
+  program.commandsGroup('Set up:');
+  addSetupCommands(program, shell, installed.samples);
   program.commandsGroup('Upload from folders:');
   addUploadCommands(registry);
   program.commandsGroup('Control the daemon:');

@@ -50,7 +50,7 @@ export async function runTestClip(clip: TestClip): Promise<ClipResult> {
   const steps: { state: string; after_ms: number }[] = [];
   const dropped = performance.now();
   const note = (state: string): void => {
-    if (steps.at(-1)?.state === state) return;
+    if (steps.some((step) => step.state === state)) return;
     const afterMs = Math.round(performance.now() - dropped);
     steps.push({ state, after_ms: afterMs });
     clip.reached(state, afterMs);
@@ -114,13 +114,9 @@ async function untilEnded(clip: TestClip, path: string, note: (state: string) =>
   const { config, folder, signal, patienceMs } = clip;
   const isPutAway = ({ local }: FileView): boolean => folder.afterReady.kind !== 'move' || local !== 'pending';
   const until = performance.now() + patienceMs;
-  for (let file: FileView | null = null; ; ) {
-    const shown: ShowView | undefined = (
-      await queryRunningDaemon<{ readonly found: readonly ShowView[] }>(
-        config,
-        `/file?name=${encodeURIComponent(file?.id ?? path)}`,
-      )
-    ).found[0];
+  let file: FileView | null = null;
+  for (;;) {
+    const shown = await show(config, file?.id ?? path);
     file = shown?.file ?? file;
     // The history has the states that passed between two looks.
     for (const { state } of shown?.history ?? []) note(state);
@@ -129,6 +125,11 @@ async function untilEnded(clip: TestClip, path: string, note: (state: string) =>
     if (isOver || signal.aborted || performance.now() > until) return file;
     await pause(pollMs);
   }
+}
+
+async function show(config: Config, name: string): Promise<ShowView | undefined> {
+  const path = `/file?name=${encodeURIComponent(name)}`;
+  return (await queryRunningDaemon<{ readonly found: readonly ShowView[] }>(config, path)).found[0];
 }
 
 function problemOf(file: FileView | null, { folder, patienceMs, signal }: TestClip): string | null {

@@ -112,7 +112,7 @@ test.each<[string, InitOptions | ((here: Place) => InitOptions | Promise<InitOpt
       await mkdir(scratch.file('xdg'));
       return { folder: 'xdg' };
     },
-    'state',
+    'is inside the watched folder',
   ],
   [
     'the folder of another dropcast',
