@@ -4,6 +4,7 @@ import { limitedBody, MOST_BODY_BYTES } from '../http/limited-body.ts';
 import { adoptionOf, confirmAdoption } from './adoption.ts';
 import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
+import { eventRoutes } from './routes/events.ts';
 import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
 import { planOf } from './plan/plan.ts';
@@ -80,6 +81,7 @@ export function readRoutes(
   });
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
+  app.route('/', eventRoutes(daemon));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
   return app;
 }

@@ -11,6 +11,7 @@ import { whyInLine } from './in-line.ts';
 import type { Places, Standing } from './in-line.ts';
 import { paceOf } from './outlook.ts';
 import { shownState } from './step-states.ts';
+import { causeKey } from '../pipeline/file/selection.ts';
 import { priorityOf } from '../pipeline/file/queue.ts';
 
 /** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
@@ -108,7 +109,7 @@ function fileView(facts: Facts, live?: Live): FileView {
     attempts: facts.attempts,
     not_before: facts.notBefore,
     why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? deletionWords(facts),
-    code: facts.lastFailure?.code ?? null,
+    code: causeKey(facts),
     local: facts.disposal,
     times: {
       discovered: facts.discoveredAt,

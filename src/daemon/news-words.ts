@@ -165,7 +165,7 @@ function pausedWords({ kind, holds, why, nextProbeAt }: Pause, now: number): Wor
 function ofFolder({ state, why }: Extract<DropcastEvent, { type: 'folder' }>): Words {
   const because = why === null ? '' : `: ${why}`;
   if (state === 'watching') return info('The folder is watched');
-  if (state === 'degraded') return warn(`The folder is scanned, because its events are incomplete${because}`);
+  if (state === 'scanning') return warn(`The folder is scanned, because its events are incomplete${because}`);
   return { level: 'error', text: `The folder cannot be used; its files wait${because}` };
 }
 

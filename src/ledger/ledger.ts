@@ -13,6 +13,7 @@ import type {
   QueueStore,
   RetentionStore,
 } from '../pipeline/file/ports.ts';
+import type { SelectionStore } from '../pipeline/file/selection.ts';
 import { createAdoption } from './adoption.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
@@ -37,6 +38,7 @@ import { createRetentionRows } from './retention.ts';
 import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
+import { createSelection } from './selection.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
@@ -60,6 +62,7 @@ export interface Ledger
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;
+  readonly selection: SelectionStore;
   /** Local files that are to be deleted later. */
   deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
@@ -191,6 +194,7 @@ function compose(connection: Connection, opened: Opened): Ledger {
     claim: claims.claim,
     budget: createBudgetRow(db, commits),
     roots: createRoots(db),
+    selection: mending(createSelection(db), repair),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

@@ -162,6 +162,18 @@ export const isInLine = "state IN ('queued', 'awaiting upload')";
 export const queueName = `(CASE iif(json_valid(plan), plan, '{}') ->> '$.priority' WHEN 'high' THEN '0' WHEN 'low' THEN '2' ELSE '1' END
     || (size > 268435456) || folder)`;
 
+/** Of a row that may be damaged: JSON that is none must not keep it from being mended. */
+const planOf = "iif(json_valid(plan), plan, '{}')";
+const failureOf = "iif(json_valid(last_failure), last_failure, '{}')";
+
+/** What files are selected by and is inside of a column. `cause` is `causeKey`. */
+export const listed = {
+  channel: `(${planOf} ->> '$.channel')`,
+  feeds: `(${planOf} -> '$.publish')`,
+  title: `(${planOf} ->> '$.title')`,
+  cause: `(${failureOf} ->> '$.code')`,
+};
+
 /** Each step takes the schema from its index to the next `user_version`. Never change a released step: append one. */
 const migrations: readonly string[] = [
   `
@@ -264,6 +276,9 @@ const migrations: readonly string[] = [
   -- What operators paused, and the feeds that are to be published again.
   CREATE TABLE pause (folder TEXT PRIMARY KEY, since INTEGER NOT NULL, until INTEGER, "by" TEXT NOT NULL) STRICT;
   CREATE TABLE feed_due (feed TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_now INTEGER NOT NULL) STRICT;
+  -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.
+  CREATE INDEX file_listing ON file (state, folder, ${listed.channel}, ${listed.feeds}, ${listed.cause},
+    discovered_at, ended_at, path, ${listed.title}, video_id);
   `,
 ];
 
