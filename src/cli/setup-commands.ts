@@ -23,7 +23,9 @@ export function addSetupCommands(program: Command, shell: Shell, samples: string
   withAnswers(
     program
       .command('init')
-      .description('write a first configuration for yourself: asks for address, key, folder and channel, and checks each answer')
+      .description(
+        'write a first configuration for yourself: asks for address, key, folder and channel, and checks each answer',
+      )
       .summary('write a first configuration; asks, or takes flags')
       .option('-c, --config <path>', 'configuration file to write (default: ./dropcast.yaml)'),
   ).action(async (options: InitOptions) => (await import('./setup/init.ts')).init(shell, options));
@@ -32,9 +34,7 @@ export function addSetupCommands(program: Command, shell: Shell, samples: string
 function withAnswers(command: Command): Command {
   return command
     .option('--service <url>', 'address of the API, like https://video.example.com/v1')
-    .addOption(
-      new Option('--key-file <path>', 'file with the API key; - is standard input').conflicts('keyEnv'),
-    )
+    .addOption(new Option('--key-file <path>', 'file with the API key; - is standard input').conflicts('keyEnv'))
     .option('--key-env <name>', 'environment variable with the API key')
     .option('--folder <dir>', 'folder to watch; made if there is none')
     .option('--channel <id>', 'channel of its videos')

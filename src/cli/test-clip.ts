@@ -63,7 +63,7 @@ export async function runTestClip(clip: TestClip): Promise<ClipResult> {
     const leftovers = await remove(client, clip, { file, files });
     return { problem, steps, link, leftovers };
   } finally {
-    await Promise.all(Object.values(files).map((path) => (path === null ? null : rm(path, { force: true }))));
+    for (const path of Object.values(files)) if (path !== null) await rm(path, { force: true });
   }
 }
 
@@ -107,7 +107,7 @@ function uniqueBox(): Buffer {
 }
 
 const pollMs = 100;
-const ends = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
+const ends: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 'vanished', 'superseded']);
 
 /** @returns the last that is known; null when the daemon never saw it */
 async function untilEnded(clip: TestClip, path: string, note: (state: string) => void): Promise<FileView | null> {
@@ -121,7 +121,7 @@ async function untilEnded(clip: TestClip, path: string, note: (state: string) =>
     // The history has the states that passed between two looks.
     for (const { state } of shown?.history ?? []) note(state);
     if (file !== null) note(file.state);
-    const isOver = file !== null && ends.includes(file.state) && isPutAway(file);
+    const isOver = file !== null && ends.has(file.state) && isPutAway(file);
     if (isOver || signal.aborted || performance.now() > until) return file;
     await pause(pollMs);
   }
@@ -135,10 +135,11 @@ async function show(config: Config, name: string): Promise<ShowView | undefined>
 function problemOf(file: FileView | null, { folder, patienceMs, signal }: TestClip): string | null {
   if (signal.aborted) return 'stopped before the test clip was ready';
   const within = `${Math.round(patienceMs / 1000)} s`;
-  if (file === null) return `the daemon did not see the test clip in ${folder.path} within ${within}: dropcast status says why`;
+  if (file === null)
+    return `the daemon did not see the test clip in ${folder.path} within ${within}: dropcast status says why`;
   if (file.state === 'done') return null;
   const why = file.why === null ? '' : `: ${escapeControls(file.why)}`;
-  if (ends.includes(file.state)) return `the test clip is ${file.state}${why}`;
+  if (ends.has(file.state)) return `the test clip is ${file.state}${why}`;
   return `the test clip is still ${file.state} after ${within}${why}`;
 }
 
@@ -161,7 +162,7 @@ async function remove(
       await rm(path, { force: true }).catch(() => leftovers.push(`the file ${path}: delete it`));
   if (file?.video_id != null && !(await deleteVideo(client, file.video_id)))
     leftovers.push(`the video ${file.video_id}: dropcast videos delete ${file.video_id}`);
-  if (file !== null && ends.includes(file.state))
+  if (file !== null && ends.has(file.state))
     await commandDaemon<TestClipEnded>(config, '/test-clip/ended', { id: file.id });
   return leftovers;
 }

@@ -156,7 +156,11 @@ function mustHave(choices: readonly Choice[], kind: string): readonly Choice[] {
 }
 
 /** Without a flag a person is asked, if the service has any. */
-async function feedsOf(flags: AnswerFlags, { feeds }: Account, questions: Questions | null): Promise<readonly string[]> {
+async function feedsOf(
+  flags: AnswerFlags,
+  { feeds }: Account,
+  questions: Questions | null,
+): Promise<readonly string[]> {
   for (const feed of flags.feed ?? []) {
     const checked = checkListed('feed', feed, feeds);
     if (!checked.ok) throw new CommandError(`--feed: ${checked.why}`, exitCodes.failed);

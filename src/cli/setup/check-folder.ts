@@ -40,9 +40,13 @@ async function lookAt(path: string, home: FolderHome): Promise<Checked<FolderAns
     () => true,
     () => false,
   );
-  if (!isWritable) return refused(isThere ? `${path} cannot be written by you` : `${path} cannot be created in ${nearest}: permission denied`);
+  if (!isWritable)
+    return refused(
+      isThere ? `${path} cannot be written by you` : `${path} cannot be created in ${nearest}: permission denied`,
+    );
   const free = await freeBytes(nearest);
-  if (free < leastFreeBytes) return refused(`the disk of ${nearest} is almost full: ${formatBytes(free)} free; free some space`);
+  if (free < leastFreeBytes)
+    return refused(`the disk of ${nearest} is almost full: ${formatBytes(free)} free; free some space`);
   const why = await whyNot(path, isThere, home);
   return why === null ? { ok: true, value: { path, isThere } } : refused(why);
 }

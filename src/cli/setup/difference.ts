@@ -20,7 +20,9 @@ function commonLengths(old: readonly string[], now: readonly string[]): readonly
     for (let j = now.length - 1; j >= 0; j -= 1) {
       const row = table[i] as number[];
       row[j] =
-        old[i] === now[j] ? lengthAt(table, i + 1, j + 1) + 1 : Math.max(lengthAt(table, i + 1, j), lengthAt(table, i, j + 1));
+        old[i] === now[j]
+          ? lengthAt(table, i + 1, j + 1) + 1
+          : Math.max(lengthAt(table, i + 1, j), lengthAt(table, i, j + 1));
     }
   return table;
 }

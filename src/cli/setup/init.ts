@@ -30,7 +30,8 @@ export async function init(shell: Shell, options: InitOptions): Promise<void> {
     await mkdir(answers.folder.path, { recursive: true });
     shell.stdout.write(`Folder: made ${answers.folder.path}\n`);
   }
-  for (const each of files) shell.stdout.write(`${each.isSecret === true ? 'Key' : 'Configuration'}: ${await placeFile(each)}\n`);
+  for (const each of files)
+    shell.stdout.write(`${each.isSecret === true ? 'Key' : 'Configuration'}: ${await placeFile(each)}\n`);
   shell.stdout.write(`\nNext: ${nextCommand(shell, file)}\n`);
 }
 

@@ -12,7 +12,11 @@ import { runProgram } from './systemctl.ts';
  *
  * @param group null: the one of the service
  */
-export async function makeFolder({ path, isThere }: FolderAnswer, group: string | null, { env }: Shell): Promise<string> {
+export async function makeFolder(
+  { path, isThere }: FolderAnswer,
+  group: string | null,
+  { env }: Shell,
+): Promise<string> {
   if (isThere) return `${path} is there`;
   if (group !== null) await runProgram('groupadd', '--force', group);
   const gid = await groupId(group ?? SERVICE_USER);

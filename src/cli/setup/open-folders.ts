@@ -49,7 +49,10 @@ async function needsOf(service: InstalledService): Promise<UnitNeeds> {
 }
 
 function commandsFor({ folders }: UnitNeeds): readonly string[] {
-  return folders.flatMap(({ commands, groupCommand }) => [...commands, ...(groupCommand === null ? [] : [groupCommand])]);
+  return folders.flatMap(({ commands, groupCommand }) => [
+    ...commands,
+    ...(groupCommand === null ? [] : [groupCommand]),
+  ]);
 }
 
 async function isAgreed(consent: 'given' | Questions | null, commands: readonly string[]): Promise<boolean> {

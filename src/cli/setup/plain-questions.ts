@@ -37,7 +37,7 @@ async function choose(
   choices: readonly Choice[],
   { line, say }: { line(question: string): Promise<string>; say(text: string): void },
 ): Promise<string> {
-  for (let listed = choices; ; ) {
+  for (let listed = choices; ;) {
     for (const [index, { label }] of listed.slice(0, mostListed).entries()) say(`  ${index + 1}) ${label}`);
     if (listed.length > mostListed) say(`  and ${listed.length - mostListed} more`);
     const typed = await line(`${question} (number, or a part of the name)`);

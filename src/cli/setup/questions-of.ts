@@ -8,6 +8,6 @@ import { richQuestions } from './rich-questions.ts';
  * stdout. A terminal that cannot move its cursor gets them line by line.
  */
 export function questionsOf(shell: Shell): Questions | null {
-  if (shell.stdin.isTTY !== true || shell.stderr.isTTY !== true) return null;
+  if (!shell.stdin.isTTY || !shell.stderr.isTTY) return null;
   return shell.env['TERM'] === 'dumb' ? plainQuestions(shell) : richQuestions(shell);
 }

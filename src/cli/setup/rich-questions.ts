@@ -1,3 +1,4 @@
+import type * as Prompts from '@inquirer/prompts';
 import type { Shell } from '../shell.ts';
 import { interrupted, matching } from './questions.ts';
 import type { Choice, Questions } from './questions.ts';
@@ -5,7 +6,7 @@ import type { Choice, Questions } from './questions.ts';
 /** Questions for a terminal: the list becomes shorter while a person types. The library is loaded with the first question. */
 export function richQuestions({ stdin, stderr }: Shell): Questions {
   const io = { input: stdin, output: stderr };
-  const ask = async <T>(question: (prompts: typeof import('@inquirer/prompts')) => Promise<T>): Promise<T> => {
+  const ask = async <T>(question: (prompts: typeof Prompts) => Promise<T>): Promise<T> => {
     try {
       return await question(await import('@inquirer/prompts'));
     } catch (error) {

@@ -28,7 +28,8 @@ export async function checkAddress(text: string, signal: AbortSignal): Promise<C
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const isApi = [UnauthorizedError, ForbiddenError, RateLimitedError].some((each) => error instanceof each);
-    if (!isApi) return { ok: false, why: `${address.value} does not answer as the API of a video service: ${why(error)}` };
+    if (!isApi)
+      return { ok: false, why: `${address.value} does not answer as the API of a video service: ${why(error)}` };
   }
   return { ok: true, value: address.value };
 }

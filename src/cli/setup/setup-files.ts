@@ -48,7 +48,13 @@ export async function planFiles(
     folder: answers.folder.path,
     hasPage: service.instance === null,
   });
-  const config = { path: service.configFile, text, mode: 0o640, gid: await serviceGroup(), replaceable: example ?? null };
+  const config = {
+    path: service.configFile,
+    text,
+    mode: 0o640,
+    gid: await serviceGroup(),
+    replaceable: example ?? null,
+  };
   return { files: [keyFile(service, answers.key.value), config], folder: answers.folder };
 }
 

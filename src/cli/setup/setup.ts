@@ -74,7 +74,10 @@ async function requireMachine(service: InstalledService): Promise<void> {
       exitCodes.failed,
     );
   if (process.geteuid?.() !== 0)
-    throw new CommandError('only root can set up the service: run `sudo dropcast setup`, or `dropcast init` for yourself', exitCodes.failed);
+    throw new CommandError(
+      'only root can set up the service: run `sudo dropcast setup`, or `dropcast init` for yourself',
+      exitCodes.failed,
+    );
   if (!(await unitState(`${service.name}.service`)).isLoaded)
     throw new CommandError(
       `there is no unit ${service.name}.service on this machine: install the package of dropcast first (docs/install.md)`,

@@ -15,7 +15,7 @@ export async function startService(service: InstalledService): Promise<string> {
   if (!isEnabled) await runProgram('systemctl', '--quiet', 'enable', unit);
   if (isActive && !isStale) return `${unit} runs already`;
   await runProgram('systemctl', isActive ? 'restart' : 'start', unit).catch(async (error: unknown) => {
-    throw new CommandError(`${String((error as Error).message)}\n${await lastWords(unit)}`, exitCodes.failed, {
+    throw new CommandError(`${(error as Error).message}\n${await lastWords(unit)}`, exitCodes.failed, {
       cause: error,
     });
   });
@@ -42,8 +42,10 @@ export async function untilReady(config: Config, signal: AbortSignal, patienceMs
   for (;;) {
     const status = await queryRunningDaemon<StatusView>(config, '/status');
     const why = whyNotReady(status);
-    if (why === null) return `${status.folders.length === 1 ? 'the folder is' : `${status.folders.length} folders are`} watched`;
-    if (signal.aborted || performance.now() > until) throw new CommandError(`the service runs, but ${why}`, exitCodes.failed);
+    if (why === null)
+      return `${status.folders.length === 1 ? 'the folder is' : `${status.folders.length} folders are`} watched`;
+    if (signal.aborted || performance.now() > until)
+      throw new CommandError(`the service runs, but ${why}`, exitCodes.failed);
     await pause(pollMs);
   }
 }

@@ -35,7 +35,13 @@ export interface UnitState {
 
 export async function unitState(unit: string): Promise<UnitState> {
   const names = ['LoadState', 'ActiveState', 'UnitFileState', 'NeedDaemonReload', 'ExecMainStartTimestamp'];
-  const text = await runProgram('systemctl', 'show', '--timestamp=us+utc', unit, ...names.map((name) => `--property=${name}`));
+  const text = await runProgram(
+    'systemctl',
+    'show',
+    '--timestamp=us+utc',
+    unit,
+    ...names.map((name) => `--property=${name}`),
+  );
   return readUnitState(text);
 }
 

@@ -11,7 +11,10 @@ export interface TestClipEnded {
 const why = 'a test clip: its video and its file were deleted on purpose';
 
 /** `POST /test-clip/ended`: who dropped a test clip has deleted its video and file, and its row says so. */
-export async function endTestClip(daemon: Pick<Daemon, 'rows'>, { id }: { readonly id: string }): Promise<TestClipEnded> {
+export async function endTestClip(
+  daemon: Pick<Daemon, 'rows'>,
+  { id }: { readonly id: string },
+): Promise<TestClipEnded> {
   const facts = await daemon.rows.claim(id, (row) => row.write({ why }, why));
   return { v: 1, ok: facts !== null };
 }

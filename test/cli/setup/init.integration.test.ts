@@ -96,14 +96,22 @@ test.each<[string, InitOptions | ((here: Place) => InitOptions | Promise<InitOpt
   ['no address', { service: 'video.example.com' }, '--service: the address: not a web address'],
   ['nobody there', { service: 'http://127.0.0.1:9/v1' }, 'nothing listens there'],
   ['no version', () => ({ service: sandbox.baseUrl.replace('/v1', '') }), 'usually ends with a version'],
-  ['another website', () => ({ service: sandbox.adminUrl.replace('_sandbox', 'nothing') }), 'does not answer as the API'],
+  [
+    'another website',
+    () => ({ service: sandbox.adminUrl.replace('_sandbox', 'nothing') }),
+    'does not answer as the API',
+  ],
   [
     'a wrong key',
     async ({ scratch }) => ({ keyFile: await scratch.write('wrong', 'wrong') }),
     '--key-file: the service does not accept this key (401)',
   ],
   ['no key file', { keyFile: 'nowhere' }, '--key-file: cannot read'],
-  ['a channel that is not there', { channel: 'ch_\u001b[31mx' }, 'the service has no channel "ch_\\x1b[31mx"; it has ch_'],
+  [
+    'a channel that is not there',
+    { channel: 'ch_\u001b[31mx' },
+    'the service has no channel "ch_\\x1b[31mx"; it has ch_',
+  ],
   ['a feed that is not there', { feed: ['feed_x'] }, 'the service has no feed "feed_x"; it has feed_'],
   ['a file for a folder', { folder: 'given.key' }, 'is not a directory'],
   [
