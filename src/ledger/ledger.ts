@@ -28,6 +28,8 @@ import { createFiles } from './files.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
+import { createNewsRows } from './news-rows.ts';
+import type { NewsRows } from './news-rows.ts';
 import { openDatabase, requireSound, verify, wasClosed } from './open-database.ts';
 import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
@@ -63,6 +65,7 @@ export interface Ledger
   readonly budget: BudgetRow;
   readonly roots: RootRows;
   readonly selection: SelectionStore;
+  readonly news: NewsRows;
   /** Local files that are to be deleted later. */
   deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
@@ -195,6 +198,7 @@ function compose(connection: Connection, opened: Opened): Ledger {
     budget: createBudgetRow(db, commits),
     roots: createRoots(db),
     selection: mending(createSelection(db), repair),
+    news: mending(createNewsRows(db, commits), repair),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

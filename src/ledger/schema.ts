@@ -134,6 +134,29 @@ export interface FeedDueTable {
   is_now: number;
 }
 
+/** One row for each message that a target has not taken yet: see `OutboxRow`. */
+export interface OutboxTable {
+  seq: GeneratedAlways<number>;
+  target: string;
+  message: string;
+  at: number;
+  tried_at: number | null;
+  refusals: number;
+}
+
+/** What was told to people so far, as JSON under a name each. */
+export interface NewsMemoryTable {
+  name: string;
+  record: string;
+}
+
+/** Which files count for which expectation. A file that is moved afterwards still does. */
+export interface ExpectedFileTable {
+  expectation: string;
+  file_id: string;
+  at: number;
+}
+
 export interface LedgerTables {
   file: FileTable;
   history: HistoryTable;
@@ -147,6 +170,9 @@ export interface LedgerTables {
   listing: ListingTable;
   pause: PauseTable;
   feed_due: FeedDueTable;
+  outbox: OutboxTable;
+  news_memory: NewsMemoryTable;
+  expected_file: ExpectedFileTable;
 }
 
 /** `PRAGMA application_id`: 'drop'. dropcast never touches the database of another program. */
@@ -279,6 +305,13 @@ const migrations: readonly string[] = [
   -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.
   CREATE INDEX file_listing ON file (state, folder, ${listed.channel}, ${listed.feeds}, ${listed.cause},
     discovered_at, ended_at, path, ${listed.title}, video_id);
+  -- Messages to people that are on their way, what they were told, and the files that somebody expects by a time of day.
+  CREATE TABLE outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL, message TEXT NOT NULL, at INTEGER NOT NULL,
+    tried_at INTEGER, refusals INTEGER NOT NULL) STRICT;
+  CREATE INDEX outbox_target ON outbox (target, seq);
+  CREATE TABLE news_memory (name TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+  CREATE TABLE expected_file (expectation TEXT NOT NULL, file_id TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (expectation, file_id)) STRICT;
   `,
 ];
 
