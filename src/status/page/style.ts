@@ -1,0 +1,6 @@
+/** What only the daemon's page shows. */
+export const OWN_STYLE = `
+.warn { background: var(--on-soft); color: var(--on); border-radius: 10px; padding: 9px 16px; overflow-wrap: anywhere; }
+.who { display: flex; align-items: center; gap: 10px; }
+.who button { min-height: 26px; padding: 1px 9px; font-size: 13px; }
+`;

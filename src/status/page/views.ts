@@ -1,0 +1,5 @@
+import { overview } from './views/overview.ts';
+import type { ViewMaker } from './world.ts';
+
+/** Every address of the page that shows something. */
+export const views: readonly (readonly [path: string, view: ViewMaker])[] = [['/', overview]];
