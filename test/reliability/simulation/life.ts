@@ -315,6 +315,7 @@ class Life {
       publish: { quietMs: 2_000, atMostMs: 10_000 },
       folders: this.#folders,
       status: { listen: null, hosts: [], socket: '/state/dropcast.sock' },
+      notify: [],
       log: { level: 'info', format: 'json' },
     };
   }
