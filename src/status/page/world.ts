@@ -1,6 +1,7 @@
 import type { View } from '@dropcast/pages';
 import type { Daemon } from '../../daemon/daemon.ts';
 import type { StatusView } from '../../daemon/view.ts';
+import type { DropcastEvent } from '../../pipeline/events.ts';
 
 /** What a view shows, and for whom. */
 export interface PageWorld {
@@ -33,17 +34,7 @@ export type Action = (world: PageWorld, sent: Sent) => Promise<string>;
  * What a view can change with: the events of the daemon, a line of news, what a person changed here or with a command (`command`), and
  * `progress`, twice a second while uploads run.
  */
-export type PageEvent =
-  | 'arrival'
-  | 'file'
-  | 'failure'
-  | 'feed'
-  | 'paused'
-  | 'resumed'
-  | 'folder'
-  | 'news'
-  | 'command'
-  | 'progress';
+export type PageEvent = DropcastEvent['type'] | 'news' | 'command' | 'progress';
 
 /** Thrown when a view or an action cannot do what was asked, for a reason that the reader understands. */
 export class PageError extends Error {
