@@ -20,16 +20,7 @@ const view: StatusView = {
   outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
   uploads: null,
   accounts: sumOfAccounts([]),
-  folders: [
-    {
-      path: '/inbox',
-      state: 'frozen',
-      why: 'unmounted',
-      paths: { seen: 0, settling: 0, offered: 0, ignored: 0, refused: 0 },
-      accounts: sumOfAccounts([]),
-      refused: null,
-    },
-  ],
+  folders: [],
   working: [
     viewOf(
       null,
