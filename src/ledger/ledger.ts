@@ -38,6 +38,8 @@ import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
+import { createSnapshots } from './snapshot.ts';
+import type { SnapshotStore } from './snapshot.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
 import type { LedgerView } from './view.ts';
@@ -57,6 +59,7 @@ export interface Ledger
     FirstStartStore,
     AdoptionStore,
     LedgerView,
+    SnapshotStore,
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;
@@ -179,6 +182,7 @@ function compose(connection: Connection, opened: Opened): Ledger {
       ...createRetentionRows(db),
       ...createLeftovers(connection),
       ...createView(db),
+      ...createSnapshots(sql),
     },
     repair,
   );

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { GeneratedAlways } from 'kysely';
+import { causeName, extensionName, needsPerson } from './cause-name.ts';
 import { mismatches } from './checksum.ts';
 import { LedgerError } from './ledger-error.ts';
 
@@ -264,6 +265,9 @@ const migrations: readonly string[] = [
   -- What operators paused, and the feeds that are to be published again.
   CREATE TABLE pause (folder TEXT PRIMARY KEY, since INTEGER NOT NULL, until INTEGER, "by" TEXT NOT NULL) STRICT;
   CREATE TABLE feed_due (feed TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_now INTEGER NOT NULL) STRICT;
+  -- What needs a person, by cause; and what ended, by the half hour.
+  CREATE INDEX file_cause ON file (${causeName}, folder, ${extensionName}, seq) WHERE ${needsPerson};
+  CREATE INDEX file_day ON file (ended_at, state, size) WHERE ended_at IS NOT NULL;
   `,
 ];
 
