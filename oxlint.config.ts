@@ -43,6 +43,7 @@ const arrows: Record<string, { uses: readonly string[]; types?: readonly string[
 /** Where each third-party library may be imported: one place each. A package of our own is written with its scope. */
 const homes: Record<string, readonly string[]> = {
   '@dropcast/client': ['host', 'disk', 'daemon', 'cli'],
+  '@dropcast/pages': ['status', 'packages/sandbox'],
   '@dropcast/sandbox': ['cli'],
   chokidar: ['watch'],
   got: ['packages/client', 'status'],
@@ -155,7 +156,7 @@ export default defineConfig({
   },
   overrides: [
     ...folders.map((folder) => boundary(folder, arrows[folder] ?? { uses: [] })),
-    ...['client', 'sandbox'].map(packageBoundary),
+    ...['client', 'pages', 'sandbox'].map(packageBoundary),
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

@@ -8,7 +8,8 @@ export interface Layout {
   readonly files: readonly string[];
   /** Where else than at its own path in the package the files of a pattern go. */
   readonly moved?: { readonly pattern: string; readonly to: string };
-  readonly readme: { readonly from: string; edit(text: string): string };
+  /** Null for a package that is never published on its own, but bundled into those that depend on it. */
+  readonly readme: { readonly from: string; edit(text: string): string } | null;
 }
 
 export const layouts: readonly Layout[] = [
@@ -18,6 +19,7 @@ export const layouts: readonly Layout[] = [
     files: ['browser.cjs'],
     readme: { from: 'docs/client.md', edit: withoutLinks },
   },
+  { name: 'pages', home: 'packages/pages', files: [], readme: null },
   {
     name: 'sandbox',
     home: 'packages/sandbox',

@@ -18,21 +18,29 @@ export interface Packed {
 }
 
 /**
- * Builds the three packages from their sources, puts what is published of each into build/pack/NAME, and packs it into build/.
+ * Builds the packages from their sources, puts what is published of each into build/pack/NAME, and packs it into build/.
  *
  * @param root of the repository, with its node_modules
  * @throws with the output of tsc or npm when one of them fails, and for a sibling that is not wanted in exactly its version
  */
 export async function packPackages(root: string): Promise<readonly Packed[]> {
   await rm(join(root, 'build/pack'), { recursive: true, force: true });
-  const manifests = await Promise.all(layouts.map(({ home }) => readManifest(join(root, home))));
-  // In this order: the daemon is type-checked against the declarations of the other two.
+  const parts = await Promise.all(
+    layouts.map(async (layout) => ({ layout, manifest: await readManifest(join(root, layout.home)) })),
+  );
+  const manifests = parts.map(({ manifest }) => manifest);
+  const unpublished = parts.filter(({ layout }) => layout.readme === null);
+  // In this order: each is type-checked against the declarations of those before it.
   const packed: Packed[] = [];
-  for (const [index, layout] of layouts.entries()) {
-    const manifest = manifests[index];
-    if (manifest === undefined) continue;
-    await stage(root, layout, publishedManifest(manifest, manifests));
-    packed.push(await pack(root, join(root, 'build/pack', layout.name)));
+  for (const { layout, manifest } of parts) {
+    const bundled = unpublished.filter(({ manifest: { name } }) => name in (manifest.dependencies ?? {}));
+    const bundledNames = bundled.map(({ manifest: { name } }) => name);
+    await stage(root, layout, publishedManifest(manifest, manifests, bundledNames));
+    if (layout.readme === null) continue;
+    const to = join(root, 'build/pack', layout.name);
+    for (const { layout: from, manifest: found } of bundled)
+      await cp(join(root, 'build/pack', from.name), join(to, 'node_modules', found.name), { recursive: true });
+    packed.push(await pack(root, to));
   }
   return packed;
 }
@@ -47,9 +55,10 @@ async function stage(root: string, { name, home, files, moved, readme }: Layout,
   if (moved !== undefined)
     for (const path of await matching(moved.pattern, from))
       await copy(join(from, path), join(to, moved.to, basename(path)));
+  await writeFile(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  if (readme === null) return;
   for (const file of ['LICENSE', 'CHANGELOG.md']) await copy(join(root, file), join(to, file));
   await writeFile(join(to, 'README.md'), readme.edit(await readFile(join(root, readme.from), 'utf8')));
-  await writeFile(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** tsc rewrites `./file.ts` to `./file.js` in JavaScript only; in declarations some tools would not find it. */

@@ -25,10 +25,15 @@ const asTheyAre = [
 /**
  * The package.json that is published: what leads to the sources leads to the built files and their types instead.
  *
- * @param all manifests of the three packages
+ * @param all manifests of the packages
+ * @param bundled names of siblings that the package carries in its own node_modules
  * @throws when a sibling is wanted in another version than it has
  */
-export function publishedManifest(manifest: Manifest, all: readonly Manifest[]): Manifest {
+export function publishedManifest(
+  manifest: Manifest,
+  all: readonly Manifest[],
+  bundled: readonly string[] = [],
+): Manifest {
   requireSiblings(manifest, all);
   const { name, version, exports, sideEffects } = manifest;
   const kept = asTheyAre.filter((field) => field in manifest).map((field) => [field, manifest[field]]);
@@ -36,6 +41,7 @@ export function publishedManifest(manifest: Manifest, all: readonly Manifest[]):
     name,
     version,
     ...Object.fromEntries(kept),
+    ...(bundled.length > 0 && { bundleDependencies: bundled }),
     ...(exports !== undefined && { exports: publishedExports(exports) }),
     ...(sideEffects !== undefined && { sideEffects: sideEffects.map((file) => built(file, '.js')) }),
   };

@@ -56,7 +56,7 @@ export async function streamDaemonOrLedger(
   make: (ledger: Ledger | null) => Promise<void>,
 ): Promise<void> {
   try {
-    await streamFromDaemon(config.status.socket, asked.path, asked.body, asked.read);
+    await streamFromDaemon(config.status.socket, asked, asked.read);
     return;
   } catch (error) {
     if (!(error instanceof NotRunningError)) throw explain(error);
@@ -79,12 +79,39 @@ export async function queryRunningDaemon<T>(config: Config, path: string): Promi
   }
 }
 
-/** Asks at the control socket, or where members of its group may ask. */
+/**
+ * Reads what the running daemon tells line by line, until the signal fires or the daemon ends it.
+ *
+ * @throws {CommandError} with exit code 3 when it is not running
+ */
+export async function streamRunningDaemon(
+  config: Config,
+  { path, signal }: { readonly path: string; readonly signal: AbortSignal },
+  onLine: (line: unknown) => void,
+): Promise<void> {
+  let isBegun = false;
+  const read = (line: unknown): void => {
+    isBegun = true;
+    onLine(line);
+  };
+  try {
+    await anywhere(config, (socket) => streamFromDaemon(socket, { path, signal }, read));
+  } catch (error) {
+    const isEnd = signal.aborted || (isBegun && error instanceof ControlError);
+    if (!isEnd) throw explain(error);
+  }
+}
+
 async function look<T>(config: Config, path: string): Promise<T> {
+  return anywhere(config, (socket) => callDaemon<T>(socket, 'GET', path));
+}
+
+/** Asks at the control socket, or where members of its group may ask. */
+async function anywhere<T>(config: Config, ask: (socket: string) => Promise<T>): Promise<T> {
   let refusal: unknown;
   for (const socket of socketsOf(config)) {
     try {
-      return await callDaemon<T>(socket, 'GET', path);
+      return await ask(socket);
     } catch (error) {
       const mayAskElsewhere =
         error instanceof NotAllowedError || (refusal !== undefined && error instanceof NotRunningError);

@@ -6,7 +6,9 @@ import { addSandboxCommands } from './sandbox-commands.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import type { AdoptOptions } from './adopt.ts';
+import type { EventsOptions } from './events.ts';
 import type { SuspectsOptions } from './suspects.ts';
+import { addSetupCommands } from './setup-commands.ts';
 import { addSystemdCommands } from './systemd-commands.ts';
 
 interface Shared {
@@ -44,6 +46,8 @@ export function createProgram(
     command: (usage, description) =>
       program.command(usage).description(description).option('-c, --config <path>', 'configuration file'),
   };
+  program.commandsGroup('Set up:');
+  addSetupCommands(program, shell, installed.samples);
   program.commandsGroup('Upload from folders:');
   addUploadCommands(registry);
   program.commandsGroup('Control the daemon:');
@@ -125,6 +129,17 @@ function addReadCommands({ shell, exit, command }: Registry): void {
   json(command('show <name>', 'show everything about one file, named by its id, video id, path or file name'))
     .summary('show everything about one file')
     .action(async (name: string, options: Shared) => (await import('./show.ts')).show(shell, name, options));
+  json(command('events', 'print the last news of the daemon: arrivals, uploads, failures and what happens next'))
+    .summary('print what happened last, or follow it')
+    .option('-f, --follow', 'go on with the news to come; ends at Ctrl-C')
+    .addOption(
+      new Option('--level <level>', 'only news of this level and worse')
+        .choices(['info', 'warn', 'error'])
+        .default('info'),
+    )
+    .option('--folder <path>', 'only news of this folder, or of this path in it')
+    .option('-n, --lines <number>', 'how many to begin with', wholeNumber(1, 1_000), 50)
+    .action(async (options: EventsOptions) => (await import('./events.ts')).events(shell, options));
   json(command('open', 'print a link that opens the status page of the daemon, once'))
     .summary('print a link to the status page')
     .action(async (options: Shared) => (await import('./open.ts')).open(shell, options));

@@ -43,6 +43,15 @@ export async function callDaemon<T>(
   return answer as T;
 }
 
+/** What is asked of the daemon. */
+export interface Asked {
+  readonly path: string;
+  /** Sent by POST; without one it is a GET. */
+  readonly body?: unknown;
+  /** Ends it: an error. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * One exchange whose answer comes line by line.
  *
@@ -51,16 +60,19 @@ export async function callDaemon<T>(
  */
 export async function streamFromDaemon(
   socketPath: string,
-  path: string,
-  body: unknown,
+  { path, body, signal }: Asked,
   onLine: (line: unknown) => void,
 ): Promise<void> {
   let rest = '';
-  const { status, body: last } = await exchange(socketPath, 'POST', path, JSON.stringify(body), (part) => {
+  const onPart = (part: string): void => {
     const lines = (rest + part).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) onLine(parse(line));
-  });
+    // An empty one only shows that the daemon is there.
+    for (const line of lines.filter(Boolean)) onLine(parse(line));
+  };
+  const method = body === undefined ? 'GET' : 'POST';
+  const text = body === undefined ? null : JSON.stringify(body);
+  const { status, body: last } = await exchange(socketPath, method, path, text, { onPart, signal });
   if (status !== 200) throw new ControlError(messageOf(parse(last)) ?? `the daemon answered ${status}`);
 }
 
@@ -69,26 +81,28 @@ function exchange(
   method: string,
   path: string,
   body: string | null,
-  onPart: ((part: string) => void) | null = null,
+  { onPart, signal }: { readonly onPart?: (part: string) => void; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<{ status: number; body: string }> {
   const timeout = path === '/reload' ? reloadTimeoutMs : timeoutMs;
   return new Promise((resolve, reject) => {
     const call = request(
-      { socketPath, method, path, timeout, agent: false, headers: { 'content-type': 'application/json' } },
+      { socketPath, method, path, timeout, agent: false, signal, headers: { 'content-type': 'application/json' } },
       (answer) => {
         let text = '';
         answer.setEncoding('utf8');
-        const isRead = onPart !== null && answer.statusCode === 200;
+        const read = answer.statusCode === 200 ? onPart : undefined;
         answer.on('data', (part: string) => {
           try {
-            if (isRead) onPart(part);
+            if (read !== undefined) read(part);
             else text += part;
           } catch (error) {
             call.destroy(error instanceof Error ? error : new Error(String(error)));
           }
         });
         answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: text }));
-        answer.on('error', reject);
+        answer.on('error', (error) =>
+          reject(new ControlError('the daemon ended while it answered: try again', { cause: error })),
+        );
       },
     );
     call.on('timeout', () =>

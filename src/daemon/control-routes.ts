@@ -4,11 +4,13 @@ import { limitedBody, MOST_BODY_BYTES } from '../http/limited-body.ts';
 import { adoptionOf, confirmAdoption } from './adoption.ts';
 import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
+import { eventRoutes } from './routes/events.ts';
 import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
 import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
+import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { filesOf, foundOf, statusOf } from './view.ts';
 
@@ -79,6 +81,7 @@ export function readRoutes(
   });
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
+  app.route('/', eventRoutes(daemon));
   app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
   return app;
 }
@@ -116,6 +119,9 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   );
   app.post('/adoption/confirm', async (context) =>
     context.json(await confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event))),
+  );
+  app.post('/test-clip/ended', (context) =>
+    withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
   );
   app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
   return app;

@@ -165,6 +165,8 @@ class RunningDaemon implements Daemon {
 
   /** Everything works from here on. */
   async begin(): Promise<void> {
+    const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
+    this.news.add({ ...started, text: 'The daemon was started' });
     await this.folders.start();
     this.conductor.start();
     this.#begun.resolve();

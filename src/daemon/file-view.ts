@@ -10,8 +10,8 @@ import { blockWords, pollWords, publishWords } from './waiting-words.ts';
 import { whyInLine } from './in-line.ts';
 import type { Places, Standing } from './in-line.ts';
 import { paceOf } from './outlook.ts';
-import { causeKeyOf } from './overview/cause-key.ts';
 import { shownState } from './step-states.ts';
+import { causeKey } from '../pipeline/file/selection.ts';
 import { priorityOf } from '../pipeline/file/queue.ts';
 
 /** A file as commands, page and programs see it. Times are epoch milliseconds; nothing in it is secret. */
@@ -55,7 +55,7 @@ export interface FileView {
   readonly not_before: number | null;
   readonly why: string | null;
   readonly code: string | null;
-  /** Of a file that needs a person: a word by which those with the same cause are selected. */
+  /** By this word the files that stand still for the same reason are selected. */
   readonly cause: string | null;
   readonly local: string | null;
   readonly times: {
@@ -112,7 +112,7 @@ function fileView(facts: Facts, live?: Live): FileView {
     not_before: facts.notBefore,
     why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? deletionWords(facts),
     code: facts.lastFailure?.code ?? null,
-    cause: isForPerson(facts) ? causeKeyOf(facts) : null,
+    cause: causeKey(facts),
     local: facts.disposal,
     times: {
       discovered: facts.discoveredAt,
@@ -129,11 +129,6 @@ function fileView(facts: Facts, live?: Live): FileView {
 export type LiveDaemon = Pick<Daemon, 'conductor' | 'gate' | 'times' | 'config'> & {
   readonly rows: Pick<Daemon['rows'], 'isHeld' | 'held'>;
 };
-
-/** Whether only a person can settle it. */
-function isForPerson({ end, disposal }: Facts): boolean {
-  return end === 'failed' || end === 'held' || disposal === 'waiting';
-}
 
 /** The daemon as it was when its steps worked on these rows: several views of one moment must not disagree. */
 export function asHeld(daemon: Daemon, held: readonly string[]): LiveDaemon {

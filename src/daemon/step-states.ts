@@ -1,8 +1,9 @@
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
+import { stepStates } from '../pipeline/file/selection.ts';
 
-/** What a file is called while a step works on it, by what its row says: a step is known to the running daemon alone. */
-const steps: Readonly<Record<string, string>> = { queued: 'creating', 'awaiting upload': 'uploading' };
+/** A step is known to the running daemon alone. */
+const steps: Readonly<Record<string, string>> = stepStates;
 
 /** The states of rows that may be shown as this one because of a step. */
 export function rowStatesOf(shown: string): readonly string[] {

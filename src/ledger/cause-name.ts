@@ -3,17 +3,15 @@ export const needsPerson = "(state IN ('failed', 'held') OR disposal = 'waiting'
 
 /** A damaged failure must not keep its row from being mended. */
 const failure = "iif(json_valid(last_failure), last_failure, '{}')";
-const code = `coalesce(${failure} ->> '$.code', 'unknown')`;
+const code = `(${failure} ->> '$.code')`;
 
 /** What the service says of a request that it refuses: 'the service answered 422 invalid_request: tags: has too many'. */
 const said = `substr(${failure} ->> '$.message', instr(${failure} ->> '$.message', ${code} || ': ') + length(${code}) + 2)`;
 const field = `substr(${said}, 1, instr(${said}, ':') - 1)`;
 
-/**
- * Why a row that needs a person came to a stop, as a short word: the code of its failure, with the field for what the service refused,
- * like `invalid_request.tags`. Rows with the same word have the same cure.
- */
+/** `causeKey`, as SQL. */
 export const causeName = `(CASE
+    WHEN last_failure IS NULL THEN NULL
     WHEN disposal = 'waiting' THEN 'local.' || ${code}
     WHEN ${failure} ->> '$.kind' = 'gone' THEN 'deleted_on_service'
     WHEN ${failure} ->> '$.status' IN (400, 409, 413, 415, 422) AND ${field} <> '' AND ${field} NOT GLOB '*[^a-zA-Z_]*'

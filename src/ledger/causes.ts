@@ -33,7 +33,11 @@ const mostExamples = 3;
 export function causesIn(sql: Statements): CausesFound {
   const kinds = sql.rows(kindsQuery, []) as unknown as readonly Kind[];
   const byCause = [...Map.groupBy(kinds, ({ cause }) => cause)]
-    .map(([cause, of]) => ({ cause, files: total(of), kinds: of.toSorted((one, other) => other.files - one.files) }))
+    .map(([cause, of]) => ({
+      cause: cause ?? 'unknown',
+      files: total(of),
+      kinds: of.toSorted((one, other) => other.files - one.files),
+    }))
     .toSorted((one, other) => other.files - one.files);
   const shown = byCause.slice(0, mostCauses);
   const rest = byCause.slice(mostCauses);
@@ -50,7 +54,7 @@ export function causesIn(sql: Statements): CausesFound {
 }
 
 interface Kind {
-  readonly cause: string;
+  readonly cause: string | null;
   readonly folder: string;
   readonly extension: string;
   readonly files: number;
@@ -66,7 +70,7 @@ type Row = Selectable<FileTable>;
 function rowOf(sql: Statements, { cause, folder, extension }: Kind, order: 'ASC' | 'DESC'): Row {
   const [row] = sql.rows(
     `SELECT * FROM file INDEXED BY file_cause WHERE ${needsPerson}
-      AND ${causeName} = ? AND folder = ? AND ${extensionName} = ? ORDER BY seq ${order} LIMIT 1`,
+      AND ${causeName} IS ? AND folder = ? AND ${extensionName} = ? ORDER BY seq ${order} LIMIT 1`,
     [cause, folder, extension],
   );
   return row as unknown as Row;

@@ -13,6 +13,7 @@ import type {
   QueueStore,
   RetentionStore,
 } from '../pipeline/file/ports.ts';
+import type { SelectionStore } from '../pipeline/file/selection.ts';
 import { createAdoption } from './adoption.ts';
 import { createArrivals } from './arrivals.ts';
 import { createBackups } from './backups.ts';
@@ -27,6 +28,8 @@ import { createFiles } from './files.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLeftovers, settleRequests } from './leftovers.ts';
 import { mending } from './mend.ts';
+import { createNewsRows } from './news-rows.ts';
+import type { NewsRows } from './news-rows.ts';
 import { openDatabase, requireSound, verify, wasClosed } from './open-database.ts';
 import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
@@ -37,6 +40,7 @@ import { createRetentionRows } from './retention.ts';
 import type { Deletions } from './retention.ts';
 import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
+import { createSelection } from './selection.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
 import { createSnapshots } from './snapshot.ts';
 import type { SnapshotStore } from './snapshot.ts';
@@ -63,6 +67,8 @@ export interface Ledger
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;
+  readonly selection: SelectionStore;
+  readonly news: NewsRows;
   /** Local files that are to be deleted later. */
   deletions(): Promise<Deletions>;
   /** Which ledger this is. A copy has the same. */
@@ -195,6 +201,8 @@ function compose(connection: Connection, opened: Opened): Ledger {
     claim: claims.claim,
     budget: createBudgetRow(db, commits),
     roots: createRoots(db),
+    selection: mending(createSelection(db), repair),
+    news: mending(createNewsRows(db, commits), repair),
     backUp: createBackups(database, stateDir),
     [Symbol.asyncDispose]: async () => {
       claims.clear();

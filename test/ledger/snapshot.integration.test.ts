@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { causeKeyOf } from '../../src/daemon/overview/cause-key.ts';
+import { causeKey } from '../../src/pipeline/file/selection.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../src/pipeline/file/failure.ts';
@@ -68,7 +68,7 @@ test.each([
 ] as const)('the cause names %s', async (_what, message, other, cause) => {
   await using opened = await ledgerWith([refused(message, other as Partial<Failure>)]);
   const { causes } = await opened.ledger.snapshot(none);
-  expect(causes.map((found) => [found.cause, causeKeyOf(found.first)])).toEqual([[cause, cause]]);
+  expect(causes.map((found) => [found.cause, causeKey(found.first)])).toEqual([[cause, cause]]);
 });
 
 test.each([

@@ -28,7 +28,7 @@ export interface Caused {
 export function causeOf(caused: Caused): Cause {
   const { cause: key } = caused;
   const files = filesOf(caused);
-  const words = byCode[key as ReasonCode] ?? others[key] ?? (isLocal(key) ? local(caused) : asked(caused));
+  const words = byCode[key as keyof typeof byCode] ?? others[key] ?? (isLocal(key) ? local(caused) : asked(caused));
   return { key, title: `${files} ${words.is(caused.files === 1)}`, next: words.next, actions: words.actions };
 }
 
@@ -51,7 +51,8 @@ function filesOf({ files, extensions }: Caused): string {
 const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : many);
 const both = (words: string) => () => words;
 
-const byCode: Readonly<Record<ReasonCode, Words>> = {
+/** What a person ignores needs nobody. */
+const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored'>, Words>> = {
   no_rule: {
     is: says('matches no rule', 'match no rule'),
     next: 'Add a rule for them, send them to a channel, or ignore them.',

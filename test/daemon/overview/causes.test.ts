@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { causeOf } from '../../../src/daemon/overview/causes.ts';
-import { causeKeyOf } from '../../../src/daemon/overview/cause-key.ts';
+import { causeKey } from '../../../src/pipeline/file/selection.ts';
 import { failure } from '../../pipeline/some-facts.ts';
 
 const caused = { cause: 'no_rule', files: 2, extensions: ['mkv'], message: 'no rule matches' };
@@ -51,7 +51,7 @@ test('files that no rule takes are not offered a retry: it would refuse them', (
   expect(causeOf(caused).actions).not.toContain('retry');
 });
 
-test('a file without a failure has a cause too', () => {
-  expect(causeKeyOf({ disposal: null, lastFailure: null })).toBe('unknown');
-  expect(causeKeyOf({ disposal: null, lastFailure: failure('permanent', { code: 'flawed' }) })).toBe('flawed');
+test('a file without a failure has no cause', () => {
+  expect(causeKey({ disposal: null, lastFailure: null })).toBeNull();
+  expect(causeKey({ disposal: null, lastFailure: failure('permanent', { code: 'flawed' }) })).toBe('flawed');
 });

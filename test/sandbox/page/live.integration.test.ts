@@ -1,8 +1,5 @@
-import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { Events } from '../../../packages/sandbox/src/events.ts';
-import { liveEvents } from '../../../packages/sandbox/src/page/live.ts';
-import { runSandbox, until } from '../running-sandbox.ts';
+import { runSandbox } from '../running-sandbox.ts';
 import { Visitor } from './visitor.ts';
 
 /** Reads on until the text has come. */
@@ -66,28 +63,4 @@ test('viewing the page causes no events', async () => {
   const heard = /data: ([\w. ]*channel\.updated[\w. ]*)/.exec(await readUntil(reader, 'channel.updated'))?.[1];
   expect(heard?.split(' ').toSorted()).not.toContain('video.played');
   over.abort();
-});
-
-class CountedEvents extends Events {
-  listeners = 0;
-
-  override listen(listener: Parameters<Events['listen']>[0]): () => void {
-    const end = super.listen(listener);
-    this.listeners += 1;
-    return () => {
-      this.listeners -= 1;
-      end();
-    };
-  }
-}
-
-test('a client that disconnects, or sends HEAD, leaves no listener behind', async () => {
-  const events = new CountedEvents();
-  const site = new Hono().get('/live', liveEvents(events));
-  const { body } = await site.request('/live');
-  expect(events.listeners).toBe(1);
-  await body?.cancel();
-  await until(() => (events.listeners === 0 ? true : undefined));
-  expect((await site.request('/live', { method: 'HEAD' })).headers.get('content-type')).toBe('text/event-stream');
-  expect(events.listeners).toBe(0);
 });

@@ -24,6 +24,12 @@ describe('a published package.json', () => {
     expect(publishedManifest({ ...client, ...dev }, [client])).toEqual({ ...client, dependencies: { got: '1.0.0' } });
   });
 
+  test('says which siblings it carries with it', () => {
+    const site = { name: 'x', version: '1.2.3', dependencies: { '@x/client': '1.2.3' } };
+    expect(publishedManifest(site, [client, site], ['@x/client'])).toMatchObject({ bundleDependencies: ['@x/client'] });
+    expect(publishedManifest(site, [client, site])).not.toHaveProperty('bundleDependencies');
+  });
+
   test.each(['^1.2.3', '1.2.2', '*'])(
     'is refused when it depends on %s of a sibling instead of its version',
     (wanted) => {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { glob, readFile, stat, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -115,15 +116,22 @@ test('the example configuration is no file that dpkg manages', needs('dpkg-deb')
 test('the licence of everything that is bundled is passed on', async () => {
   const files = await packageContents(root, node, AT);
   const text = String(files.find(({ path }) => path.endsWith('/copyright'))?.content);
-  for (const path of ['package.json', 'packages/client/package.json', 'packages/sandbox/package.json']) {
-    const { dependencies } = JSON.parse(await readFile(join(root, path), 'utf8')) as {
-      dependencies: Record<string, string>;
-    };
-    const foreign = Object.keys(dependencies).filter((name) => !name.startsWith('@dropcast/'));
-    for (const name of foreign) expect(text).toMatch(new RegExp(`^Files: (?:\\S+/)?node_modules/${name}/\\*$`, 'm'));
-  }
+  const libraries = await importedLibraries();
+  expect(libraries).toEqual(expect.arrayContaining(['got', 'hono', 'kysely', 'xstate']));
+  for (const name of libraries) expect(text).toMatch(new RegExp(`^Files: (?:\\S+/)?node_modules/${name}/\\*$`, 'm'));
   expect(text).toContain('Files: usr/lib/dropcast/bin/node\nComment: Node.js 26.0.0');
 });
+
+/** Those that the program's sources name, without Node's and our own. */
+async function importedLibraries(): Promise<readonly string[]> {
+  const names = new Set<string>();
+  for await (const path of glob('{src,packages/*/src}/**/*.ts', { cwd: root })) {
+    const text = await readFile(join(root, path), 'utf8');
+    for (const [, name = ''] of text.matchAll(/^import (?!type )[^;]*?from '((?:@[\w.-]+\/)?[a-z][\w:.-]*)/gm))
+      if (!isBuiltin(name) && !name.startsWith('@dropcast/')) names.add(name);
+  }
+  return [...names];
+}
 
 test('the installed configuration has no problems but those of the machine', async () => {
   await using here = await scratch();

@@ -1,13 +1,13 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
+import { liveAnswer, type Html, type LiveSource } from '@dropcast/pages';
 import { bodyLimit } from 'hono/body-limit';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { ApiError, isDefect, toApiError } from '../http/api-error.ts';
 import type { Services } from '../services.ts';
 import { act, actions } from './actions.ts';
 import { askService } from './ask-service.ts';
-import { serveAsset } from './assets/assets.ts';
+import { assets } from './assets.ts';
 import { problemPage, strangerPage, viewPage, type View } from './layout.ts';
-import { liveEvents } from './live.ts';
 import { ShownOnce } from './shown-once.ts';
 import { analytics } from './views/analytics.ts';
 import { channels } from './views/channels.ts';
@@ -21,7 +21,6 @@ import { requests } from './views/requests.ts';
 import { video } from './views/video.ts';
 import { videos } from './views/videos.ts';
 import { webhooks } from './views/webhooks.ts';
-import type { Html } from './elements.ts';
 import { enterByLink, isAdmin } from '../admin/require-admin.ts';
 
 /**
@@ -32,16 +31,22 @@ export function createPageRoutes(services: Services): Hono {
   const page = new Hono();
   const shownOnce = new ShownOnce();
   page.onError((error, context) => problem(error, context, services));
-  page.get('/_page/assets/:hash/:name', serveAsset());
+  page.get('/_page/assets/*', ({ req }) => assets.find(req.path) ?? notThere());
   for (const path of ['/', '/_page', '/_page/*']) page.use(path, ...requireSignIn(services));
   page.get('/_page', (context) => context.redirect('/', 303));
-  page.get('/_page/live', liveEvents(services.events));
+  page.get('/_page/live', ({ req }) => liveAnswer(req.raw, liveSource(services)));
   for (const [path, view] of viewsOf(services, shownOnce)) page.get(path, (context) => show(context, view, services));
   addActions(page, services, shownOnce);
-  page.all('/_page/*', () => {
-    throw new ApiError('not_found', 'There is nothing at this address.');
-  });
+  page.all('/_page/*', notThere);
   return page;
+}
+
+function notThere(): never {
+  throw new ApiError('not_found', 'There is nothing at this address.');
+}
+
+function liveSource({ events }: Pick<Services, 'events'>): LiveSource {
+  return { listen: (listener) => events.listen(({ type }) => listener(type)) };
 }
 
 type ViewMaker = (context: Context) => View;

@@ -1,25 +1,5 @@
-import { html } from 'hono/html';
+import { span, visibleText, type Step } from '@dropcast/pages';
 import type { Video } from '../store/videos.ts';
-import { time, type Html } from './elements.ts';
-import { span, visibleText } from './words.ts';
-
-export interface Step {
-  readonly name: string;
-  readonly kind: 'done' | 'failed' | 'now' | 'later';
-  readonly atMs: number | null;
-  /** The time since the previous step, or what it waits for. */
-  readonly note: string;
-}
-
-/** The history of a video. */
-export function timeline(steps: readonly Step[]): Html {
-  return html`<ol class="timeline">
-    ${steps.map(
-      ({ name, kind, atMs, note }) =>
-        html`<li class="${kind}"><strong>${name}</strong>${atMs === null ? '' : time(atMs)}<span>${note}</span></li>`,
-    )}
-  </ol>`;
-}
 
 type History = Pick<Video, 'status' | 'createdAtMs' | 'uploadedAtMs' | 'endedAtMs' | 'failure'>;
 

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
+import { named, table, time, type Column, type Html } from '@dropcast/pages';
+import { status } from './status.ts';
+import { playingTime } from './playing-time.ts';
 import type { Links } from '../http/links.ts';
 import type { Video } from '../store/videos.ts';
-import { named, status, table, time, type Column, type Html } from './elements.ts';
-import { playingTime } from './words.ts';
 
 /** On the page's own origin, whatever host name opened it: the page may load nothing else. */
 export function localPath(url: string): string {

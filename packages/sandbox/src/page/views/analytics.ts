@@ -1,16 +1,15 @@
 import type { Context } from 'hono';
+import { addressOf, emptyState, grouped, percent, select, span, table, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { DAY_MS, dayOf, type Period } from '../../analytics/period.ts';
 import { query } from '../../http/input.ts';
 import type { TopVideo } from '../../store/play-statistics.ts';
 import type { Services } from '../../services.ts';
-import { dailyChart } from '../charts.ts';
-import { addressOf, emptyState, select, table, type Html } from '../elements.ts';
+import { dailyChart } from '../daily-chart.ts';
 import type { View } from '../layout.ts';
 import { optionalText } from '../query.ts';
 import { videoLink } from '../video-table.ts';
-import { grouped, percent, span } from '../words.ts';
 import { channelNames } from './channels.ts';
 
 type AnalyticsParts = Pick<Services, 'records' | 'clock' | 'links'>;

@@ -1,10 +1,9 @@
 import { html } from 'hono/html';
+import { emptyState, grouped, named, table, time, visibleText } from '@dropcast/pages';
 import type { ChannelStore } from '../../store/channels.ts';
 import type { Services } from '../../services.ts';
-import { emptyState, named, table, time } from '../elements.ts';
 import type { View } from '../layout.ts';
 import { localPath } from '../video-table.ts';
-import { grouped, visibleText } from '../words.ts';
 
 export function channels({ records, links }: Pick<Services, 'records' | 'links'>): () => View {
   return () => {

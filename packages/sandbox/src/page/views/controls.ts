@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
+import { badge, button, confirmed, time, type Html } from '@dropcast/pages';
 import type { Services } from '../../services.ts';
-import { badge, button, confirmed, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import { keyUsage } from './keys.ts';
 
@@ -23,7 +23,7 @@ function clockCard({ clock }: ControlParts): Html {
   return html`<section class="card" id="clock">
     <div class="head">
       <h2>Clock</h2>
-      ${clock.isFrozen ? badge('on', 'stopped') : badge('ready', 'running')}
+      ${clock.isFrozen ? badge('notice', 'stopped') : badge('good', 'running')}
     </div>
     <div class="body">
       <p>${time(clock.nowMs())} UTC</p>

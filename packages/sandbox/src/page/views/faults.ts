@@ -1,16 +1,26 @@
 import type { Context } from 'hono';
+import {
+  badge,
+  button,
+  counted,
+  emptyState,
+  select,
+  span,
+  table,
+  unseen,
+  visibleText,
+  type Html,
+} from '@dropcast/pages';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Fault } from '../../faults/faults.ts';
 import { query } from '../../http/input.ts';
 import type { Services } from '../../services.ts';
-import { badge, button, emptyState, select, table, unseen, type Html } from '../elements.ts';
 import { fieldsOf, kinds, type Field } from '../fault-form.ts';
 import { activeOf, presets, type Preset } from '../fault-presets.ts';
 import type { View } from '../layout.ts';
 import { optionalChoice } from '../query.ts';
 import type { FaultRule } from '../../faults/fault-rule.ts';
-import { visibleText, counted, span } from '../words.ts';
 
 type FaultParts = Pick<Services, 'faults' | 'clock'>;
 
@@ -53,7 +63,7 @@ function presetItem(preset: Preset, { faults, clock }: FaultParts): Html {
       ${preset.label}
       <span>${active ? `${hitsOf(active)}, ${timeLeft(active, clock.nowMs())}` : ''}</span>
     </div>
-    <div class="side">${active ? badge('on', 'on') : badge('off', 'off')} ${button(action, label)}</div>
+    <div class="side">${active ? badge('notice', 'on') : badge('off', 'off')} ${button(action, label)}</div>
   </li>`;
 }
 
@@ -66,7 +76,7 @@ function faultTable(list: readonly Fault[], { clock }: FaultParts): Html {
       {
         heading: 'Fault',
         kind: 'main',
-        cell: ({ id, rule }) => html`${badge('on', rule.kind)}<code class="under">${id}</code>`,
+        cell: ({ id, rule }) => html`${badge('notice', rule.kind)}<code class="under">${id}</code>`,
       },
       { heading: 'Operation', cell: ({ rule }) => operationOf(rule) },
       { heading: 'Details', kind: 'minor', cell: ({ rule }) => html`<bdi>${detailsOf(rule)}</bdi>` },
@@ -142,7 +152,7 @@ function capitalised(text: string): string {
 
 /** The active faults: what each hits, how often it did, and when it expires. */
 export function faultSummary(fault: Fault, nowMs: number): Html {
-  return html`${badge('on', fault.rule.kind)} ${operationOf(fault.rule)}
+  return html`${badge('notice', fault.rule.kind)} ${operationOf(fault.rule)}
     <span class="muted">${hitsOf(fault)}, ${timeLeft(fault, nowMs)}</span>`;
 }
 

@@ -1,4 +1,6 @@
 import type { Context } from 'hono';
+import { counted, facts, named, visibleLines, visibleText, type Html } from '@dropcast/pages';
+import { playingTime } from '../playing-time.ts';
 import { html } from 'hono/html';
 import { feedDocument } from '../../feeds/document.ts';
 import type { Finding } from '../../feeds/rules/finding.ts';
@@ -6,11 +8,9 @@ import { verdictOf } from '../../feeds/verdict.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Feed } from '../../store/feeds.ts';
 import type { Services } from '../../services.ts';
-import { facts, named, type Html } from '../elements.ts';
 import { previewOf, type PreviewItem } from '../feed-preview.ts';
 import type { View } from '../layout.ts';
 import { localPath, videoPath } from '../video-table.ts';
-import { counted, playingTime, visibleLines, visibleText } from '../words.ts';
 import { FEED_TYPES, publishButton, publishedWhen, verdictBadge } from './feeds.ts';
 
 type FeedParts = Pick<Services, 'records' | 'links'>;

@@ -1,12 +1,23 @@
 import { html } from 'hono/html';
+import {
+  badge,
+  button,
+  counted,
+  emptyState,
+  grouped,
+  named,
+  table,
+  time,
+  unseen,
+  visibleText,
+  type Html,
+} from '@dropcast/pages';
 import { feedDocument } from '../../feeds/document.ts';
 import type { Finding } from '../../feeds/rules/finding.ts';
 import { verdictOf } from '../../feeds/verdict.ts';
 import type { Feed } from '../../store/feeds.ts';
 import type { Services } from '../../services.ts';
-import { badge, button, emptyState, named, table, time, unseen, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
-import { counted, grouped, visibleText } from '../words.ts';
 
 type FeedParts = Pick<Services, 'records' | 'links'>;
 
@@ -66,5 +77,5 @@ export function publishedWhen({ lastPublishedAtMs }: Feed): Html | string {
 }
 
 export function verdictBadge(findings: readonly Finding[]): Html {
-  return findings.length === 0 ? badge('ready', 'valid') : badge('failed', counted(findings.length, 'finding'));
+  return findings.length === 0 ? badge('good', 'valid') : badge('bad', counted(findings.length, 'finding'));
 }

@@ -1,11 +1,10 @@
 import type { Context } from 'hono';
+import { badge, confirmed, grouped, named, table, time, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { KeyDesk, keyId, type KeyView } from '../../admin/key-desk.ts';
 import type { Services } from '../../services.ts';
-import { badge, confirmed, named, table, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import type { ShownOnce } from '../shown-once.ts';
-import { grouped } from '../words.ts';
 
 type KeyParts = Pick<Services, 'records' | 'clock' | 'events' | 'requestWindow'>;
 
@@ -63,7 +62,7 @@ function keyTable(list: readonly KeyView[]): Html {
 }
 
 function stateOf({ revoked_at: at }: KeyView): Html {
-  return at === null ? badge('ready', 'valid') : badge('failed', 'revoked');
+  return at === null ? badge('good', 'valid') : badge('bad', 'revoked');
 }
 
 function lastUse({ last_used_at: at, last_used_from: from }: KeyView): Html | string {

@@ -1,17 +1,17 @@
 import { html } from 'hono/html';
+import { badge, emptyState, grouped, time, type Html } from '@dropcast/pages';
+import { status } from '../status.ts';
 import { periodOf } from '../../analytics/period.ts';
 import type { EventType } from '../../events.ts';
 import { isOfApi } from '../../http/operations.ts';
 import type { VideoStatus } from '../../store/videos.ts';
 import type { Services } from '../../services.ts';
-import { dailyChart } from '../charts.ts';
-import { badge, emptyState, status, time, type Html } from '../elements.ts';
+import { dailyChart } from '../daily-chart.ts';
 import { faultSummary } from './faults.ts';
 import type { View } from '../layout.ts';
 import { requestTable } from './requests.ts';
 import { seedForm } from './controls.ts';
 import { uploadCommand, videoTable } from '../video-table.ts';
-import { grouped } from '../words.ts';
 import { channelNames } from './channels.ts';
 import { keyUsage } from './keys.ts';
 
@@ -95,7 +95,7 @@ function now(parts: OverviewParts): Html {
     </div>
     <div class="body">
       <div class="row middle">
-        ${time(clock.nowMs())} ${clock.isFrozen ? badge('on', 'stopped') : badge('ready', 'running')}
+        ${time(clock.nowMs())} ${clock.isFrozen ? badge('notice', 'stopped') : badge('good', 'running')}
       </div>
       <p class="muted">${grouped(requestWindow.limit)} requests per hour and key</p>
       ${keyUsage(parts)}

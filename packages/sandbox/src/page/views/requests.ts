@@ -1,4 +1,17 @@
 import type { Context } from 'hono';
+import {
+  badge,
+  button,
+  counted,
+  emptyState,
+  named,
+  pagination,
+  select,
+  span,
+  table,
+  time,
+  type Html,
+} from '@dropcast/pages';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { keyId } from '../../admin/key-desk.ts';
@@ -7,10 +20,8 @@ import { query } from '../../http/input.ts';
 import type { JournalEntry } from '../../http/journal.ts';
 import { isAboutFiles, openOperations, operations } from '../../http/operations.ts';
 import type { Services } from '../../services.ts';
-import { button, emptyState, pagination, select, badge, named, table, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
-import { counted, span } from '../words.ts';
 
 type RequestParts = Pick<Services, 'journal' | 'records' | 'links'>;
 
@@ -119,7 +130,7 @@ export function requestTable(label: string, entries: readonly JournalEntry[]): H
       },
       { heading: 'Status', cell: statusOf },
       { heading: 'Took', kind: 'number', cell: ({ durationMs }) => (durationMs === null ? '…' : span(durationMs)) },
-      { heading: 'Fault', cell: ({ fault }) => (fault === null ? '' : badge('on', fault)) },
+      { heading: 'Fault', cell: ({ fault }) => (fault === null ? '' : badge('notice', fault)) },
     ],
   });
 }

@@ -1,15 +1,29 @@
 import type { Context } from 'hono';
+import {
+  button,
+  confirmed,
+  counted,
+  facts,
+  fileSize,
+  named,
+  percent,
+  span,
+  timeline,
+  visibleLines,
+  visibleText,
+  type Html,
+} from '@dropcast/pages';
+import { status } from '../status.ts';
+import { playingTime } from '../playing-time.ts';
 import { html } from 'hono/html';
 import { dayCount, periodOf } from '../../analytics/period.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Video, VideoMedia } from '../../store/videos.ts';
 import type { Services } from '../../services.ts';
-import { dailyChart } from '../charts.ts';
-import { button, confirmed, facts, named, status, type Html } from '../elements.ts';
+import { dailyChart } from '../daily-chart.ts';
 import type { View } from '../layout.ts';
 import { localPath, thumbnail, videoPath } from '../video-table.ts';
-import { stepsOf, timeline } from '../video-history.ts';
-import { counted, fileSize, percent, playingTime, span, visibleLines, visibleText } from '../words.ts';
+import { stepsOf } from '../video-history.ts';
 import { feedPath } from './feeds.ts';
 
 type VideoParts = Pick<Services, 'records' | 'clock' | 'links'>;

@@ -1,13 +1,12 @@
 import type { Context } from 'hono';
+import { counted, emptyState, pagination, select, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { query } from '../../http/input.ts';
 import type { Services } from '../../services.ts';
-import { emptyState, pagination, select, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import { optionalChoice, optionalText, page, PER_PAGE } from '../query.ts';
 import { uploadCommand, videoTable } from '../video-table.ts';
-import { counted } from '../words.ts';
 import { channelNames } from './channels.ts';
 
 /** All videos, newest first. @throws ApiError 422 for a query that the page's own forms do not make */

@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
+import { badge, confirmed, emptyState, named, table, time, type Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { Webhook } from '../../store/webhooks.ts';
 import { deliveryItem } from '../../webhooks/routes.ts';
 import { webhookEvents } from '../../webhooks/payload.ts';
 import type { Services } from '../../services.ts';
-import { badge, confirmed, emptyState, named, table, time, type Html } from '../elements.ts';
 import type { View } from '../layout.ts';
 import type { ShownOnce } from '../shown-once.ts';
 
@@ -91,4 +91,4 @@ function deliveries(webhook: Webhook, { records }: WebhookParts): Html {
 }
 
 const MOST_SHOWN = 10;
-const STATES = { delivered: 'ready', waiting: 'processing', 'given up': 'failed' } as const;
+const STATES = { delivered: 'good', waiting: 'busy', 'given up': 'bad' } as const;

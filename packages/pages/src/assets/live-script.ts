@@ -9,7 +9,10 @@ if (!view()) return;
 const banner = document.getElementById('connection');
 const RETRY_MS = 2000;
 const AT_LEAST_EVERY_MS = 30000; // times that pass without an event: the clock, what is left of a fault
+const SILENT_MS = 20000; // the server says something every 15 s
 let source = null;
+let heardAt = 0;
+let shownAt = new Date();
 let isOver = false; // what the view showed no longer exists
 let isAsking = false;
 let mustAskAgain = false;
@@ -20,20 +23,28 @@ const say = (text) => {
 
 function listen() {
   if (source !== null || document.hidden || isOver) return;
-  source = new EventSource('/_page/live');
+  source = new EventSource(view().dataset.live);
+  heardAt = Date.now();
   source.addEventListener('ready', () => {
+    heardAt = Date.now();
     say('');
     refresh(); // what happened since the page was made
   });
+  source.addEventListener('ping', () => {
+    heardAt = Date.now();
+  });
   source.addEventListener('changes', ({ data }) => {
+    heardAt = Date.now();
     const wanted = view().dataset.changesWith.split(' ');
     if (data.split(' ').some((type) => wanted.includes(type))) refresh();
   });
-  source.addEventListener('error', () => {
-    say('Connection lost. Retrying…');
-    stop();
-    setTimeout(askThenListen, RETRY_MS);
-  });
+  source.addEventListener('error', lose);
+}
+
+function lose() {
+  stop();
+  say('Connection lost. This is from ' + shownAt.toTimeString().slice(0, 8) + '. Retrying…');
+  setTimeout(askThenListen, RETRY_MS);
 }
 
 function stop() {
@@ -54,7 +65,7 @@ async function refresh() {
     const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, redirect: 'error' });
     if (answer.status === 401) {
       stop();
-      say('Signed out. Open the address that the sandbox printed at its start.');
+      say(view().dataset.signedOut);
       return 'signed out';
     }
     if (answer.status < 500) show(new DOMParser().parseFromString(await answer.text(), 'text/html'));
@@ -68,6 +79,7 @@ async function refresh() {
 }
 
 function show(fresh) {
+  shownAt = new Date();
   document.title = fresh.title;
   if (fresh.querySelector('main[data-changes-with]')) {
     become(document.body, fresh.body);
@@ -137,6 +149,7 @@ document.addEventListener('visibilitychange', () => (document.hidden ? stop() : 
 addEventListener('pagehide', stop);
 addEventListener('pageshow', ({ persisted }) => persisted && listen());
 setInterval(askThenListen, AT_LEAST_EVERY_MS);
+setInterval(() => source !== null && Date.now() - heardAt > SILENT_MS && lose(), 5000);
 listen();
 })();
 `;

@@ -1,5 +1,5 @@
 /**
- * A client's text, made visible and harmless: control characters, and those that change the direction of the
+ * Text that somebody else chose, made visible and harmless: control characters, and those that change the direction of the
  * text around them, appear as their numbers, `[U+202E]`.
  */
 export function visibleText(text: string): string {
@@ -28,14 +28,6 @@ const COUNT = new Intl.NumberFormat('en');
 /** `1 video`, `1,234 videos` */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
-}
-
-/** `0:04`, `1:02:03`. @param seconds with fractions */
-export function playingTime(seconds: number): string {
-  const whole = Math.max(1, Math.round(seconds));
-  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const [first = 0, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
-  return [String(first), ...rest.map((part) => String(part).padStart(2, '0'))].join(':');
 }
 
 /** How long something took or will take: `850 ms`, `1.5 s`, `3 min 20 s`, `2 h 5 min`, `4 d 1 h`. */

@@ -1,4 +1,4 @@
-/** The look of the page. Fonts of the system, nothing from elsewhere; both colour schemes with a contrast of at least 4.5 to 1. */
+/** The look of all pages. Fonts of the system, nothing from elsewhere; both colour schemes with a contrast of at least 4.5 to 1. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -75,10 +75,10 @@ main { padding: 20px 24px 48px; max-width: 1280px; min-width: 0; display: flex; 
 .badge { display: inline-flex; align-items: center; gap: 5px; padding: 0 8px; border-radius: 99px; font-size: 12px; line-height: 20px; font-weight: 600; white-space: nowrap; color: var(--wait); background: var(--wait-soft); }
 .badge svg { width: 10px; height: 10px; fill: currentColor; flex: none; }
 .badge .line { fill: none; stroke: currentColor; stroke-width: 1.9; stroke-linecap: round; stroke-linejoin: round; }
-.badge.ready { color: var(--ready); background: var(--ready-soft); }
-.badge.processing { color: var(--busy); background: var(--busy-soft); }
-.badge.failed { color: var(--failed); background: var(--failed-soft); }
-.badge.on { color: var(--on); background: var(--on-soft); }
+.badge.good { color: var(--ready); background: var(--ready-soft); }
+.badge.busy { color: var(--busy); background: var(--busy-soft); }
+.badge.bad { color: var(--failed); background: var(--failed-soft); }
+.badge.notice { color: var(--on); background: var(--on-soft); }
 
 .scroll { position: relative; overflow-x: auto; border-radius: inherit; }
 .scroll:focus-visible { outline-offset: -2px; }
@@ -94,10 +94,6 @@ th.main { min-width: 150px; max-width: 460px; overflow-wrap: anywhere; }
 td form { display: inline-block; }
 .title { display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; font-weight: 550; }
 .under { display: block; color: var(--muted); font-size: 12.5px; overflow: hidden; text-overflow: ellipsis; }
-td.picture { width: 1%; padding-right: 0; }
-.thumb { display: block; width: 80px; height: 45px; object-fit: cover; border-radius: 5px; background: var(--sunken); border: 1px solid var(--line); }
-.thumb.none { display: grid; place-items: center; color: var(--muted); }
-.thumb.none svg { width: 18px; height: 18px; fill: none; stroke: currentColor; stroke-width: 1.5; }
 @media (prefers-reduced-motion: no-preference) { tr.fresh > * { animation: fresh 1.6s ease-out; } }
 @keyframes fresh { from { background: var(--accent-soft); } }
 
@@ -108,8 +104,6 @@ td.picture { width: 1%; padding-right: 0; }
 .prose { white-space: pre-wrap; overflow-wrap: anywhere; max-height: 14em; overflow: auto; }
 .chips { display: flex; flex-wrap: wrap; gap: 4px; }
 .chips span { background: var(--sunken); border-radius: 5px; padding: 0 7px; font-size: 12.5px; max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.player { display: block; width: 100%; aspect-ratio: 16 / 9; border: 0; border-radius: 8px; background: #0b0d10; }
-.still { display: block; width: 100%; height: auto; aspect-ratio: 16 / 9; object-fit: cover; border-radius: 8px; background: var(--sunken); }
 
 .timeline { list-style: none; display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px 0; }
 .timeline li { display: flex; flex-direction: column; position: relative; padding: 18px 12px 0 0; }
@@ -125,6 +119,7 @@ td.picture { width: 1%; padding-right: 0; }
 .plot { display: grid; grid-template: minmax(0, 1fr) / auto minmax(0, 1fr); gap: 8px; height: 150px; }
 .plot svg { width: 100%; height: 100%; overflow: visible; }
 .plot rect { fill: var(--accent); }
+.plot rect.failed { fill: var(--failed); }
 .plot rect:hover { fill: var(--ink); }
 .plot .grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
 .scale { display: flex; flex-direction: column; justify-content: space-between; text-align: right; margin-block: -8px; }
@@ -163,32 +158,22 @@ summary { width: fit-content; color: var(--accent); }
   padding: 12px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px; box-shadow: 0 6px 20px rgb(0 0 0 / .18);
 }
 td .confirm > summary { min-height: 26px; padding: 1px 9px; font-size: 13px; }
+td.picture { width: 1%; padding-right: 0; }
+.thumb { display: block; width: 80px; height: 45px; object-fit: cover; border-radius: 5px; background: var(--sunken); border: 1px solid var(--line); }
+.thumb.none { display: grid; place-items: center; color: var(--muted); }
+.thumb.none svg { width: 18px; height: 18px; fill: none; stroke: currentColor; stroke-width: 1.5; }
+.findings { list-style: none; display: flex; flex-direction: column; gap: 6px; }
+.findings li { overflow-wrap: anywhere; }
 progress { width: 100%; height: 8px; accent-color: var(--accent); }
 
 .empty { padding: 22px 16px; display: flex; flex-direction: column; gap: 10px; color: var(--muted); }
 .command { background: var(--sunken); border-radius: 6px; padding: 9px 12px; overflow-x: auto; color: var(--ink); white-space: pre; }
-.once { border: 1px solid var(--ready); background: var(--ready-soft); border-radius: 10px; padding: 14px 16px; display: flex; flex-direction: column; gap: 6px; }
-.once code { font-size: 14px; user-select: all; }
 .pages { display: flex; flex-wrap: wrap; gap: 4px 14px; align-items: center; justify-content: center; padding: 10px; }
 .pages span:not(.here) { color: var(--muted); opacity: .75; }
 .tabs { display: inline-flex; border: 1px solid var(--line); border-radius: 7px; overflow: hidden; background: var(--surface); }
 .tabs a { padding: 4px 12px; color: var(--ink); border-left: 1px solid var(--line); }
 .tabs a:first-child { border-left: 0; }
 .tabs a[aria-current] { background: var(--accent-soft); color: var(--accent); font-weight: 600; }
-.findings { list-style: none; display: flex; flex-direction: column; gap: 6px; }
-.findings li { overflow-wrap: anywhere; }
-.source { max-height: 420px; overflow: auto; background: var(--sunken); padding: 12px; border-radius: 6px; white-space: pre; tab-size: 2; }
-.reader { list-style: none; }
-.reader li { display: flex; gap: 12px; padding: 9px 16px; border-bottom: 1px solid var(--line); align-items: center; }
-.reader li:last-child { border-bottom: 0; }
-.reader div { min-width: 0; }
-.switches { list-style: none; overflow: hidden; border-radius: 0 0 10px 10px; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); }
-.switches li { display: flex; gap: 10px; align-items: center; justify-content: space-between; padding: 9px 16px; box-shadow: 1px 0 0 var(--line), 0 1px 0 var(--line); }
-.switches .text { min-width: 0; display: flex; flex-direction: column; }
-.switches .text > span { color: var(--muted); font-size: 12.5px; }
-.switches .side { display: flex; align-items: center; gap: 8px; flex: none; }
-.codes { white-space: nowrap; }
-.codes.bad { color: var(--failed); font-weight: 600; }
 
 @media (max-width: 1080px) { .split { grid-template-columns: minmax(0, 1fr); } }
 @media (max-width: 860px) {

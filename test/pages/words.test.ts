@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileSize, playingTime, span, visibleLines, visibleText } from '../../../packages/sandbox/src/page/words.ts';
+import { fileSize, span, visibleLines, visibleText } from '@dropcast/pages';
 
 test.each([
   ['plain <b>text</b>', 'plain <b>text</b>'],
@@ -26,15 +26,6 @@ test.each([
   [349_200_000, '4 d 1 h'],
 ])('%d ms are %j', (ms, words) => {
   expect(span(ms)).toBe(words);
-});
-
-test.each([
-  [0.2, '0:01'],
-  [4.04, '0:04'],
-  [61, '1:01'],
-  [3723, '1:02:03'],
-])('%d s of playing time are %j', (seconds, words) => {
-  expect(playingTime(seconds)).toBe(words);
 });
 
 test.each([

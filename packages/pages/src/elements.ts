@@ -1,0 +1,45 @@
+import { html } from 'hono/html';
+import type { Html } from './html.ts';
+import { visibleText } from './words.ts';
+
+/** Text that somebody else chose, isolated so that its writing direction affects nothing else. */
+export function named(text: string): Html {
+  return html`<bdi>${visibleText(text)}</bdi>`;
+}
+
+/** @param words what is shown; date and time in UTC when left out. The exact time is the tooltip. */
+export function time(atMs: number, words?: string): Html {
+  const iso = new Date(atMs).toISOString();
+  return html`<time datetime="${iso}" title="${iso}">${words ?? `${iso.slice(0, 10)} ${iso.slice(11, 19)}`}</time>`;
+}
+
+/** Shown instead of an empty list: what to do next, with a command to paste. */
+export function emptyState(text: string, command?: string): Html {
+  return html`<div class="empty">
+    <p>${text}</p>
+    ${command === undefined ? '' : commandLine(command)}
+  </div>`;
+}
+
+export function commandLine(command: string): Html {
+  return html`<pre class="command" tabindex="0" role="region" aria-label="Command">${command}</pre>`;
+}
+
+/** Facts in two columns. Facts without a value are left out. */
+export function facts(entries: readonly (readonly [string, Html | string | null])[]): Html {
+  const known = entries.filter(([, value]) => value !== null);
+  return html`<dl class="facts">
+    ${known.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+/** For screen readers only. */
+export function unseen(text: string): Html {
+  return html`<span class="unseen">${text}</span>`;
+}

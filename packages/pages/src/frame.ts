@@ -1,0 +1,104 @@
+import { html } from 'hono/html';
+import type { Assets } from './assets/assets.ts';
+import type { Html } from './html.ts';
+
+/** One address of a site. */
+export interface View<Event extends string = string> {
+  readonly title: string;
+  /** The heading, if it is longer than the title. */
+  readonly heading?: Html;
+  /** Its entry in the navigation. */
+  readonly section: string;
+  /** Next to the heading. */
+  readonly aside?: Html;
+  readonly body: Html;
+  /** The events that change it. */
+  readonly changesWith: readonly Event[];
+}
+
+/** What surrounds every view of a site. */
+export interface Frame {
+  /** Behind the title in the browser's tab, and beside the icon. */
+  readonly site: string;
+  readonly assets: Assets;
+  readonly sections: readonly (readonly [path: string, label: string])[];
+  /** At the end of the header. */
+  readonly state: Html;
+  /** Below the sections. */
+  readonly foot: Html;
+  /** Address of the event stream. */
+  readonly live: string;
+  /** What the page says when the session has ended. */
+  readonly signedOut: string;
+  /** Events that change header and foot. */
+  readonly changesWith: readonly string[];
+  /** How often a browser without scripts loads the page again, seconds; never when left out. */
+  readonly refreshSeconds?: number;
+}
+
+/** A view in its frame, as a whole document. */
+export function frame(view: View, around: Frame): Html {
+  const { site, assets, sections, state, foot, live, signedOut, changesWith, refreshSeconds } = around;
+  const refresh =
+    refreshSeconds === undefined
+      ? ''
+      : html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`;
+  return document(
+    { title: view.title, site, assets, head: refresh },
+    html`<a class="skip" href="#main">Skip to the content</a>
+      <header class="top">
+        <a class="brand" href="/"><img src="${assets.icon}" alt="" width="24" height="24" />${site}</a>
+        <p id="connection" role="status"></p>
+        ${state}
+      </header>
+      <nav class="sections" aria-label="Sections">
+        <ul>
+          ${sections.map(([path, label]) => html`<li>${sectionLink(path, label, path === view.section)}</li>`)}
+        </ul>
+        ${foot}
+      </nav>
+      <main
+        id="main"
+        tabindex="-1"
+        data-live="${live}"
+        data-signed-out="${signedOut}"
+        data-changes-with="${[...new Set([...changesWith, ...view.changesWith])].join(' ')}"
+      >
+        <div class="heading">
+          <h1>${view.heading ?? view.title}</h1>
+          ${view.aside ?? ''}
+        </div>
+        ${view.body}
+      </main>`,
+  );
+}
+
+function sectionLink(path: string, label: string, isCurrent: boolean): Html {
+  return isCurrent ? html`<a href="${path}" aria-current="page">${label}</a>` : html`<a href="${path}">${label}</a>`;
+}
+
+interface Head extends Pick<Frame, 'site' | 'assets'> {
+  readonly title: string;
+  readonly head?: Html | '';
+}
+
+/** A document with the look of the site. */
+export function document({ title, site, assets, head = '' }: Head, body: Html): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>${title} · ${site}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        ${head}
+        <link rel="icon" href="${assets.icon}" />
+        <link rel="stylesheet" href="${assets.style}" />
+        <script src="${assets.script}" defer></script>
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html>`;
+}

@@ -1,0 +1,77 @@
+import { stepStates } from '../pipeline/file/selection.ts';
+import type { FacetCount, FileFacets, FileSelection } from '../pipeline/file/selection.ts';
+
+/** Files that are alike in all that has facets. */
+export interface Alike {
+  readonly state: string;
+  readonly folder: string;
+  readonly channel: string | null;
+  /** As JSON. */
+  readonly feeds: string | null;
+  readonly cause: string | null;
+  readonly files: number;
+}
+
+/** Values of one property that are told at most: a rule may give every file its own channel. */
+const mostValues = 200;
+
+/**
+ * Counts of every property of its own, from the counts of files that are alike.
+ *
+ * @param working those of them that a step works on, which are among `all` by the states of their rows
+ */
+export function facetsOf(selection: FileSelection, all: readonly Alike[], working: readonly Alike[]): FileFacets {
+  const groups = [...all.map(withFeeds), ...working.flatMap(asShown)];
+  const tests = testsOf(selection);
+  const counted = (property: keyof typeof tests | null, valuesOf: (group: Group) => readonly (string | null)[]) => {
+    const others = Object.entries(tests).filter(([name]) => name !== property);
+    const counts = new Map<string, number>();
+    for (const group of groups) {
+      if (!others.every(([, isMeant]) => isMeant(group))) continue;
+      for (const value of valuesOf(group))
+        if (value !== null) counts.set(value, (counts.get(value) ?? 0) + group.files);
+    }
+    return mostFirst(counts);
+  };
+  return {
+    total: counted(null, () => ['all'])[0]?.files ?? 0,
+    states: counted('state', ({ state }) => [state]),
+    folders: counted('folder', ({ folder }) => [folder]),
+    channels: counted('channel', ({ channel }) => [channel]),
+    feeds: counted('feed', ({ feedList }) => feedList),
+    causes: counted('cause', ({ cause }) => [cause]),
+  };
+}
+
+interface Group extends Alike {
+  readonly feedList: readonly string[];
+}
+
+function testsOf({ states, folder, channel, feed, cause }: FileSelection) {
+  return {
+    state: (group: Group) => states === undefined || states.includes(group.state),
+    folder: (group: Group) => folder === undefined || folder === group.folder,
+    channel: (group: Group) => channel === undefined || channel === group.channel,
+    feed: (group: Group) => feed === undefined || group.feedList.includes(feed),
+    cause: (group: Group) => cause === undefined || cause === group.cause,
+  };
+}
+
+function withFeeds(group: Alike): Group {
+  return { ...group, feedList: group.feeds === null ? [] : (JSON.parse(group.feeds) as string[]) };
+}
+
+/** Files that a step works on are taken from the state of their rows and added to the state that is shown. */
+function asShown(group: Alike): readonly Group[] {
+  const step = (stepStates as Readonly<Record<string, string>>)[group.state];
+  if (step === undefined) return [];
+  return [withFeeds({ ...group, files: -group.files }), withFeeds({ ...group, state: step })];
+}
+
+function mostFirst(counts: ReadonlyMap<string, number>): readonly FacetCount[] {
+  return [...counts]
+    .map(([value, files]) => ({ value, files }))
+    .filter(({ files }) => files > 0)
+    .sort((a, b) => b.files - a.files || (a.value < b.value ? -1 : 1))
+    .slice(0, mostValues);
+}

@@ -1,0 +1,192 @@
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { Facts } from '../pipeline/file/facts.ts';
+import type { GroupCommit } from './group-commit.ts';
+import { readRecord } from './json-record.ts';
+import { allFacts, filesIn } from './row.ts';
+import type { LedgerTables } from './schema.ts';
+import type { Statements } from './statements.ts';
+
+/** A message that a target has not taken yet. Times are epoch milliseconds. */
+export interface OutboxRow {
+  readonly seq: number;
+  readonly message: unknown;
+  readonly at: number;
+  /** When it was sent and no answer came: it may have arrived. Null: it has not. */
+  readonly triedAt: number | null;
+  /** How often the target refused it. */
+  readonly refusals: number;
+}
+
+/** What becomes durable together: what is remembered, and the messages that it leads to. */
+export interface NewsCommit {
+  /** By name; null forgets it. */
+  readonly remember?: Readonly<Record<string, unknown>>;
+  readonly post?: readonly { readonly target: string; readonly message: unknown; readonly at: number }[];
+}
+
+/** A line of the history of any file. */
+export interface Passage {
+  readonly seq: number;
+  readonly id: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly state: string;
+}
+
+/** What came in and became live in a time. */
+export interface DayTotals {
+  readonly came: number;
+  readonly live: number;
+  readonly bytes: number;
+}
+
+/** What notifications need of the ledger: their outbox, their memory, and what happened since they last looked. */
+export interface NewsRows {
+  /** @returns null when nothing was remembered under the name, or it is damaged */
+  recall(name: string): Promise<unknown>;
+  commit(commit: NewsCommit): Promise<void>;
+  /** Messages of a target, oldest first. */
+  waiting(target: string, limit: number): Promise<readonly OutboxRow[]>;
+  /** How many messages wait, by target. */
+  countWaiting(): Promise<ReadonlyMap<string, number>>;
+  /** They are on their way: after a crash nobody knows whether they arrived. @param at null: they did not */
+  markTried(seqs: readonly number[], at: number | null): Promise<void>;
+  markRefused(seqs: readonly number[]): Promise<void>;
+  /** They arrived, or are given up. */
+  remove(seqs: readonly number[]): Promise<void>;
+  /** Removes the oldest messages of a target, all but some, and those from before a time. @returns how many */
+  trim(target: string, keep: { readonly newest: number; readonly since: number }): Promise<number>;
+  /** Number of the newest line of all histories; 0 when there is none. */
+  lastPassage(): Promise<number>;
+  /** Lines after that number in which a file got into one of these states, oldest first. */
+  passages(after: number, states: readonly string[], limit: number): Promise<readonly Passage[]>;
+  /** Of these files, those that were in one of the states between two lines of the history (the first excluded). */
+  wereIn(
+    ids: readonly string[],
+    states: readonly string[],
+    lines: readonly [number, number],
+  ): Promise<ReadonlySet<string>>;
+  filesById(ids: readonly string[]): Promise<readonly Facts[]>;
+  totals(since: number, until: number): Promise<DayTotals>;
+  /** Files of a folder that came in since then. */
+  cameIn(folder: string, since: number): Promise<readonly Facts[]>;
+  /** Counts a file for an expectation, for good. */
+  countFile(expectation: string, id: string, at: number): Promise<void>;
+  /** Ids of those that were counted for it since then. */
+  countedFiles(expectation: string, since: number): Promise<readonly string[]>;
+  /** Forgets what was counted before then. */
+  forgetCounted(before: number): Promise<void>;
+}
+
+export function createNewsRows(db: Kysely<LedgerTables>, commits: GroupCommit): NewsRows {
+  const forSeqs = (text: string, seqs: readonly number[], ...values: (number | null)[]): Promise<void> =>
+    commits.write((sql) =>
+      sql.run(`${text} WHERE seq IN (SELECT value FROM json_each(?))`, [...values, JSON.stringify(seqs)]),
+    );
+  return {
+    recall: async (name) => {
+      const row = await db.selectFrom('news_memory').select('record').where('name', '=', name).executeTakeFirst();
+      return row === undefined ? null : readRecord(row.record);
+    },
+    commit: (commit) => commits.write((sql) => write(sql, commit)),
+    waiting: async (target, limit) => {
+      const rows = await db
+        .selectFrom('outbox')
+        .selectAll()
+        .where('target', '=', target)
+        .orderBy('seq')
+        .limit(limit)
+        .execute();
+      return rows.map(({ seq, message, at, tried_at: triedAt, refusals }) => ({
+        seq,
+        message: readRecord(message),
+        at,
+        triedAt,
+        refusals,
+      }));
+    },
+    countWaiting: async () => {
+      const n = db.fn.countAll<number>().as('n');
+      const rows = await db.selectFrom('outbox').select(['target', n]).groupBy('target').execute();
+      return new Map(rows.map(({ target, n }) => [target, n]));
+    },
+    markTried: (seqs, at) => forSeqs('UPDATE outbox SET tried_at = ?', seqs, at),
+    markRefused: (seqs) => forSeqs('UPDATE outbox SET tried_at = NULL, refusals = refusals + 1', seqs),
+    remove: (seqs) => forSeqs('DELETE FROM outbox', seqs),
+    trim: (target, { newest, since }) =>
+      commits.write((sql) => {
+        const [row] = sql.rows(
+          `SELECT count(*) AS n FROM outbox WHERE target = ?1 AND (at < ?3 OR seq NOT IN
+            (SELECT seq FROM outbox WHERE target = ?1 ORDER BY seq DESC LIMIT ?2))`,
+          [target, newest, since],
+        );
+        const n = Number(row?.['n'] ?? 0);
+        if (n > 0)
+          sql.run(
+            `DELETE FROM outbox WHERE target = ?1 AND (at < ?3 OR seq NOT IN
+              (SELECT seq FROM outbox WHERE target = ?1 ORDER BY seq DESC LIMIT ?2))`,
+            [target, newest, since],
+          );
+        return n;
+      }),
+    lastPassage: async () => {
+      const row = await db.selectFrom('history').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+      return row?.seq ?? 0;
+    },
+    passages: async (after, states, limit) =>
+      db
+        .selectFrom('history')
+        .select(['seq', 'file_id as id', 'at', 'state'])
+        .where('seq', '>', after)
+        .where('state', 'in', [...states])
+        .orderBy('seq')
+        .limit(limit)
+        .execute(),
+    wereIn: async (ids, states, [after, last]) => {
+      const rows = await db
+        .selectFrom('history')
+        .select('file_id')
+        .distinct()
+        .where(sql<boolean>`file_id in (select value from json_each(${JSON.stringify(ids)}))`)
+        .where('state', 'in', [...states])
+        .where('seq', '>', after)
+        .where('seq', '<=', last)
+        .execute();
+      return new Set(rows.map(({ file_id: id }) => id));
+    },
+    filesById: (ids) =>
+      allFacts(filesIn(db).where(sql<boolean>`id in (select value from json_each(${JSON.stringify(ids)}))`)),
+    totals: async (since, until) => {
+      const came = await sql<{ n: number }>`select count(*) n from file
+        where discovered_at >= ${since} and discovered_at < ${until} and state not in ('superseded', 'vanished')`.execute(
+        db,
+      );
+      const live = await sql<{ n: number; bytes: number }>`select count(*) n, coalesce(sum(size), 0) bytes from file
+        where ended_at >= ${since} and ended_at < ${until} and state = 'done'`.execute(db);
+      return { came: came.rows[0]?.n ?? 0, live: live.rows[0]?.n ?? 0, bytes: live.rows[0]?.bytes ?? 0 };
+    },
+    cameIn: (folder, since) =>
+      allFacts(filesIn(db).where('folder', '=', folder).where('discovered_at', '>=', since).orderBy('discovered_at')),
+    countFile: (expectation, id, at) =>
+      commits.write((sql) => sql.run('INSERT OR IGNORE INTO expected_file VALUES (?, ?, ?)', [expectation, id, at])),
+    countedFiles: async (expectation, since) => {
+      const rows = db.selectFrom('expected_file').select('file_id').where('expectation', '=', expectation);
+      return (await rows.where('at', '>=', since).execute()).map(({ file_id: id }) => id);
+    },
+    forgetCounted: (before) => commits.write((sql) => sql.run('DELETE FROM expected_file WHERE at < ?', [before])),
+  };
+}
+
+function write(sql: Statements, { remember = {}, post = [] }: NewsCommit): void {
+  for (const [name, record] of Object.entries(remember)) {
+    if (record === null) sql.run('DELETE FROM news_memory WHERE name = ?', [name]);
+    else sql.run('INSERT OR REPLACE INTO news_memory VALUES (?, ?)', [name, JSON.stringify(record)]);
+  }
+  for (const { target, message, at } of post)
+    sql.run('INSERT INTO outbox (target, message, at, refusals) VALUES (?, ?, ?, 0)', [
+      target,
+      JSON.stringify(message),
+      at,
+    ]);
+}
