@@ -42,6 +42,8 @@ import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { createSelection } from './selection.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
+import { createSnapshots } from './snapshot.ts';
+import type { SnapshotStore } from './snapshot.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
 import type { LedgerView } from './view.ts';
@@ -61,6 +63,7 @@ export interface Ledger
     FirstStartStore,
     AdoptionStore,
     LedgerView,
+    SnapshotStore,
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;
@@ -185,6 +188,7 @@ function compose(connection: Connection, opened: Opened): Ledger {
       ...createRetentionRows(db),
       ...createLeftovers(connection),
       ...createView(db),
+      ...createSnapshots(sql),
     },
     repair,
   );
