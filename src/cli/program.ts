@@ -9,6 +9,7 @@ import type { Shell } from './shell.ts';
 import type { AdoptOptions } from './adopt.ts';
 import type { EventsOptions } from './events.ts';
 import type { SuspectsOptions } from './suspects.ts';
+import { addSetupCommands } from './setup-commands.ts';
 import { addSystemdCommands } from './systemd-commands.ts';
 
 interface Shared {
@@ -46,6 +47,8 @@ export function createProgram(
     command: (usage, description) =>
       program.command(usage).description(description).option('-c, --config <path>', 'configuration file'),
   };
+  program.commandsGroup('Set up:');
+  addSetupCommands(program, shell, installed.samples);
   program.commandsGroup('Upload from folders:');
   addUploadCommands(registry);
   program.commandsGroup('Control the daemon:');

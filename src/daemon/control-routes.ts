@@ -11,6 +11,7 @@ import type { Wanted } from './retry.ts';
 import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
+import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { statusOf } from './view.ts';
 
@@ -101,6 +102,9 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   );
   app.post('/adoption/confirm', async (context) =>
     context.json(await confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event))),
+  );
+  app.post('/test-clip/ended', (context) =>
+    withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
   );
   app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
   return app;
