@@ -25,29 +25,35 @@ export interface Reloaded {
   readonly config: string;
 }
 
-/** Of one list, for the daemon's user: as many as it may know (the range of `ls --limit`). */
-const MOST_FILES = 1_000_000;
+/** Whom a socket is for. */
+interface Caller {
+  /** Of one list. */
+  readonly mostFiles: number;
+  /** Of a link to the page. */
+  readonly right: 'look' | 'change';
+}
 
 /** Some megabytes of memory for one list. */
-const MOST_FOR_MEMBERS = 1_000;
+const member: Caller = { mostFiles: 1_000, right: 'look' };
+
+/** Root and the daemon's user: as many files as it may know (the range of `ls --limit`). */
+const owner: Caller = { mostFiles: 1_000_000, right: 'change' };
 
 /** What the sockets offer beyond the daemon itself. */
 export interface ControlPorts {
   /** Reads, checks and applies the configuration. */
   reload(): Promise<Reloaded>;
-  /** A link to the status page that works once; null without a page. */
-  pageLink(): string | null;
+  /** A link that opens the status page once, to look or to change things; null without a page. */
+  pageLink(right: 'look' | 'change'): string | null;
 }
 
 /**
  * What members of the socket's group may do: look, and change nothing.
- *
- * @param mostFiles of one list
  */
 export function readRoutes(
   daemon: Daemon,
   { pageLink }: Pick<ControlPorts, 'pageLink'>,
-  mostFiles = MOST_FOR_MEMBERS,
+  { mostFiles, right }: Caller = member,
 ): Hono {
   const { ledger } = daemon;
   const app = new Hono();
@@ -65,13 +71,13 @@ export function readRoutes(
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
   app.route('/', eventRoutes(daemon));
-  app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
+  app.get('/page', (context) => context.json({ v: 1, link: pageLink(right) }));
   return app;
 }
 
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
-  const app = readRoutes(daemon, ports, MOST_FILES);
+  const app = readRoutes(daemon, ports, owner);
   app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>
