@@ -34,6 +34,21 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
         });
       case 'resumed':
         return logger.info('Resumed', { after: event.pause.why });
+      case 'operator pause': {
+        const { folder, by, until } = event.pause;
+        const place = { ...(folder !== null && { folder }) };
+        if (event.is === 'over')
+          return logger.info('A pause is over', { ...place, ...(event.by !== null && { by: event.by }) });
+        return logger.info('A person paused the work', {
+          ...place,
+          by,
+          ...(until !== null && { until: new Date(until).toISOString() }),
+        });
+      }
+      case 'refusal': {
+        const { id, folder, path } = event.facts;
+        return logger.warn('Not done', { file: id, path: `${folder}/${path}`, what: event.what, why: event.why });
+      }
       case 'folder': {
         const { folder, state, why } = event;
         return logger[state === 'watching' ? 'info' : 'warn'](folderNews[state], {

@@ -94,7 +94,7 @@ export function createRows(world: {
       events.emit({ type: 'file', before: null, facts, note: facts.why });
     },
     released: async (id) => {
-      await Promise.allSettled(id === undefined ? held.values() : [held.get(id)]);
+      await Promise.allSettled([...held].filter(([one]) => one === (id ?? one)).map(([, done]) => done));
     },
   };
 }

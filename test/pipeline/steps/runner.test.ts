@@ -382,7 +382,7 @@ describe('an event that cuts the step', () => {
           await answer.promise;
           return endless.host.create();
         },
-      } as CreateWorld['host'],
+      },
     });
     const step = runner.run('f_1');
     await asked.promise;
@@ -425,7 +425,10 @@ describe('an event that cuts the step', () => {
   test('two of them at the same moment are one', async () => {
     const { runner, store } = open([someFacts(created)], endless);
     const step = runner.run('f_1');
-    const both = await Promise.all([runner.interrupt('f_1', ignore), runner.interrupt('f_1', { ...ignore, by: 'bob' })]);
+    const both = await Promise.all([
+      runner.interrupt('f_1', ignore),
+      runner.interrupt('f_1', { ...ignore, by: 'bob' }),
+    ]);
     await step;
     expect(both.toSorted()).toEqual(['applied', 'ignored']);
     expect(stateOf(store.row())).toBe('skipped');
