@@ -4,6 +4,7 @@ import { parseBandwidthHours } from './bandwidth-hours.ts';
 import type { BandwidthHours } from './bandwidth-hours.ts';
 import { parseUploadWindow, WINDOW_FORM } from './day-window.ts';
 import { folder } from './schema-folder.ts';
+import { notify } from './schema-notify.ts';
 import { count, duration, parsed, path } from './schema-values.ts';
 
 const service = z.strictObject({
@@ -135,6 +136,7 @@ export const configSchema = z.strictObject({
   publish: publish.prefault({}).describe('How to publish feeds: many videos, one request.'),
   folders: z.array(folder).min(1, 'needs at least one folder').describe('The watched folders and their rules.'),
   status: status.prefault({}).describe('Status page and control socket.'),
+  notify: notify.prefault([]).describe('Whom to tell what happens. Without it, nobody is told.'),
   log: log.prefault({}).describe('What the daemon logs.'),
 });
 

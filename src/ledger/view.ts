@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Backlog } from '../pipeline/estimate.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
+import type { AttemptFailure } from '../pipeline/file/failure.ts';
 import type { Line } from '../pipeline/file/queue.ts';
 import { tellKnown } from './known-files.ts';
 import type { KnownFile } from './known-files.ts';
@@ -16,6 +17,8 @@ export interface HistoryLine {
   readonly at: number;
   readonly state: string;
   readonly note: string | null;
+  /** Class, code and HTTP status of what failed, if the line tells of a failure. */
+  readonly failure: AttemptFailure | null;
 }
 
 /** Which rows a listing shows. */
@@ -74,8 +77,16 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     find: (name) => find(db, name),
     before: (ids, most, without) => placesIn(db, ids, most, without),
     lines: (without) => linesIn(db, without),
-    history: (id) =>
-      db.selectFrom('history').select(['at', 'state', 'note']).where('file_id', '=', id).orderBy('seq').execute(),
+    history: async (id) => {
+      const lines = db
+        .selectFrom('history')
+        .select(['at', 'state', 'note', wholeJson.as('failure')])
+        .where('file_id', '=', id);
+      return (await lines.orderBy('seq').execute()).map(({ failure, ...line }) => ({
+        ...line,
+        failure: failure === null ? null : (JSON.parse(failure) as AttemptFailure),
+      }));
+    },
     known: (folder, tell) => tellKnown(db, folder, tell),
     movedBy: async (folder) => {
       const rows = await db
@@ -90,6 +101,9 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     },
   };
 }
+
+/** A flipped bit must not keep anybody from seeing the rest. */
+const wholeJson = sql<string | null>`iif(json_valid(failure), failure, null)`;
 
 const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
 

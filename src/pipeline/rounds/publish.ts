@@ -3,6 +3,7 @@ import type { RequestRoom } from '../estimate.ts';
 import { freeRequests, keptRequests } from '../request-shares.ts';
 import type { Wanted } from '../request-shares.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
+import { unknownNameCodes } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Clock, FeedBatch, PublishStore, VideoLibrary } from '../file/ports.ts';
@@ -82,7 +83,8 @@ export function createPublish(world: PublishWorld): Publish {
       const refused = { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } } as const;
       await sideBySide(ids, (id) => runner.apply(id, refused));
     }
-    events.emit({ type: 'feed', feed, files: ids.length, failure });
+    // Said once, when it became unknown.
+    if (failure.code !== unknownNameCodes.feed) events.emit({ type: 'feed', feed, files: ids.length, failure });
   };
 
   const atMost = async (feeds: number): Promise<number> =>

@@ -314,6 +314,7 @@ class Life {
       poll: { intervalMs: 5_000, giveUpAfterMs: 86_400_000 },
       publish: { quietMs: 2_000, atMostMs: 10_000 },
       folders: this.#folders,
+      notify: [],
       status: { listen: null, socket: '/state/dropcast.sock' },
       log: { level: 'info', format: 'json' },
     };
