@@ -55,7 +55,7 @@ export function createHeartbeats(world: {
       }
     },
     idle: async () => {
-      await Promise.all([...hearts.values()].map(({ running }) => running));
+      await Promise.all([...hearts.values()].map(async ({ running }) => running));
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { NewsRows } from '../../ledger/news-rows.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
-import { causeKey } from '../../pipeline/file/selection.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
 import type { FileNews } from './file-news.ts';
 
@@ -43,7 +42,7 @@ export async function newsOfFiles(
 /** What counts is how it stands now: what failed and was mended within a minute is live, and was never news. */
 function newsOf(facts: Facts, isMended: boolean): readonly FileNews[] {
   const { id, folder, path, why, lastFailure, end } = facts;
-  const shown = { id, path: escapeControls(`${folder}/${path}`), cause: causeKey(facts) ?? '', why: '', next: '' };
+  const shown = { id, path: escapeControls(`${folder}/${path}`), cause: lastFailure?.code ?? '', why: '', next: '' };
   if (end === 'done') return [{ ...shown, happened: isMended ? 'recovered' : 'live' }];
   if (end !== 'failed' && end !== 'held') return [];
   const reason = escapeControls(why ?? lastFailure?.message ?? 'nobody knows why');

@@ -13,6 +13,8 @@ import type { Send } from './senders/send.ts';
 export interface Notifications extends AsyncDisposable {
   /** Looks what is to be told and what is to be sent. The daemon calls it every few seconds. */
   tick(): Promise<void>;
+  /** When nothing is on its way. */
+  idle(): Promise<void>;
 }
 
 export interface NotificationsWorld {
@@ -35,7 +37,7 @@ export function startNotifications(world: NotificationsWorld): Notifications {
   const notifications = createNotifications(world);
   const timer = setInterval(() => void notifications.tick(), everyMs);
   return {
-    tick: notifications.tick,
+    ...notifications,
     [Symbol.asyncDispose]: () => {
       clearInterval(timer);
       return notifications[Symbol.asyncDispose]();
@@ -68,7 +70,12 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     );
   };
 
+  const idle = async (): Promise<void> => {
+    await running;
+    await Promise.all([outgoing.idle(), heartbeats.idle()]);
+  };
   return {
+    idle,
     tick: () =>
       (running ??= look()
         // The ledger refuses at present, as with a full disk: the next look comes in seconds.
@@ -79,8 +86,7 @@ export function createNotifications(world: NotificationsWorld): Notifications {
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       desk[Symbol.dispose]();
-      await running;
-      await Promise.all([outgoing.idle(), heartbeats.idle()]);
+      await idle();
     },
   };
 }

@@ -167,10 +167,10 @@ describe('e-mail', () => {
       onAuth: ({ username, password }, _, done) =>
         password === hidden.reveal() ? done(null, { user: username }) : done(new Error('no such user')),
       onData: (stream, { envelope, user }, done) => {
+        stream.once('end', () => done());
         void text(stream).then((content) => {
           const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
           mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), text: content, user });
-          done();
         });
       },
       ...options,
