@@ -5,6 +5,9 @@ import { healthOf } from '../daemon/health.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { Logger } from '../log/logger.ts';
 import { pageAddress, serveStatusPage } from '../status/page.ts';
+import { metricsToken } from '../status/metrics/access.ts';
+import { createMetrics } from '../status/metrics/metrics.ts';
+import { packageVersion } from '../package-files.ts';
 import type { StatusPage } from '../status/page.ts';
 import { createPageAccess } from '../status/page-access.ts';
 import { pageToken } from '../status/page-token.ts';
@@ -24,6 +27,10 @@ export async function openStatusPage(
       health: () => healthOf(daemon),
       receive: (webhook) => daemon.receive(webhook),
       access: createPageAccess(await pageToken(stateDir)),
+      metrics: {
+        ...createMetrics(daemon, { version: await packageVersion(), node: process.versions.node }),
+        token: await metricsToken(stateDir),
+      },
     });
     logger.info('Status page ready', { address: pageAddress({ ...listen, port: page.port }) });
     return stack.use(page);

@@ -7,6 +7,8 @@ import type { StatusView } from '../daemon/view.ts';
 import { limitedBody } from '../http/limited-body.ts';
 import { serveHttp } from '../http/serve.ts';
 import type { HttpLimits, HttpServer } from '../http/serve.ts';
+import { showsToken } from './metrics/access.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { PageAccess } from './page-access.ts';
 import { renderEntrance, renderPage } from './render-page.ts';
 
@@ -16,6 +18,8 @@ export interface PageSource {
   health(): Health;
   receive(webhook: Webhook): Admission;
   readonly access: PageAccess;
+  /** Absent: there is no `/metrics`. */
+  readonly metrics?: Metrics & { readonly token: string };
 }
 
 export interface StatusPage extends HttpServer {
@@ -71,6 +75,13 @@ function createPage(listen: Listen, source: PageSource): Hono {
     const health = source.health();
     return context.text(`${health}\n`, health === 'ok' ? 200 : 503);
   });
+  const { metrics } = source;
+  if (metrics !== undefined)
+    app.get('/metrics', (context, next) => {
+      // Whoever may see the page sees them too: below.
+      const authorization = context.req.header('authorization') ?? null;
+      return showsToken(authorization, metrics.token) ? tellMetrics(context, metrics) : next();
+    });
   app.get('/open', (context) => enter(context, source.access));
   app.use(async (context, next) => {
     const cookie = getCookie(context, cookieName(context.req)) ?? null;
@@ -79,8 +90,13 @@ function createPage(listen: Listen, source: PageSource): Hono {
     return context.text(how, 401, { 'www-authenticate': 'Bearer realm="dropcast"' });
   });
   app.get('/', async (context) => context.html(renderPage(await source.status())));
+  if (metrics !== undefined) app.get('/metrics', (context) => tellMetrics(context, metrics));
   app.get('/status.json', async (context) => context.json(await source.status()));
   return app;
+}
+
+async function tellMetrics(context: Context, { contentType, text }: Metrics): Promise<Response> {
+  return context.body(await text(), 200, { 'content-type': contentType });
 }
 
 async function takeWebhook(context: Context, { receive }: PageSource): Promise<Response> {

@@ -34,6 +34,8 @@ export interface Publish {
 /** A feed that waits to be published. Times are epoch milliseconds. */
 export interface FeedWait {
   readonly feed: string;
+  /** Since when its first file is ready. */
+  readonly since: number;
   readonly latestAt: number;
   /** Why it could not be published, and when that is tried again. */
   readonly failure: Failure | null;
@@ -95,6 +97,7 @@ export function createPublish(world: PublishWorld): Publish {
     const nextTryAt = backoffs.nextTryAt(feed);
     return {
       feed,
+      since: firstReadyAt,
       latestAt: firstReadyAt + atMostMs,
       failure: failures.get(feed) ?? null,
       nextTryAt: nextTryAt === null ? null : nextTryAt - clock.elapsed() + clock.now(),
