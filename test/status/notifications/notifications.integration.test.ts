@@ -52,7 +52,7 @@ async function desk(directory: string, notify: Config['notify'], at = noon) {
     expectations: [] as ExpectationView[],
     gate: { used: 0, limit: 1000, blockedUntil: 0, waiting: 0 },
     stopped: new AbortController().signal,
-    answer: (_: string): Sent | Promise<Sent> => taken,
+    answer: (() => taken) as (target: string) => Sent | Promise<Sent>,
   };
   const sent: (Envelope & { target: string })[] = [];
   const notifications = stack.use(
@@ -212,7 +212,7 @@ describe('notifications', () => {
       const asked = Promise.withResolvers<void>();
       here.world.answer = () => {
         asked.resolve();
-        return { ...away, mayHaveArrived: true } as Sent;
+        return { ...away, mayHaveArrived: true };
       };
       await here.settle();
       await here.becomes('f_1', held);
