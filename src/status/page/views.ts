@@ -1,3 +1,4 @@
+import { configuration } from './views/configuration.ts';
 import { folders } from './views/folders.ts';
 import { overview } from './views/overview.ts';
 import type { ViewMaker } from './world.ts';
@@ -6,4 +7,5 @@ import type { ViewMaker } from './world.ts';
 export const views: readonly (readonly [path: string, view: ViewMaker])[] = [
   ['/', overview],
   ['/folders', folders],
+  ['/configuration', configuration],
 ];
