@@ -5,6 +5,7 @@ import { adoptionOf, confirmAdoption } from './adoption.ts';
 import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { eventRoutes } from './routes/events.ts';
+import { fileRoutes } from './routes/files.ts';
 import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
 import { planOf } from './plan/plan.ts';
@@ -12,7 +13,7 @@ import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
-import { filesOf, foundOf, statusOf } from './view.ts';
+import { statusOf } from './view.ts';
 
 /** Result of a reload. */
 export interface Reloaded {
@@ -63,25 +64,7 @@ export function readRoutes(
       : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
   );
   app.get('/status', async (context) => context.json(await statusOf(ledger, daemon)));
-  app.get('/files', async (context) => {
-    const states = context.req.query('states')?.split(',').filter(Boolean) ?? [];
-    const limit = Number(context.req.query('limit') ?? 100);
-    if (!Number.isInteger(limit) || limit < 1 || limit > mostFiles)
-      return refuse(
-        context,
-        400,
-        `one list may have 1 to ${mostFiles} files; root and the user of the daemon get more`,
-      );
-    return context.json(await filesOf(ledger, daemon, { states, limit }));
-  });
-  app.get('/file', async (context) => {
-    return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
-  });
-  app.get('/settling', (context) => {
-    const path = context.req.query('path');
-    const file = daemon.folders.settling().find((one) => `${one.folder}/${one.path}` === path);
-    return context.json({ v: 1, why: file?.why ?? null });
-  });
+  app.route('/', fileRoutes(daemon, mostFiles));
   app.get('/moves', async (context) => {
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
   });
