@@ -57,6 +57,7 @@ export function readRoutes(
       : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
   );
   app.get('/status', async (context) => context.json(await statusOf(ledger, daemon)));
+  app.get('/overview', async (context) => context.json(await daemon.overview()));
   app.get('/files', async (context) => {
     const states = context.req.query('states')?.split(',').filter(Boolean) ?? [];
     const limit = Number(context.req.query('limit') ?? 100);

@@ -35,6 +35,8 @@ export interface Publish {
 /** A feed that waits to be published. Times are epoch milliseconds. */
 export interface FeedWait {
   readonly feed: string;
+  /** That wait for it. */
+  readonly files: number;
   readonly latestAt: number;
   /** Why it could not be published, and when that is tried again. */
   readonly failure: Failure | null;
@@ -93,10 +95,11 @@ export function createPublish(world: PublishWorld): Publish {
   const isUnwritten = (id: string, feed: string): boolean =>
     unwritten.some((one) => one.id === id && one.feed === feed);
 
-  const waitOf = ({ feed, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => {
+  const waitOf = ({ feed, ids, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => {
     const nextTryAt = backoffs.nextTryAt(feed);
     return {
       feed,
+      files: ids.length,
       latestAt: firstReadyAt + atMostMs,
       failure: failures.get(feed) ?? null,
       nextTryAt: nextTryAt === null ? null : nextTryAt - clock.elapsed() + clock.now(),
