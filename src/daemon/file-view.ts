@@ -1,3 +1,4 @@
+import type { LedgerView } from '../ledger/view.ts';
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { LiveUpload } from '../pipeline/steps/uploads.ts';
@@ -7,7 +8,7 @@ import { clockTime } from './clock-time.ts';
 import { deletionWords } from './deletion-words.ts';
 import { uploadsStart } from './upload-times.ts';
 import { blockWords, pollWords, publishWords } from './waiting-words.ts';
-import { whyInLine } from './in-line.ts';
+import { placesOf, whyInLine } from './in-line.ts';
 import type { Places, Standing } from './in-line.ts';
 import { paceOf } from './outlook.ts';
 import { shownState } from './step-states.ts';
@@ -164,6 +165,16 @@ export function viewOf(daemon: LiveDaemon | null, facts: Facts, places: Places =
     upload: upload === undefined ? null : uploadOf(upload, daemon),
     why,
   });
+}
+
+/** With what each file in line waits for. */
+export async function viewsOf(
+  ledger: Pick<LedgerView, 'before' | 'lines'>,
+  daemon: LiveDaemon | null,
+  files: readonly Facts[],
+): Promise<readonly FileView[]> {
+  const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
+  return files.map((facts) => viewOf(daemon, facts, places));
 }
 
 function queueOf({ before, startsInMs }: Standing): FileView['queue'] {

@@ -5,11 +5,6 @@ import { stepStates } from '../pipeline/file/selection.ts';
 /** A step is known to the running daemon alone. */
 const steps: Readonly<Record<string, string>> = stepStates;
 
-/** The states of rows that may be shown as this one because of a step. */
-export function rowStatesOf(shown: string): readonly string[] {
-  return Object.keys(steps).filter((state) => steps[state] === shown);
-}
-
 /** The state of a file as it is shown. */
 export function shownState(facts: Facts, isHeld: boolean): string {
   const state = stateOf(facts);

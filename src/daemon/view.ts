@@ -1,29 +1,21 @@
 import type { Limit } from '../pipeline/estimate.ts';
 import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { HistoryLine, LedgerView } from '../ledger/view.ts';
-import { suspectsOf as tokensOf } from '../pipeline/file/facts.ts';
+import type { LedgerView } from '../ledger/view.ts';
 import { suspectsOf } from './suspects.ts';
 import type { SuspectLedger } from './suspects.ts';
-import { asHeld, viewOf, workStates } from './file-view.ts';
-import type { FileView, LiveDaemon } from './file-view.ts';
+import { asHeld, viewOf, viewsOf } from './file-view.ts';
+import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
 import { needsYouOf } from './overview/needs-you.ts';
 import type { NeedsYou } from './overview/needs-you.ts';
 import type { UploadTimes } from './upload-times.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
 import type { Accounts } from '../watch/accounts.ts';
-import { placesOf } from './in-line.ts';
-import { countSteps, rowStatesOf } from './step-states.ts';
+import { countSteps } from './step-states.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Pause } from '../pipeline/events.ts';
-
-export interface SettlingView {
-  readonly path: string;
-  readonly size: number;
-  readonly why: string;
-}
 
 export interface StatusView {
   readonly v: 1;
@@ -79,21 +71,6 @@ export interface StatusView {
   /** No file gets a record before this time (epoch milliseconds), because too many create requests had no usable answer. */
   readonly creates_wait_until: number | null;
 }
-
-export interface ShowView {
-  readonly v: 1;
-  readonly file: FileView;
-  readonly history: readonly HistoryLine[];
-  readonly suspects: number;
-}
-
-export interface FilesView {
-  readonly v: 1;
-  readonly files: readonly FileView[];
-  readonly settling: readonly SettlingView[];
-}
-
-const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
 
 const mostRows = 1_000_000;
 
@@ -184,43 +161,6 @@ export function refusedFor(working: readonly Facts[], pause: Pick<Pause, 'holds'
   );
 }
 
-export async function filesOf(
-  ledger: LedgerView,
-  daemon: Daemon | null,
-  filter: { readonly states: readonly string[]; readonly since?: number; readonly limit: number },
-): Promise<FilesView> {
-  const { states } = filter;
-  const isAny = states.length === 0;
-  const isSettlingWanted = isAny || states.includes('settling');
-  const settling = isSettlingWanted ? (daemon?.folders.settling() ?? []).slice(0, filter.limit) : [];
-  const limit = filter.limit - settling.length;
-  // The ledger does not know which rows a step works on: it is asked for as many more.
-  const held = daemon?.rows.held() ?? [];
-  const rows = await ledger.list({
-    ...(!isAny && { states, also: { ids: held, states: states.flatMap(rowStatesOf) } }),
-    ...(filter.since !== undefined && { since: filter.since }),
-    limit: isAny ? limit : limit + held.length,
-    newestFirst: true,
-  });
-  const files = await viewsOf(ledger, daemon, rows);
-  const isWanted = ({ state }: FileView): boolean => isAny || states.includes(state);
-  return {
-    v: 1,
-    files: files.filter(isWanted).slice(0, limit),
-    settling: settling.map(({ folder, path, size, why }) => ({ path: `${folder}/${path}`, size, why })),
-  };
-}
-
-/** With what each file in line waits for. */
-async function viewsOf(
-  ledger: LedgerView,
-  daemon: LiveDaemon | null,
-  files: readonly Facts[],
-): Promise<readonly FileView[]> {
-  const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
-  return files.map((facts) => viewOf(daemon, facts, places));
-}
-
 /** Whether only a person can settle a file: it failed, is held, or is done but cannot be deleted or moved. */
 export function needsPerson({ state, local }: Pick<FileView, 'state' | 'local'>): boolean {
   return state === 'failed' || state === 'held' || local === 'waiting';
@@ -246,20 +186,4 @@ export async function leftForYou(
   for (const facts of rows.filter(isEarlier)) if (await isThere(facts.folder, facts.path)) left.push(facts);
   const waiting = (await ledger.waitingForDisk(mostRows)).filter(isEarlier).toReversed();
   return [...left, ...waiting].map((facts) => viewOf(null, facts));
-}
-
-export const knownStates: readonly string[] = ['settling', 'creating', 'uploading', ...workStates, ...endStates];
-
-/** Everything known about the files with this name. */
-export async function foundOf(ledger: LedgerView, daemon: Daemon | null, name: string): Promise<readonly ShowView[]> {
-  const found = await ledger.find(name);
-  const views = await viewsOf(ledger, daemon, found);
-  return Promise.all(
-    found.map(async (facts, n) => ({
-      v: 1,
-      file: views[n] ?? viewOf(daemon, facts),
-      history: await ledger.history(facts.id),
-      suspects: (daemon?.rows.isHeld(facts.id) === true ? facts.suspects : tokensOf(facts)).length,
-    })),
-  );
 }

@@ -4,10 +4,12 @@ import type {
   AdoptionStore,
   AmendStore,
   Claims,
+  FeedStore,
   FileStore,
   FirstStartStore,
   IntakeStore,
   LeftoverStore,
+  PauseStore,
   PublishStore,
   PutAwayStore,
   QueueStore,
@@ -23,6 +25,7 @@ import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import { connectTo } from './connection.ts';
 import type { Connection } from './connection.ts';
+import { createFeedsDue } from './feeds-due.ts';
 import { createFirstStarts } from './first-starts.ts';
 import { createFiles } from './files.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -31,6 +34,7 @@ import { mending } from './mend.ts';
 import { createNewsRows } from './news-rows.ts';
 import type { NewsRows } from './news-rows.ts';
 import { openDatabase, requireSound, verify, wasClosed } from './open-database.ts';
+import { createPauseRows } from './pauses.ts';
 import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
@@ -55,6 +59,8 @@ export interface Ledger
     QueueStore,
     Claims,
     PublishStore,
+    FeedStore,
+    PauseStore,
     PutAwayStore,
     RetentionStore,
     AmendStore,
@@ -183,6 +189,8 @@ function compose(connection: Connection, opened: Opened): Ledger {
       ...createQueues(db),
       ...createArrivals(connection, commits),
       ...createRounds(connection),
+      ...createFeedsDue(db),
+      ...createPauseRows(db),
       ...createAdoption(connection),
       ...createFirstStarts(db),
       ...createRetentionRows(db),

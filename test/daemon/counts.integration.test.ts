@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { filesOf, statusOf } from '../../src/daemon/view.ts';
+import { filesOf } from '../../src/daemon/files/files-view.ts';
+import { statusOf } from '../../src/daemon/view.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { countLine } from '../../src/status/count-line.ts';
@@ -67,7 +68,7 @@ describe('the counts of status agree with the rows that ls shows', () => {
     await using ledger = await openLedger(scratch.path);
     for (const facts of rows) await ledger.insert(facts);
     const daemon = held === null ? null : working(held);
-    const { files } = await filesOf(ledger, daemon, { states: [], limit: 1_000 });
+    const { files } = await filesOf(ledger, daemon, { selection: {}, range: { limit: 1_000 } });
     const shown = tally(files.map(({ state }) => state));
     const status = await statusOf(ledger, daemon);
     const { 'not put away': _, ...counts } = status.counts;
@@ -75,7 +76,10 @@ describe('the counts of status agree with the rows that ls shows', () => {
     for (const { id, state } of [...status.working, ...status.needs_you])
       expect(state).toBe(files.find((file) => file.id === id)?.state);
     for (const [state, count] of Object.entries(shown)) {
-      const { files: those } = await filesOf(ledger, daemon, { states: [state], limit: 1_000 });
+      const { files: those } = await filesOf(ledger, daemon, {
+        selection: { states: [state] },
+        range: { limit: 1_000 },
+      });
       expect(those).toHaveLength(count);
       expect(countLine(status)).toContain(`${count} ${state}`);
     }

@@ -4,6 +4,7 @@ import type { Clock } from '../../pipeline/file/ports.ts';
 import { clockTime } from '../clock-time.ts';
 import type { Daemon } from '../daemon.ts';
 import { asHeld, createsWait, viewOf } from '../file-view.ts';
+import { pauseWords, resumeCommand } from '../pause-words.ts';
 import { countSteps } from '../step-states.ts';
 import { uploadsStart } from '../upload-times.ts';
 import { createDay } from './day.ts';
@@ -161,7 +162,9 @@ function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, fee
 
 function stoppedBy({ conductor }: OverviewDaemon, now: number): { readonly why: string; readonly next: string } | null {
   const pause = conductor.pause();
-  return pause && { why: pause.why, next: `tried again at ${clockTime(pause.nextProbeAt, now)}` };
+  if (pause !== null) return { why: pause.why, next: `tried again at ${clockTime(pause.nextProbeAt, now)}` };
+  const byPerson = conductor.pauses.all();
+  return byPerson && { why: pauseWords(byPerson, now), next: `${resumeCommand(byPerson)} ends that` };
 }
 
 function pausesOf({ conductor, times }: OverviewDaemon, now: number): readonly PauseView[] {
@@ -170,6 +173,12 @@ function pausesOf({ conductor, times }: OverviewDaemon, now: number): readonly P
   const startAt = times.startAt();
   return [
     ...(pause === null ? [] : [{ what: pause.holds, why: pause.why, since: pause.since, until: pause.nextProbeAt }]),
+    ...conductor.pauses.list().map((each) => ({
+      what: each.folder ?? 'everything',
+      why: pauseWords(each, now),
+      since: each.since,
+      until: each.until,
+    })),
     ...(createsUntil === null
       ? []
       : [{ what: 'new files', why: createsWait(createsUntil), since: null, until: createsUntil }]),

@@ -1,5 +1,6 @@
 import type { Limit } from '../../pipeline/estimate.ts';
 import type { Facts } from '../../pipeline/file/facts.ts';
+import { stages as statesIn } from '../files/stages.ts';
 import { shownState } from '../step-states.ts';
 import type { StageName, StageView } from './overview-view.ts';
 
@@ -20,7 +21,8 @@ export interface StageWorld {
 export function stagesOf(world: StageWorld): readonly StageView[] {
   const narrow = bottleneckOf(world);
   const oldest = oldestOf(world);
-  return stages.map(({ name, states, enters, since }) => {
+  return stages.map(({ name, enters, since }) => {
+    const states = statesIn[name] ?? [];
     const files =
       name === 'settling' ? world.settling : states.reduce((sum, state) => sum + (world.counts[state] ?? 0), 0);
     return {
@@ -36,40 +38,35 @@ export function stagesOf(world: StageWorld): readonly StageView[] {
 
 interface Stage {
   readonly name: StageName;
-  readonly states: readonly string[];
   /** States into which a file goes from here. */
   readonly enters: readonly string[];
   readonly since?: (oldest: Oldest) => number | null;
 }
 
 const stages: readonly Stage[] = [
-  { name: 'settling', states: ['settling'], enters: ['queued'] },
+  { name: 'settling', enters: ['queued'] },
   {
     name: 'queued',
-    states: ['queued', 'creating', 'awaiting upload'],
     enters: ['awaiting upload'],
     since: (oldest) =>
       earliest([oldest['queued'], oldest['creating'], oldest['awaiting upload']], ({ discoveredAt }) => discoveredAt),
   },
   {
     name: 'uploading',
-    states: ['uploading'],
     enters: ['processing'],
     since: (oldest) => earliest([oldest['uploading']], ({ uploadStartedAt }) => uploadStartedAt),
   },
   {
     name: 'processing',
-    states: ['processing'],
     enters: ['awaiting publish'],
     since: (oldest) => earliest([oldest['processing']], ({ uploadedAt }) => uploadedAt),
   },
   {
     name: 'publishing',
-    states: ['awaiting publish'],
     enters: ['done'],
     since: (oldest) => earliest([oldest['awaiting publish']], ({ readyAt }) => readyAt),
   },
-  { name: 'live', states: ['done'], enters: ['done'] },
+  { name: 'live', enters: ['done'] },
 ];
 
 /** By state as shown: the file that came in first. */

@@ -32,6 +32,7 @@ async function overviewOf(rows: readonly Partial<Facts>[], daemonOther: object =
     },
     conductor: {
       pause: () => null,
+      pauses: { all: () => null, list: () => [] },
       createsWaitUntil: () => null,
       feedsWaiting: () => [{ feed: 'feed_news', files: 2, latestAt: noon + minute, failure: null, nextTryAt: null }],
       pollTrouble: () => null,
@@ -211,6 +212,7 @@ test('when nothing can be sent, the sentence says why and when it is tried again
   await using opened = await overviewOf([], {
     conductor: {
       pause: () => pause,
+      pauses: { all: () => null, list: () => [] },
       createsWaitUntil: () => null,
       feedsWaiting: () => [],
       uploads: () => [],
@@ -224,4 +226,28 @@ test('when nothing can be sent, the sentence says why and when it is tried again
     text: 'Nothing can be sent: no answer; tried again at 12:11; 1 folder is frozen.',
   });
   expect(pauses).toEqual([{ what: 'everything', why: 'no answer', since: noon, until: noon + minute }]);
+});
+
+test('a pause that a person set says who, until when, and how it ends', async () => {
+  const byAnna = { folder: null, since: noon - 10 * minute, until: noon + 60 * minute, by: 'anna' };
+  await using opened = await overviewOf([], {
+    conductor: {
+      pause: () => null,
+      pauses: { all: () => byAnna, list: () => [byAnna, { ...byAnna, folder: '/inbox', until: null }] },
+      createsWaitUntil: () => null,
+      feedsWaiting: () => [],
+      uploads: () => [],
+      nextPollAt: () => null,
+      pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
+    },
+    folders: { countSettling: () => 0, status: () => [] },
+  });
+  const { sentence, pauses } = await opened.overview();
+  expect(sentence.text).toBe(
+    'Nothing can be sent: paused by anna since 12:00 until 13:10; `dropcast resume --all` ends that.',
+  );
+  expect(pauses.map(({ what, until }) => [what, until])).toEqual([
+    ['everything', noon + 60 * minute],
+    ['/inbox', null],
+  ]);
 });
