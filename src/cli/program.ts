@@ -48,7 +48,7 @@ export function createProgram(
       program.command(usage).description(description).option('-c, --config <path>', 'configuration file'),
   };
   program.commandsGroup('Set up:');
-  addSetupCommands(program, shell, installed.samples);
+  addSetupCommands(program, shell, installed, exit);
   program.commandsGroup('Upload from folders:');
   addUploadCommands(registry);
   program.commandsGroup('Control the daemon:');

@@ -1,13 +1,19 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { collect } from './argument-types.ts';
+import type { DoctorOptions, Installed } from './doctor/doctor.ts';
 import type { InitOptions } from './setup/init.ts';
 import type { SetupOptions } from './setup/setup.ts';
 import type { Shell } from './shell.ts';
 import { instanceName } from './systemd-commands.ts';
 
-/** `dropcast init` and `dropcast setup`: from nothing to a configuration that works. */
-export function addSetupCommands(program: Command, shell: Shell, samples: string): void {
+/** From nothing to a configuration that works, and whether it still does. */
+export function addSetupCommands(
+  program: Command,
+  shell: Shell,
+  installed: Installed,
+  exit: (code: number) => void,
+): void {
   withAnswers(
     program
       .command('setup')
@@ -19,7 +25,9 @@ export function addSetupCommands(program: Command, shell: Shell, samples: string
     .option('--instance <name>', 'set up dropcast@NAME.service, which reads /etc/dropcast/NAME.yaml', instanceName)
     .option('--group <name>', 'group that shares a new folder; made if there is none (default: dropcast)')
     .option('--test-clip', 'then send a test clip and remove it again')
-    .action(async (options: SetupOptions) => (await import('./setup/setup.ts')).setup(shell, samples, options));
+    .action(async (options: SetupOptions) =>
+      (await import('./setup/setup.ts')).setup(shell, installed.samples, options),
+    );
   withAnswers(
     program
       .command('init')
@@ -29,6 +37,18 @@ export function addSetupCommands(program: Command, shell: Shell, samples: string
       .summary('write a first configuration; asks, or takes flags')
       .option('-c, --config <path>', 'configuration file to write (default: ./dropcast.yaml)'),
   ).action(async (options: InitOptions) => (await import('./setup/init.ts')).init(shell, options));
+  program
+    .command('doctor')
+    .description(
+      'look for everything that is wrong with this installation or will be: configuration, unit, permissions, disks, clock, key, ledger; each finding names the command that mends it',
+    )
+    .summary('find what is wrong, with the command that mends it')
+    .option('-c, --config <path>', 'configuration file')
+    .option('--json', 'print JSON, {"v":1,…}')
+    .option('--canary', 'also send a test clip through the running daemon, and remove it again')
+    .action(async (options: DoctorOptions) =>
+      exit(await (await import('./doctor/doctor.ts')).doctor(shell, installed, options)),
+    );
 }
 
 function withAnswers(command: Command): Command {

@@ -111,8 +111,9 @@ const ends: ReadonlySet<string> = new Set(['done', 'failed', 'held', 'skipped', 
 
 /** @returns the last that is known; null when the daemon never saw it */
 async function untilEnded(clip: TestClip, path: string, note: (state: string) => void): Promise<FileView | null> {
-  const { config, folder, signal, patienceMs } = clip;
-  const isPutAway = ({ local }: FileView): boolean => folder.afterReady.kind !== 'move' || local !== 'pending';
+  const { config, signal, patienceMs } = clip;
+  // What moves or deletes it is under way: it would put the file back if it found something changed.
+  const isPutAway = ({ local }: FileView): boolean => local !== 'pending';
   const until = performance.now() + patienceMs;
   let file: FileView | null = null;
   for (;;) {

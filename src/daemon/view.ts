@@ -4,9 +4,11 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { LedgerView } from '../ledger/view.ts';
 import { suspectsOf } from './suspects.ts';
 import type { SuspectLedger } from './suspects.ts';
-import { viewOf, viewsOf, workStates } from './file-view.ts';
+import { asHeld, viewOf, viewsOf } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
+import { needsYouOf } from './overview/needs-you.ts';
+import type { NeedsYou } from './overview/needs-you.ts';
 import type { UploadTimes } from './upload-times.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
 import type { Accounts } from '../watch/accounts.ts';
@@ -58,6 +60,8 @@ export interface StatusView {
   readonly working: readonly FileView[];
   /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
   readonly needs_you: readonly FileView[];
+  /** All failed and held files, and those that cannot be deleted or moved, by cause. */
+  readonly causes: NeedsYou;
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
   /** Files that were there before dropcast watched their folder and wait to be adopted, and how far their comparison is. */
@@ -70,7 +74,7 @@ export interface StatusView {
 
 const mostRows = 1_000_000;
 
-type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'waitingForDisk' | 'deletions' | 'countToAdopt'>;
+type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'snapshot' | 'deletions' | 'countToAdopt'>;
 
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
@@ -78,16 +82,20 @@ const mostListed = 20;
 export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Promise<StatusView> {
   const pause = daemon?.conductor.pause() ?? null;
   // Reading a thousand rows takes 20 ms, which only the search for refused ones is worth.
-  const working = await ledger.list({ states: workStates, limit: isLongRefusal(pause) ? 1_000 : mostListed });
-  const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
-  const left = await ledger.waitingForDisk(mostListed);
-  const deletions = await ledger.deletions();
-  const gate = daemon?.gate.snapshot();
-  const asShown = await countSteps(ledger, daemon?.rows ?? null);
+  const snapshot = await ledger.snapshot({
+    held: () => daemon?.rows.held() ?? [],
+    working: isLongRefusal(pause) ? 1_000 : mostListed,
+    needing: mostListed,
+  });
+  const { working, needing, left, held } = snapshot;
+  const asShown = countSteps(working.filter(({ id }) => held.includes(id)));
   const folders = (daemon?.folders.status() ?? []).map((folder) => ({
     ...folder,
     accounts: { ...folder.accounts, known: asShown(folder.accounts.known, folder.path) },
   }));
+  const live = daemon && asHeld(daemon, held);
+  const deletions = await ledger.deletions();
+  const gate = daemon?.gate.snapshot();
   const outlook = daemon === null ? null : await daemon.outlook();
   return {
     v: 1,
@@ -97,7 +105,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
       started_at: daemon?.startedAt ?? null,
     },
     config: daemon?.config().file ?? null,
-    counts: asShown(await ledger.counts()),
+    counts: asShown(snapshot.counts),
     settling: daemon?.folders.countSettling() ?? 0,
     waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
     requests:
@@ -114,15 +122,23 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     uploads: daemon && uploadsOf(daemon.times),
     folders,
     accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
-    working: await viewsOf(ledger, daemon, working.slice(0, mostListed)),
+    working: await viewsOf(ledger, live, firstOf(working, held)),
     needs_you: [...needing, ...left, ...refusedFor(working, pause)]
       .slice(0, mostListed)
-      .map((facts) => viewOf(daemon, facts)),
+      .map((facts) => viewOf(live, facts)),
+    causes: needsYouOf(snapshot),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
     adoption: { ...(await ledger.countToAdopt()), comparing: daemon?.conductor.comparison() ?? null },
     deletions: { files: deletions.files, next_at: deletions.nextAt },
     creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };
+}
+
+/** In the order in which they came in; those that a step works on before all others. */
+function firstOf(working: readonly Facts[], held: readonly string[]): readonly Facts[] {
+  const others = working.filter(({ id }) => !held.includes(id)).slice(0, Math.max(0, mostListed - held.length));
+  const shown = new Set([...held, ...others.map(({ id }) => id)]);
+  return working.filter(({ id }) => shown.has(id));
 }
 
 function uploadsOf(times: UploadTimes): StatusView['uploads'] {

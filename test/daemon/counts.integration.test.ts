@@ -6,6 +6,7 @@ import { openLedger } from '../../src/ledger/ledger.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { countLine } from '../../src/status/count-line.ts';
 import { everyState, statesOfRows } from '../ledger/every-state.ts';
+import { created, someFacts, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const rows = everyState();
@@ -100,4 +101,26 @@ function statesWith(held: readonly string[]): readonly string[] {
 
 test('every state of a row is among them', () => {
   expect(statesOfRows.size).toBe(11);
+});
+
+test.each([
+  ['ends', ['f_1', 'f_2', 'f_3'], []],
+  ['begins', [], ['f_1', 'f_2', 'f_3']],
+  ['is another one', ['f_1'], ['f_2', 'f_3']],
+])('the counts of status agree with its rows when a step %s while it is put together', async (_what, first, then) => {
+  await using scratch = await scratchDirectory();
+  await using ledger = await openLedger(scratch.path);
+  const stages = [{}, { ...created, videoId: 'vid_2' }, { ...created, videoId: 'vid_3' }, uploaded];
+  for (const [n, stage] of stages.entries())
+    await ledger.insert(someFacts({ ...stage, id: `f_${n + 1}`, path: `${n}.mp4` }));
+  let held: readonly string[] = first;
+  const daemon = working([]);
+  const heldOnce = (): readonly string[] => {
+    const now = held;
+    held = then;
+    return now;
+  };
+  Object.assign(daemon, { rows: { held: heldOnce, isHeld: (id: string) => held.includes(id) } });
+  const status = await statusOf(ledger, daemon);
+  expect(tally(status.working.map(({ state }) => state))).toEqual(status.counts);
 });

@@ -10,6 +10,9 @@ import { parseBaseUrl } from '../../config/addresses.ts';
 import { escapeControls } from '../../log/unsafe-characters.ts';
 import type { Choice } from './questions.ts';
 
+/** For requests whose answer does not depend on the key. */
+export const unknownKey = 'a-key-that-nobody-has';
+
 /** An answer that was looked at: what it stands for, or why it cannot be used. */
 export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
 
@@ -24,7 +27,7 @@ export async function checkAddress(text: string, signal: AbortSignal): Promise<C
   const address = parseBaseUrl(text.trim());
   if (!address.ok) return { ok: false, why: `the address: ${address.message}` };
   try {
-    await channelsOf(address.value, 'a-key-that-nobody-has', signal);
+    await channelsOf(address.value, unknownKey, signal);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const isApi = [UnauthorizedError, ForbiddenError, RateLimitedError].some((each) => error instanceof each);
