@@ -1,8 +1,10 @@
 /** What the views of files show. */
 export const FILES_STYLE = `
-.saved .chips { margin-bottom: 12px; }
+.saved ul { list-style: none; padding: 0; margin: 0; display: flex; flex-wrap: wrap; gap: 4px 18px; }
+.saved a { display: inline-block; min-height: 24px; }
+.saved .chosen a::before { content: '× '; }
+.saved .chosen { margin-top: 8px; }
 .saved a[aria-current], .facets a[aria-current] { font-weight: 650; }
-.facets { margin-bottom: 16px; }
 .facets .columns { display: grid; grid-template-columns: repeat(auto-fill, minmax(210px, 1fr)); gap: 12px 24px; padding-top: 8px; }
 .facets h2 { font-size: 13px; color: var(--muted); }
 .facets ul { list-style: none; padding: 0; margin: 4px 0; }
@@ -11,14 +13,15 @@ export const FILES_STYLE = `
 .facets a[aria-current]::before { content: '× '; }
 .newer { text-align: center; padding: 6px; border-bottom: 1px solid var(--line); }
 .many input[type='checkbox'] { width: 20px; height: 20px; }
-.many fieldset { border: 0; padding: 11px 16px; }
+.many fieldset { padding: 11px 16px; }
+.many label { flex-direction: row; align-items: center; gap: 6px; }
 .summary { display: flex; gap: 16px; align-items: flex-start; padding: 14px 16px; }
 .summary .reason { overflow-wrap: anywhere; margin-bottom: 8px; }
 .kind { flex: none; fill: none; stroke: currentColor; stroke-width: 1.6; color: var(--muted); }
 .spans { list-style: none; padding: 8px 16px 14px; margin: 0; display: grid; gap: 6px; }
 .spans li { display: grid; grid-template-columns: 12rem minmax(60px, 1fr) 8rem 8rem; gap: 12px; align-items: center; }
 .spans svg { width: 100%; height: 14px; background: var(--line); border-radius: 4px; }
-.spans rect { fill: var(--good, #2c7a4b); }
+.spans rect { fill: var(--ready); }
 .spans .now rect { fill: var(--on); }
 .fold > summary { padding: 11px 16px; }
 .fold pre { overflow: auto; max-height: 60vh; padding: 0 16px 14px; }

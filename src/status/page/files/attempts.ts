@@ -33,11 +33,13 @@ export function attempts(history: ShowView['history'], now: number): Html | '' {
 export function historyList(history: ShowView['history'], now: number): Html {
   return html`<details class="card fold" data-key="history">
     <summary>History: ${history.length} ${history.length === 1 ? 'line' : 'lines'}</summary>
-    ${facts(
-      history.map(({ at, state, note }) => [
-        state,
-        html`${momentAndSpan(at, now)} ${note === null ? '' : html`<span class="note">${visibleText(note)}</span>`}`,
-      ]),
-    )}
+    <div class="body">
+      ${facts(
+        history.map(({ at, state, note }) => [
+          state,
+          html`${momentAndSpan(at, now)} ${note === null ? '' : html`<span class="note">${visibleText(note)}</span>`}`,
+        ]),
+      )}
+    </div>
   </details>`;
 }

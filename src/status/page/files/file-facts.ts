@@ -11,17 +11,19 @@ import { filesAddress } from './address.ts';
 export function whereFacts(file: FileView, { folder, path }: Pick<Facts, 'folder' | 'path'>): Html {
   return html`<section class="card" data-key="where">
     <div class="head"><h2>Where it is</h2></div>
-    ${facts([
-      ['Folder', html`<a href="${filesAddress({ folder })}">${named(folder)}</a>`],
-      ['Path', named(path)],
-      ['Size', `${fileSize(file.size)} (${grouped(file.size)} bytes)`],
-      ['Local file', file.local],
-      ['File id', code(file.id)],
-      ['Video id', file.video_id === null ? null : code(file.video_id)],
-      ['The service says', file.remote_status],
-      ['Imported from', file.source_url],
-      ['SHA-256', file.sha256 === null ? null : code(file.sha256)],
-    ])}
+    <div class="body">
+      ${facts([
+        ['Folder', html`<a href="${filesAddress({ folder })}">${named(folder)}</a>`],
+        ['Path', named(path)],
+        ['Size', `${fileSize(file.size)} (${grouped(file.size)} bytes)`],
+        ['Local file', file.local],
+        ['File id', code(file.id)],
+        ['Video id', file.video_id === null ? null : code(file.video_id)],
+        ['The service says', file.remote_status],
+        ['Imported from', file.source_url],
+        ['SHA-256', file.sha256 === null ? null : code(file.sha256)],
+      ])}
+    </div>
   </section>`;
 }
 
@@ -37,27 +39,29 @@ export function planFacts(file: FileView, config: ReturnType<Daemon['config']>, 
   });
   return html`<section class="card" data-key="plan">
     <div class="head"><h2>What is sent</h2></div>
-    ${facts([
-      [
-        'Channel',
-        file.channel === null
-          ? null
-          : html`<a href="${filesAddress({ channel: file.channel })}">${named(file.channel)}</a>`,
-      ],
-      ['Title', file.title === null ? null : named(file.title)],
-      ['Description', file.description === null ? null : named(file.description)],
-      ['Tags', file.tags.length === 0 ? null : visibleText(file.tags.join(', '))],
-      [
-        'Feeds',
-        feeds.length === 0
-          ? null
-          : html`<ul>
-              ${feeds}
-            </ul>`,
-      ],
-      ['Priority', file.priority],
-      ['Rule', ruleWords(file.rule, config)],
-    ])}
+    <div class="body">
+      ${facts([
+        [
+          'Channel',
+          file.channel === null
+            ? null
+            : html`<a href="${filesAddress({ channel: file.channel })}">${named(file.channel)}</a>`,
+        ],
+        ['Title', file.title === null ? null : named(file.title)],
+        ['Description', file.description === null ? null : named(file.description)],
+        ['Tags', file.tags.length === 0 ? null : visibleText(file.tags.join(', '))],
+        [
+          'Feeds',
+          feeds.length === 0
+            ? null
+            : html`<ul>
+                ${feeds}
+              </ul>`,
+        ],
+        ['Priority', file.priority],
+        ['Rule', ruleWords(file.rule, config)],
+      ])}
+    </div>
   </section>`;
 }
 

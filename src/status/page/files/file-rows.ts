@@ -15,7 +15,8 @@ export function fileRows(
   { now, hasTicks }: { readonly now: number; readonly hasTicks: boolean },
 ): Html {
   const tick: Column<FileView> = {
-    heading: 'Select',
+    heading: 'Tick',
+    kind: 'picture',
     cell: ({ id, path }) =>
       html`<input type="checkbox" name="id" value="${id}" aria-label="Select ${visibleText(basename(path))}" />`,
   };

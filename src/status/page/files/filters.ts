@@ -16,10 +16,11 @@ export function filters(query: FileQuery, counts: FileFacets): Html {
       <ul class="chips">
         ${savedViews.map(([name, saved]) => html`<li>${link(filesAddress(saved), name, isSame(saved, query))}</li>`)}
       </ul>
+      ${chosen(query)}
     </nav>
     ${search(query)}
-    <details class="facets" data-key="facets" ${isFiltered(query) ? 'open' : ''}>
-      <summary>Filter</summary>
+    <details class="facets" data-key="facets">
+      <summary>Filter by state, folder, channel, feed or cause</summary>
       <div class="columns">
         ${facet('state', 'State', counts.states, query)} ${facet('folder', 'Folder', counts.folders, query)}
         ${facet('channel', 'Channel', counts.channels, query)} ${facet('feed', 'Feed', counts.feeds, query)}
@@ -27,6 +28,34 @@ export function filters(query: FileQuery, counts: FileFacets): Html {
       </div>
     </details>`;
 }
+
+/** What is filtered by, each a link that lets go of it. */
+function chosen(query: FileQuery): Html | '' {
+  const given = queryWords.flatMap((word) => {
+    const value = query[word];
+    return value === undefined || value === '' ? [] : [[word, value] as const];
+  });
+  if (given.length === 0) return '';
+  return html`<ul class="chosen" aria-label="Filters">
+    ${given.map(
+      ([word, value]) =>
+        html`<li>
+          ${link(filesAddress({ ...query, [word]: undefined }), html`${names[word]} <bdi>${visibleText(value.slice(0, 100))}</bdi>`, true)}
+        </li>`,
+    )}
+  </ul>`;
+}
+
+const names: Readonly<Record<QueryWord, string>> = {
+  state: 'State',
+  stage: 'Stage',
+  folder: 'Folder',
+  channel: 'Channel',
+  feed: 'Feed',
+  cause: 'Cause',
+  since: 'Since',
+  q: 'With',
+};
 
 function search(query: FileQuery): Html {
   const others = Object.entries(query).filter(([word, value]) => word !== 'q' && value !== undefined && value !== '');

@@ -23,7 +23,7 @@ export async function file(world: PageWorld, { part }: Asked): Promise<View<Page
   if (facts === null || shown === undefined)
     throw new PageError(404, 'No file has this id. It may belong to another ledger: search for the file by its name.');
   const { file, spans, history } = shown;
-  const reason = reasonWords(file, now);
+  const reason = reasonWords(file, now) || endWords(file);
   return {
     title: visibleText(basename(file.path)),
     heading: named(basename(file.path)),
@@ -41,6 +41,13 @@ export async function file(world: PageWorld, { part }: Asked): Promise<View<Page
       <div class="split">${whereFacts(file, facts)} ${planFacts(file, daemon.config(), now)}</div>
       ${historyList(history, now)} ${asJson(shown)}`,
   };
+}
+
+/** Of a file that has nothing before it. */
+function endWords({ state, publish }: ShowView['file']): string {
+  if (state === 'done')
+    return publish.length === 0 ? 'The video is ready.' : `The video is live in ${publish.join(', ')}.`;
+  return state === 'superseded' ? 'The file at its path has new content.' : '';
 }
 
 /** The file that came in its place, and the one that it is a copy of. */

@@ -63,8 +63,8 @@ function nothing(query: FileQuery): Html {
 /** Older and newer: cursors, so that rows which come meanwhile move nothing. */
 function pages(query: FileQuery, { next, previous }: FilesView): Html | '' {
   if (next === null && previous === null) return '';
-  const to = (place: Readonly<Record<string, string>>, label: string, isThere: boolean): Html =>
-    isThere ? html`<a href="${filesAddress(query, place)}">${label}</a>` : html`<span>${label}</span>`;
+  const to = (place: Readonly<Record<string, string>>, label: string, isThere: boolean): Html | '' =>
+    isThere ? html`<a href="${filesAddress(query, place)}">${label}</a>` : '';
   return html`<nav class="pages" aria-label="Pages">
     ${to({}, 'Newest', previous !== null)} ${to({ before: previous ?? '' }, 'Newer', previous !== null)}
     ${to({ after: next ?? '' }, 'Older', next !== null)}

@@ -19,15 +19,17 @@ export async function many({ daemon, now, mayChange }: PageWorld, { query }: Ask
     title: `${command.label} ${counted(files, 'file')}`,
     section: '/files',
     changesWith: [],
-    body: html`<section class="card prose">
-      <p>${command.deed}</p>
-      <p>
-        <strong>${counted(files, 'file')}</strong>, ${counted(requests, 'request')} to the service.
-        ${budgetWords(requests, { daemon, now })}
-      </p>
-      ${left.map((some) => html`<p class="muted">${counted(some.files, 'file')} left: ${visibleText(some.why)}</p>`)}
-      ${mayChange && files > 0 ? form(command, files) : ''}
-      <p><a href="${filesAddress(queryOf(query))}">Back to the files</a></p>
+    body: html`<section class="card">
+      <div class="body">
+        <p>${command.deed}</p>
+        <p>
+          <strong>${counted(files, 'file')}</strong>, ${counted(requests, 'request')} to the service.
+          ${budgetWords(requests, { daemon, now })}
+        </p>
+        ${left.map((some) => html`<p class="muted">${counted(some.files, 'file')} left: ${visibleText(some.why)}</p>`)}
+        ${mayChange && files > 0 ? form(command, files) : ''}
+        <p><a href="${filesAddress(queryOf(query))}">Back to the files</a></p>
+      </div>
     </section>`,
   };
 }

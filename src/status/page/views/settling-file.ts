@@ -26,16 +26,18 @@ export async function settlingFile({ daemon }: PageWorld, { query }: Asked): Pro
     aside: file === undefined ? html`` : stateBadge({ ...file, state: 'settling', sent: null }),
     changesWith: ['arrival', 'file', 'folder', 'command'],
     body: html`<section class="card">
-      ${
-        file === undefined
-          ? html`<p class="reason">It has settled. <a href="${fileAddress(known?.id ?? '')}">Show the file</a></p>`
-          : facts([
-              ['Path', named(path)],
-              ['Waits', visibleText(file.why)],
-              ['Size', fileSize(file.size)],
-              ['Next', 'when it has settled, a rule takes it or it is held with the reason'],
-            ])
-      }
+      <div class="body">
+        ${
+          file === undefined
+            ? html`<p class="reason">It has settled. <a href="${fileAddress(known?.id ?? '')}">Show the file</a></p>`
+            : facts([
+                ['Path', named(path)],
+                ['Waits', visibleText(file.why)],
+                ['Size', fileSize(file.size)],
+                ['Next', 'when it has settled, a rule takes it or it is held with the reason'],
+              ])
+        }
+      </div>
     </section>`,
   };
 }

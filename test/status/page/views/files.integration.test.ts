@@ -1,124 +1,36 @@
 import { mkdir } from 'node:fs/promises';
 import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Daemon } from '../../../../src/daemon/daemon.ts';
 import { openLedger } from '../../../../src/ledger/ledger.ts';
 import type { Ledger } from '../../../../src/ledger/ledger.ts';
-import type { Facts } from '../../../../src/pipeline/file/facts.ts';
 import { file } from '../../../../src/status/page/views/file.ts';
 import { files } from '../../../../src/status/page/views/files.ts';
 import { many } from '../../../../src/status/page/views/many.ts';
 import { settlingFile } from '../../../../src/status/page/views/settling-file.ts';
 import { PageError } from '../../../../src/status/page/world.ts';
 import type { Asked, PageWorld, ViewMaker } from '../../../../src/status/page/world.ts';
-import { created, failure, ready, someFacts, somePlan } from '../../../pipeline/some-facts.ts';
+import { someFacts } from '../../../pipeline/some-facts.ts';
 import { scratchDirectory } from '../../../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../../../support/scratch-directory.ts';
+import { allFiles, daemonWith, kinds, now } from '../files-world.ts';
 import { wordsOf } from '../words-of.ts';
-
-const now = new Date(2026, 10, 22, 14, 2, 11).getTime();
-const hour = 3_600_000;
-const refusal = failure('permanent', { code: 'processing_failed', status: 422, message: 'there is no video in it' });
-const kinds: readonly Partial<Facts>[] = [
-  {},
-  created,
-  { ...ready, end: 'done', endedAt: now - hour, disposal: 'kept', published: { feed_news: now - hour } },
-  { end: 'failed', endedAt: now - 2 * hour, why: 'there is no video in it', lastFailure: refusal },
-  {
-    end: 'held',
-    endedAt: now - 2 * hour,
-    plan: null,
-    why: 'no rule matches',
-    lastFailure: failure('permanent', { code: 'no_rule' }),
-  },
-  {
-    notBefore: now + 600_000,
-    attempts: 2,
-    why: 'the service is busy',
-    lastFailure: failure('transient', { code: 'http_503' }),
-  },
-];
-const settling = [{ folder: '/in', path: 'new & <b>.mp4', size: 5_000, why: 'unchanged for 1 of 5 s' }];
 
 let scratch: ScratchDirectory;
 let ledger: Ledger;
-let rows: readonly Facts[];
 
 beforeAll(async () => {
   scratch = await scratchDirectory();
   await mkdir(scratch.file('state'));
   ledger = await openLedger(scratch.file('state'));
-  rows = Array.from({ length: 120 }, (_, n) => fileOf(n));
-  for (const facts of rows) await ledger.insert(facts);
-  const old = someFacts({ id: 'f_old', folder: '/in', path: 'clip 3.mp4', end: 'superseded', endedAt: 5 });
-  const copy = failure('duplicate', { twin: 'f_2' });
-  await ledger.insert({ ...old, path: 'clip 120.mp4' });
-  await ledger.insert(someFacts({ id: 'f_new', folder: '/in', path: 'clip 120.mp4', discoveredAt: now }));
-  await ledger.insert(
-    someFacts({
-      id: 'f_copy',
-      folder: '/in',
-      path: 'copy.mp4',
-      end: 'skipped',
-      lastFailure: copy,
-      why: 'the same content',
-    }),
-  );
+  for (const facts of allFiles()) await ledger.insert(facts);
 });
 afterAll(async () => {
   await ledger[Symbol.asyncDispose]();
   await scratch[Symbol.asyncDispose]();
 });
 
-function fileOf(n: number): Facts {
-  const kind = kinds[n % kinds.length];
-  return someFacts({
-    plan: { ...somePlan, channel: `ch_${n % 3}`, title: `Day ${n}` },
-    ...kind,
-    id: `f_${n}`,
-    folder: '/in',
-    path: n === 0 ? 'dir/<script>alert("1")</script>\u202e.mp4' : `clip ${n}.mp4`,
-    discoveredAt: now - 3 * hour + n,
-    ...(kind?.videoId !== undefined && { videoId: `vid_${n}` }),
-  });
-}
-
 function worldOf(mayChange = false): PageWorld {
-  const daemon = {
-    ledger,
-    conductor: {
-      pause: () => null,
-      createsWaitUntil: () => null,
-      feedsWaiting: () => [],
-      pollTrouble: () => null,
-      noSlot: () => null,
-      uploads: () => [],
-      pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
-      operatorPauses: () => [],
-    },
-    rows: { isHeld: () => false, held: () => [] },
-    gate: {
-      snapshot: () => ({
-        waiting: 0,
-        blockedMs: 0,
-        used: 990,
-        limit: 1_000,
-        left: 10,
-        others: 0,
-        frees: [[hour / 2, 500]],
-      }),
-    },
-    folders: { settling: () => settling },
-    pauses: { list: () => [] },
-    times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
-    config: () => ({
-      uploads: { concurrency: 4 },
-      poll: { intervalMs: 15_000 },
-      publish: { quietMs: 0, atMostMs: 0 },
-      folders: [{ path: '/in', uploads: 4, rules: [{ key: 'folders[0].rules[0]', match: '**', line: 12 }] }],
-    }),
-  } as unknown as Daemon;
-  return { daemon, now, mayChange, status: () => Promise.reject(new Error('not needed')) };
+  return { daemon: daemonWith(ledger), now, mayChange, status: () => Promise.reject(new Error('not needed')) };
 }
 
 function ask(words: string, id = ''): Asked {
@@ -184,6 +96,8 @@ describe('the view of files', () => {
       textContent.replaceAll(/\s+/g, ' ').trim(),
     );
     expect(current).toEqual(['failed 20']);
+    const chosen = [...shown.document.querySelectorAll('.chosen a')].map((link) => link.getAttribute('href'));
+    expect(chosen).toEqual(['/files?q=clip', '/files?state=failed']);
   });
 
   test('keeps its rows while somebody reads, and counts what came meanwhile', async () => {
