@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noPauses } from './no-pauses.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { filesOf, statusOf } from '../../src/daemon/view.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
@@ -18,6 +19,7 @@ function working(ids: readonly string[]): Daemon {
   const folder = { path: rows[0]?.folder, state: 'watching', why: null, accounts: { ...accounts, unaccounted: 0 } };
   return {
     conductor: {
+      pauses: noPauses,
       pause: () => null,
       comparison: () => null,
       createsWaitUntil: () => null,

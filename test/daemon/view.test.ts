@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noPauses } from './no-pauses.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { deletionWords } from '../../src/daemon/deletion-words.ts';
 import { viewOf } from '../../src/daemon/file-view.ts';
@@ -26,6 +27,7 @@ const ledger = {
 } as unknown as LedgerView;
 const daemon = {
   conductor: {
+    pauses: noPauses,
     pause: () => null,
     createsWaitUntil: () => null,
     feedsWaiting: () => [],

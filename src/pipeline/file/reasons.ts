@@ -50,7 +50,8 @@ export const fresh = {
  * (design 5.5); one that somebody deleted is simply let go.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
-  if (facts.end === 'skipped' && !wasThereBefore(facts) && !isIgnored(facts)) return { ...fresh, onDuplicate: 'upload' };
+  if (facts.end === 'skipped' && !wasThereBefore(facts) && !isIgnored(facts))
+    return { ...fresh, onDuplicate: 'upload' };
   if (facts.lastFailure?.kind === 'gone' || facts.lastFailure?.kind === 'unclear') {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
   }
@@ -93,11 +94,21 @@ export function wasThereBefore({ end, lastFailure }: Pick<Facts, 'end' | 'lastFa
 }
 
 /** A person does not want it to be uploaded. `dropcast retry` uploads it all the same. */
-export const ignoredBy = (who: string): Reason => ({ kind: 'permanent', code: 'ignored', message: `ignored by ${who}` });
+export const ignoredBy = (who: string): Reason => ({
+  kind: 'permanent',
+  code: 'ignored',
+  message: `ignored by ${who}`,
+});
 
 /** Whether a file is left alone because a person said so. */
 export function isIgnored({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return end === 'skipped' && lastFailure?.code === 'ignored';
+}
+
+/** Why the channel of its sidecar was not used; null: it was, or says none. */
+export function channelRefusal({ plan }: Pick<Facts, 'plan'>): string | null {
+  if (plan?.refusedChannel === undefined) return null;
+  return `the channel ${plan.refusedChannel} of its sidecar came too late: the video is in ${plan.channel}, and the service cannot move it`;
 }
 
 /**
