@@ -33,6 +33,11 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
         });
       case 'resumed':
         return logger.info('Resumed', { after: event.pause.why });
+      case 'name': {
+        const { kind, name } = event;
+        if (event.isKnown) return logger.info('The service has a channel or feed again', { kind, name });
+        return logger.error('The service has no such channel or feed; what goes there waits', { kind, name });
+      }
       case 'operator pause': {
         const { folder, by, until } = event.pause;
         const place = { ...(folder !== null && { folder }) };

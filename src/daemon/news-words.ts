@@ -51,6 +51,8 @@ export function newsOf(event: DropcastEvent, now: number): News | null {
       return { type: 'refusal', ...about(event.facts), ...warn(sentence(event.why)) };
     case 'folder':
       return { ...aboutNothing, ...ofFolder(event), type: 'folder', folder: event.folder, state: event.state };
+    case 'name':
+      return { ...aboutNothing, ...nameWords(event), type: 'name' };
     default:
       return event satisfies never;
   }
@@ -173,6 +175,12 @@ function pausedWords({ kind, holds, why, nextProbeAt }: Pause, now: number): Wor
   const what = holds === 'uploads' ? 'All uploads wait' : 'All work waits';
   const text = `${what}: ${why}; tried again at ${clockTime(nextProbeAt, now)}`;
   return { level: kind === 'suspended' ? 'error' : 'warn', type: 'paused', text };
+}
+
+function nameWords({ kind, name, isKnown }: Extract<DropcastEvent, { type: 'name' }>): Words {
+  if (isKnown) return info(`The service has the ${kind} ${name}; what waited for it goes on`);
+  const waits = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
+  return { level: 'error', text: `The service has no ${kind} ${name}; ${waits}` };
 }
 
 function ofFolder({ state, why }: Extract<DropcastEvent, { type: 'folder' }>): Words {

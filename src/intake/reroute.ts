@@ -57,7 +57,7 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
 }
 
 /** A channel that a person chose stays. */
-function asChosen({ chosenChannel }: Plan, plan: Plan): Plan {
+export function asChosen({ chosenChannel }: Plan, plan: Plan): Plan {
   return chosenChannel === undefined ? plan : { ...plan, channel: chosenChannel, chosenChannel };
 }
 
@@ -126,7 +126,7 @@ function feedsOf({ end, readyAt, plan }: Facts, after: Plan, said: Sidecar | und
   return isWaiting ? [...new Set([...before, ...after.publish])] : after.publish;
 }
 
-function amendmentOf(before: Plan, after: Plan): Amendment | null {
+export function amendmentOf(before: Plan, after: Plan): Amendment | null {
   const amendment: Amendment = {
     ...(before.title !== after.title && { title: after.title }),
     ...(before.description !== after.description && { description: after.description ?? '' }),
@@ -135,7 +135,7 @@ function amendmentOf(before: Plan, after: Plan): Amendment | null {
   return Object.keys(amendment).length === 0 ? null : amendment;
 }
 
-function isSamePlan(one: Plan, other: Plan): boolean {
+export function isSamePlan(one: Plan, other: Plan): boolean {
   const said = ({ proofs: _proofs, ...plan }: Plan): string => JSON.stringify({ ...plan, rule: '' });
   return said(one) === said(other);
 }

@@ -46,6 +46,8 @@ import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { createSelection } from './selection.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
+import { createSnapshots } from './snapshot.ts';
+import type { SnapshotStore } from './snapshot.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
 import type { LedgerView } from './view.ts';
@@ -67,6 +69,7 @@ export interface Ledger
     FirstStartStore,
     AdoptionStore,
     LedgerView,
+    SnapshotStore,
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;
@@ -193,6 +196,7 @@ function compose(connection: Connection, opened: Opened): Ledger {
       ...createRetentionRows(db),
       ...createLeftovers(connection),
       ...createView(db),
+      ...createSnapshots(sql),
     },
     repair,
   );

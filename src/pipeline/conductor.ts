@@ -13,6 +13,7 @@ import type { Pause } from './events.ts';
 import type { Comparison } from './rounds/adopt.ts';
 import type { FeedWait, Publish } from './rounds/publish.ts';
 import type { PollTrouble } from './rounds/sweep.ts';
+import type { ServiceNames } from './service-names.ts';
 import type { Applied } from './steps/runner.ts';
 import type { NoSlot } from './steps/slots.ts';
 import type { LiveUpload } from './steps/uploads.ts';
@@ -56,6 +57,8 @@ export interface Conductor {
   ring(): void;
   /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
   putAwayAgain(id: string): Promise<boolean | null>;
+  /** Which channels and feeds the service has. */
+  readonly names: Pick<ServiceNames, 'ask' | 'unknown' | 'known'>;
   /** Work beside it broke: when the machine is at its limits, everything waits. */
   broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
@@ -92,13 +95,16 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       else loop.ringAt('probe', world.clock.elapsed() + pause.nextProbeAt - world.clock.now());
       return;
     }
+    if (names.isDue()) rounds.start('names', () => names.look(signal));
     await lanes.pump();
     uploadHosts.tidy();
     rounds.startRemote(signal);
   };
 
   const probe = async (): Promise<void> => {
-    if (await breaker.probe(signal)) release();
+    if (!(await breaker.probe(signal))) return;
+    names.serviceBack();
+    release();
   };
 
   /** What waited for a host need not wait for its own backoff once the host is back. */
@@ -116,7 +122,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
 
   const loop = new Loop({ clock: world.clock, tick, broke: (error) => broke('tick', error) });
   const parts = createParts(world, { loop, stopping: signal, settings: () => settings, broke, hostBack: release });
-  const { breaker, lanes, pauses, retries, rounds, runner, uploadHosts } = parts;
+  const { breaker, lanes, names, pauses, retries, rounds, runner, uploadHosts } = parts;
 
   return {
     start: () => loop.start(),
@@ -171,6 +177,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       retries.folderBack(folder);
       loop.wake();
     },
+    names,
     broke,
     progressedAt: () => loop.progressedAt(),
     pause: () => breaker.pause() ?? uploadHosts.pause(),

@@ -1,5 +1,6 @@
 import type { Facts } from './file/facts.ts';
 import type { Failure } from './file/failure.ts';
+import type { NameKind } from './file/ports.ts';
 
 /** Why everything waits, or all uploads to a host, and when that is tried again. Times are epoch milliseconds. */
 export interface Pause {
@@ -68,6 +69,8 @@ export type DropcastEvent =
   /** Everything waits, for a service that is away or for a key or account that it refuses. */
   | { readonly type: 'paused'; readonly pause: Pause }
   | { readonly type: 'resumed'; readonly pause: Pause }
+  /** The service does not have this channel or feed, and what goes there waits; or it has it again. */
+  | { readonly type: 'name'; readonly kind: NameKind; readonly name: string; readonly isKnown: boolean }
   /** A person paused a folder or everything, or that is over. `by` is null when it ended by its time. */
   | {
       readonly type: 'operator pause';

@@ -25,6 +25,8 @@ import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
 import type { Uploads } from './steps/uploads.ts';
+import { createServiceNames } from './service-names.ts';
+import type { ServiceNames } from './service-names.ts';
 import { createUploadHosts } from './upload-hosts.ts';
 import type { UploadHosts } from './upload-hosts.ts';
 
@@ -49,6 +51,7 @@ export interface Parts {
   readonly uploads: Uploads;
   readonly pauses: OperatorPauses;
   readonly breaker: Breaker;
+  readonly names: ServiceNames;
   readonly uploadHosts: UploadHosts;
   readonly unconfirmed: UnconfirmedCreates;
   readonly runner: Runner;
@@ -81,7 +84,12 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
     isBack: context.hostBack,
     ringAt: (host, at) => loop.ringAt(`upload host ${host}`, at),
   });
-  const service = judgedService(world, { breaker, uploadHosts, stopping });
+  const names = createServiceNames({
+    ...world,
+    back: context.hostBack,
+    ringAt: (at) => loop.ringAt('names', at),
+  });
+  const service = judgedService(world, { breaker, uploadHosts, names, stopping });
   const unconfirmed = createUnconfirmedCreates(world);
 
   const ended = (facts: Facts, failure: Failure | null): void => {
@@ -94,7 +102,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
 
   const runner = createRunner({
     ...world,
-    steps: createSteps({ ...world, host: service.host, unconfirmed, uploads }, stopping),
+    steps: createSteps({ ...world, host: service.host, names, unconfirmed, uploads }, stopping),
     policy: policyOf(world.clock, retry),
     ended,
     stuck: (id, error) => {
@@ -145,7 +153,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
     wake: () => loop.wake(),
     ringAt: (name, at) => loop.ringAt(name, at),
   });
-  return { uploads, pauses, breaker, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
+  return { uploads, pauses, breaker, names, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
 }
 
 function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {

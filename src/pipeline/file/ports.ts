@@ -121,7 +121,12 @@ export interface VideoLibrary {
   publish(feed: string, signal: AbortSignal): Promise<Answer<Published | null>>;
   /** A harmless request: does the service answer at all? */
   probe(signal: AbortSignal): Promise<Answer<null>>;
+  /** Ids of all channels or feeds of the account. */
+  names(kind: NameKind, signal: AbortSignal): Promise<Answer<readonly string[]>>;
 }
+
+/** What a file goes to on the service. */
+export type NameKind = 'channel' | 'feed';
 
 /** What the service says about a publish. */
 export interface Published {

@@ -3,6 +3,7 @@ import type { RequestRoom } from '../estimate.ts';
 import { freeRequests, keptRequests } from '../request-shares.ts';
 import type { Wanted } from '../request-shares.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
+import { unknownNameCodes } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { createBackoffs } from './backoffs.ts';
 import type { Clock, DueFeed, FeedBatch, FeedStore, Published, PublishStore, VideoLibrary } from '../file/ports.ts';
@@ -101,7 +102,8 @@ export function createPublish(world: PublishWorld): Publish {
       await sideBySide(ids, (id) => runner.apply(id, refused));
       if (due !== null) await store.dropFeedDue(due);
     }
-    events.emit({ type: 'feed', feed, files: ids.length, failure });
+    // Said once, when it became unknown.
+    if (failure.code !== unknownNameCodes.feed) events.emit({ type: 'feed', feed, files: ids.length, failure });
     tell(due, { ok: false, failure, nextTryAt: onTheWall(backoffs.nextTryAt(feed)) });
   };
 

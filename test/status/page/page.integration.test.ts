@@ -1,0 +1,187 @@
+import { request } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { sumOfAccounts } from '../../../src/watch/accounts.ts';
+import { viewOf } from '../../../src/daemon/file-view.ts';
+import type { StatusView } from '../../../src/daemon/view.ts';
+import { serveStatusPage } from '../../../src/status/page/serve.ts';
+import type { PageSource } from '../../../src/status/page/site.ts';
+import { idleDaemon } from './idle-daemon.ts';
+import { createPageAccess } from '../../../src/status/page/access.ts';
+import { someFacts } from '../../pipeline/some-facts.ts';
+
+const view: StatusView = {
+  v: 1,
+  daemon: { running: true, pid: 1, started_at: 0 },
+  config: '/etc/dropcast/dropcast.yaml',
+  counts: { queued: 2 },
+  settling: 1,
+  waiting: null,
+  requests: { used: 3, limit: 1000, blocked_until: null, total: 3, others: 300 },
+  outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
+  uploads: null,
+  accounts: sumOfAccounts([]),
+  folders: [],
+  working: [
+    viewOf(
+      null,
+      someFacts({ path: '<script>alert(1)</script>.mp4', uploadUrl: 'https://upload.example/x?sig=secret' }),
+    ),
+  ],
+  needs_you: [],
+  causes: { files: 0, causes: [], more: { causes: 0, files: 0 } },
+  suspects: 0,
+  adoption: { files: 0, compared: 0, comparing: null },
+  deletions: { files: 0, next_at: null },
+  creates_wait_until: null,
+};
+
+const authorization = 'Bearer the-token';
+
+/** One GET, with a Host header of our choice: `fetch` does not let one set it. */
+function get(
+  port: number,
+  path: string,
+  host = `127.0.0.1:${port}`,
+): Promise<{ status: number; headers: object; text: string }> {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, headers: { host, authorization }, agent: false }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (part: string) => (text += part));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+const serve = (
+  status: StatusView,
+  receive: PageSource['receive'] = () => 'not wanted',
+  health: ReturnType<PageSource['health']> = 'ok',
+) =>
+  serveStatusPage(
+    { host: '127.0.0.1', port: 0 },
+    {
+      daemon: idleDaemon(),
+      status: async () => status,
+      health: () => health,
+      receive,
+      access: createPageAccess('the-token'),
+    },
+  );
+
+test('shows what is under way, with hostile names escaped and no secret', async () => {
+  await using page = await serve(view);
+  const { status, headers, text } = await get(page.port, '/');
+  expect(status).toBe(200);
+  expect(headers).toMatchObject({ 'content-security-policy': expect.stringContaining("default-src 'none'") });
+  expect(text).toContain('&lt;script&gt;alert(1)');
+  expect(text.match(/<script/g)).toHaveLength(1);
+  expect(text).toContain('others use about 300 an hour of this key');
+  expect(text).toContain('Limited by upload slots: all 4 are in use');
+  expect(text).not.toContain('sig=');
+});
+
+test('says what the status says: the hours of uploads, an archive to adopt, files to delete, paths in no state', async () => {
+  const at = new Date(2099, 0, 1, 20, 0).getTime();
+  await using page = await serve({
+    ...view,
+    outlook: { limited_by: 'upload window', why: 'uploads start later', done_at: at },
+    uploads: { bytes_per_second: 20_000_000, until: at, start_at: at },
+    adoption: { files: 12, compared: 3, comparing: null },
+    deletions: { files: 5, next_at: at },
+    accounts: { ...sumOfAccounts([]), unaccounted: 1 },
+    creates_wait_until: at,
+  });
+  const { text } = await get(page.port, '/');
+  for (const words of [
+    'Done at about 2099-01-01 20:00',
+    'Uploads start at 2099-01-01 20:00',
+    'Limit of all uploads together: 20 MB/s until 2099-01-01 20:00',
+    'Files that were there before: 12 (<code>dropcast adopt</code>',
+    'Local files that will be deleted later: 5, the next after 2099-01-01 20:00',
+    'Files that are in no state: 1.',
+    'New files wait until 2099-01-01 20:00:',
+  ])
+    expect(text).toContain(words);
+});
+
+test('gives programs the same as JSON, without upload addresses', async () => {
+  await using page = await serve(view);
+  const { text } = await get(page.port, '/status.json');
+  expect(JSON.parse(text)).toEqual(view);
+  expect(text).not.toContain('sig=');
+});
+
+test.each([
+  ['ok', 200],
+  ['waiting', 503],
+  ['frozen', 503],
+] as const)('a health check says %s with %s, and tells strangers nothing else', async (health, status) => {
+  await using page = await serve(view, undefined, health);
+  expect(await get(page.port, '/healthz')).toMatchObject({ status, text: `${health}\n` });
+});
+
+test.each(['evil.example', 'evil.example:80', 'localhost.evil.example'])(
+  'a request under the name %s is refused',
+  async (host) => {
+    await using page = await serve(view);
+    expect((await get(page.port, '/status.json', host)).status).toBe(421);
+  },
+);
+
+describe('POST /webhooks', () => {
+  const post = (port: number, body: string | Uint8Array<ArrayBuffer>, headers = {}) =>
+    fetch(`http://127.0.0.1:${port}/webhooks`, { method: 'POST', body, headers });
+
+  test.each([
+    ['taken', 204],
+    ['refused', 401],
+    ['not wanted', 404],
+  ] as const)('a webhook that is %s is answered %i', async (admission, status) => {
+    await using page = await serve(view, () => admission);
+    expect((await post(page.port, '{}')).status).toBe(status);
+  });
+
+  test('is handed on byte for byte, with its headers', async () => {
+    const received: { id: string | null; body: Buffer }[] = [];
+    await using page = await serve(view, ({ headers, body }) => {
+      received.push({ id: headers.get('webhook-id'), body: Buffer.from(body) });
+      return 'taken';
+    });
+    const bytes = Buffer.from([0, 255, 13, 10, 123]);
+    await post(page.port, bytes, { 'webhook-id': 'msg_1' });
+    expect(received).toEqual([{ id: 'msg_1', body: bytes }]);
+  });
+
+  test('comes under whatever name, as a proxy passes it on', async () => {
+    await using page = await serve(view, () => 'taken');
+    const status = await new Promise((resolve, reject) => {
+      const asked = { host: '127.0.0.1', port: page.port, path: '/webhooks', method: 'POST', agent: false };
+      request({ ...asked, headers: { host: 'dropcast.example.com' } }, (answer) => resolve(answer.statusCode))
+        .on('error', reject)
+        .end('{}');
+    });
+    expect(status).toBe(204);
+  });
+
+  test('more than 64 KiB is refused unread, whether it is announced or not', async () => {
+    let isAsked = false;
+    await using page = await serve(view, () => {
+      isAsked = true;
+      return 'taken';
+    });
+    const tooMuch = Buffer.alloc(64 * 1024 + 1);
+    expect((await post(page.port, tooMuch)).status).toBe(413);
+    const unannounced = new Blob([tooMuch]).stream();
+    const streamed = { method: 'POST', body: unannounced, duplex: 'half' } as RequestInit;
+    expect((await fetch(`http://127.0.0.1:${page.port}/webhooks`, streamed)).status).toBe(413);
+    expect(isAsked).toBe(false);
+    expect((await post(page.port, tooMuch.subarray(1))).status).toBe(204);
+  });
+
+  test('can only be posted to', async () => {
+    await using page = await serve(view, () => 'taken');
+    expect((await get(page.port, '/webhooks')).status).toBe(404);
+  });
+});
