@@ -1,3 +1,5 @@
+import { configuration } from './views/configuration.ts';
+import { events } from './views/events.ts';
 import { folders } from './views/folders.ts';
 import { overview } from './views/overview.ts';
 import type { ViewMaker } from './world.ts';
@@ -6,4 +8,6 @@ import type { ViewMaker } from './world.ts';
 export const views: readonly (readonly [path: string, view: ViewMaker])[] = [
   ['/', overview],
   ['/folders', folders],
+  ['/events', events],
+  ['/configuration', configuration],
 ];
