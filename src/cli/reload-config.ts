@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
+import { namesUsed, unknownNames } from '../config/unknown-names.ts';
 import type { Reloaded } from '../daemon/control-routes.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import type { Logger } from '../log/logger.ts';
 import type { SecretValues } from '../log/redaction.ts';
+import type { NamesOfService } from '../pipeline/service-names.ts';
+import { nameProblems } from './name-problems.ts';
 import { readConfig } from './read-config.ts';
 import type { Shell } from './shell.ts';
 
@@ -41,7 +44,8 @@ async function reloadConfig(daemon: Daemon, { shell, logger, secrets }: ReloadCo
     return { ok: false, problems, config: file };
   };
   if (!existsSync(file)) return refuse([`${file} does not exist`]);
-  const { config, problems } = await readConfig(shell, file);
+  const checked = await readConfig(shell, file);
+  const { config, problems } = checked;
   refuseWhileStopping(shell);
   const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
   if (config === null || problems.some((problem) => isRefusal(problem, before, config))) return refuse(lines);
@@ -50,13 +54,37 @@ async function reloadConfig(daemon: Daemon, { shell, logger, secrets }: ReloadCo
     return { ok: false, problems: [needsRestart], config: file };
   }
   secrets.add(config.service.apiKey.reveal());
+  const names = await namesOf(config, { daemon, shell });
+  refuseWhileStopping(shell);
+  const unknown = names === null ? [] : unknownNames(config, names);
+  const mistakes = unknown.filter(({ kind, name }) => !namesUsed(before)[kind].includes(name));
+  if (mistakes.length > 0) {
+    return refuse([...lines, ...nameProblems(mistakes, checked).map((problem) => formatProblem(problem, shell.cwd))]);
+  }
+  const gone = nameProblems(unknown, checked).map((problem) =>
+    formatProblem({ ...problem, severity: 'warning' }, shell.cwd),
+  );
   if (config.service.webhookSecret !== null) secrets.add(config.service.webhookSecret.reveal());
-  await daemon.reload(config);
-  logger.info('Reloaded', { config: config.file, warnings: lines });
+  await daemon.reload(config, names);
+  const warnings = [...lines, ...gone];
+  logger.info('Reloaded', { config: config.file, warnings });
   const later = fixedAtStart.filter((key) => isOther(before, config, key));
-  if (later.length === 0) return { ok: true, problems: lines, config: file };
+  if (later.length === 0) return { ok: true, problems: warnings, config: file };
   logger.warn('Restart to apply some settings', { keys: later });
-  return { ok: true, problems: [...lines, `Restart to apply: ${later.join(', ')}`], config: file };
+  return { ok: true, problems: [...warnings, `Restart to apply: ${later.join(', ')}`], config: file };
+}
+
+/** A reload waits longer than a start: somebody wants to know. */
+const longestAskMs = 10_000;
+
+/** What the service has; null when it does not say. */
+async function namesOf(
+  config: Config,
+  { daemon, shell }: { readonly daemon: Daemon; readonly shell: Shell },
+): Promise<NamesOfService | null> {
+  const signal = AbortSignal.any([shell.stopping, AbortSignal.timeout(longestAskMs)]);
+  const answer = await daemon.namesOf(config, signal);
+  return answer.ok ? answer.value : null;
 }
 
 function refuseWhileStopping({ stopping }: Shell): void {

@@ -22,7 +22,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
   const lifecycle = stack.use(openLifecycleNotifier(shell, logger));
-  const daemon = await startDaemonOrExplain(config, logger, async (daemon) => {
+  const daemon = await startDaemonOrExplain(config, { shell, logger }, async (daemon) => {
     const reload = createReload(daemon, { shell, logger, secrets });
     const page = await openStatusPage(daemon, logger, stack);
     const ports = { reload, pageLink: () => page?.link() ?? null };
