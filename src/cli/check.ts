@@ -2,8 +2,6 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { byPlace, formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
-import { unknownNames } from '../config/unknown-names.ts';
-import { askOnline } from '../host/check-online.ts';
 import { inspectFolders } from '../daemon/inspect-folders.ts';
 import { suspectsOf } from '../daemon/suspects.ts';
 import type { SuspectsView, SuspectView } from '../daemon/suspects.ts';
@@ -12,7 +10,7 @@ import { inspectState } from '../daemon/inspect-state.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { serviceProblems } from './check-service.ts';
 import { folderHints, readWatchingMachine } from './folder-hints.ts';
-import { nameProblems } from './name-problems.ts';
+import { inspectOnline } from './online-problems.ts';
 import { counted } from './output/format.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { printJson } from './output/json.ts';
@@ -85,10 +83,8 @@ async function onlineProblems(
     const message = `record ${name} "${escapeControls(title)}" of ${escapeControls(path)} may be empty: ${why}`;
     return { file, ...locate(key), key, message, severity: 'warning' };
   });
-  const answer = await askOnline(config, signal);
-  if (answer.ok) return [...nameProblems(unknownNames(config, answer), checked), ...empty];
-  const { key: wrong, message } = answer;
-  return [{ file, ...locate(wrong), key: wrong, message, severity: 'error' }, ...empty];
+  const online = await inspectOnline(config, signal);
+  return [...online.map((found): Problem => ({ file, ...locate(found.key), ...found })), ...empty];
 }
 
 /** A ledger that cannot be read right now must not hide the other findings. */

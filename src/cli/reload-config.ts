@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { allSecrets } from '../config/all-secrets.ts';
 import type { Config } from '../config/config.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
@@ -53,7 +54,7 @@ async function reloadConfig(daemon: Daemon, { shell, logger, secrets }: ReloadCo
     logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
     return { ok: false, problems: [needsRestart], config: file };
   }
-  secrets.add(config.service.apiKey.reveal());
+  for (const secret of allSecrets(config)) secrets.add(secret.reveal());
   const names = await namesOf(config, { daemon, shell });
   refuseWhileStopping(shell);
   const unknown = names === null ? [] : unknownNames(config, names);
@@ -64,7 +65,6 @@ async function reloadConfig(daemon: Daemon, { shell, logger, secrets }: ReloadCo
   const gone = nameProblems(unknown, checked).map((problem) =>
     formatProblem({ ...problem, severity: 'warning' }, shell.cwd),
   );
-  if (config.service.webhookSecret !== null) secrets.add(config.service.webhookSecret.reveal());
   await daemon.reload(config, names);
   const warnings = [...lines, ...gone];
   logger.info('Reloaded', { config: config.file, warnings });

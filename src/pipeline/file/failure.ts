@@ -53,6 +53,12 @@ export interface Failure {
   readonly digests?: Digests;
 }
 
+/** What the history of a file keeps of a failure; its message is the note. */
+export interface AttemptFailure extends Pick<Failure, 'kind' | 'code'> {
+  /** HTTP status, if there was one. */
+  readonly status: number | null;
+}
+
 /** A video that the service has already. */
 export interface HostedVideo {
   readonly id: string;
