@@ -40,6 +40,7 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
     conductor: {
       pause: () => null,
       createsWaitUntil: () => null,
+      names: { unknown: () => [] },
       noSlot: () => 'all',
       uploads: () => live,
       pace: () => ({ bytesPerSecond, processingMs: null, latePoll: null }),
