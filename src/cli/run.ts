@@ -30,7 +30,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
     stack.use(await serveOrExplain(daemon, config.status.socket, ports));
     const onReload = (): void => {
       if (shell.stopping.aborted) return;
-      reload().catch((error: unknown) => logger.error('Reload failed', { err: error }));
+      reload({ isPlanned: false }).catch((error: unknown) => logger.error('Reload failed', { err: error }));
     };
     shell.onReload(onReload);
     if (isReloadDue) onReload();
