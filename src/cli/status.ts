@@ -45,6 +45,7 @@ const nothing: StatusView = {
   counts: {},
   settling: 0,
   waiting: null,
+  unknown: [],
   requests: null,
   outlook: null,
   uploads: null,
@@ -72,6 +73,11 @@ function overview(view: StatusView, shell: Shell): string {
         colour,
       ),
     );
+  }
+  for (const { kind, name } of view.unknown) {
+    const what = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
+    const line = `The service has no ${kind} ${escapeControls(name)}: ${what}. Create it there, or correct the rules and run \`dropcast reload\`.`;
+    lines.push(paint('red', line, colour));
   }
   if (view.creates_wait_until !== null) {
     const resumes = formatRelative(view.creates_wait_until, Date.now());

@@ -9,10 +9,9 @@ const SHEBANG = /^#![ \t]*([^\s]+)/;
  */
 export async function startedPrograms(program: string): Promise<readonly string[]> {
   const interpreter = SHEBANG.exec(await firstBytes(program))?.[1];
-  const real = await Promise.all(
-    [program, interpreter].map((path) => (path === undefined ? null : realpath(path).catch(() => path))),
-  );
-  return [...new Set([program, ...real.filter((path) => path !== null)])];
+  const needed = [program, ...(interpreter === undefined ? [] : [interpreter])];
+  const real = await Promise.all(needed.map((path) => realpath(path).catch(() => path)));
+  return [...new Set([program, ...real])];
 }
 
 async function firstBytes(path: string): Promise<string> {

@@ -182,8 +182,9 @@ it('explains every key of every type in docs/notifications.md', async () => {
 
 it('shows examples in config.example.yaml that are accepted', async () => {
   const shipped = await readFile(resolve(import.meta.dirname, '../../config.example.yaml'), 'utf8');
-  const block = /^# Whom to tell.*?\n#\n((?:# {3}.*\n)+)/ms.exec(shipped)?.[1] ?? '';
-  const example = block.replace('# notify: []', '')
+  const block = /^# Whom to tell[^\n]*\n#\n((?:# {3}[^\n]*\n)+)/m.exec(shipped)?.[1] ?? '';
+  const example = block
+    .replace('# notify: []', '')
     .replaceAll(/^#/gm, '')
     .replaceAll(/!file \S+_address/g, '"https://x.example/y"')
     .replaceAll(/!file \S+/g, '!file topic');

@@ -20,6 +20,7 @@ const view: StatusView = {
   counts: {},
   settling: 0,
   waiting: null,
+  unknown: [],
   requests: null,
   uploads: null,
   folders: [],
