@@ -10,6 +10,7 @@ import type { Wanted } from './retry.ts';
 import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
+import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { filesOf, foundOf, statusOf } from './view.ts';
@@ -89,6 +90,7 @@ export function readRoutes(
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, MOST_FILES);
+  app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
   app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>
