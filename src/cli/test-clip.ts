@@ -6,7 +6,7 @@ import { createVideoClient, NotFoundError, ServiceError } from '@dropcast/client
 import type { VideoClient } from '@dropcast/client';
 import type { Config, FolderConfig } from '../config/config.ts';
 import type { FileView } from '../daemon/file-view.ts';
-import type { ShowView } from '../daemon/view.ts';
+import type { ShowView } from '../daemon/files/show-view.ts';
 import type { TestClipEnded } from '../daemon/routes/test-clip.ts';
 import { createRouter } from '../intake/folder-router.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';

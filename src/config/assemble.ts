@@ -43,7 +43,11 @@ export function assemble(tree: CheckedTree, context: Context): Config {
     poll: { intervalMs: tree.poll.interval, giveUpAfterMs: tree.poll.give_up_after },
     publish: { quietMs: tree.publish.quiet, atMostMs: tree.publish.at_most },
     folders: tree.folders.map((folder, index) => assembleFolder(folder, `folders[${index}]`, context)),
-    status: { listen: tree.status.listen, socket: socketPath(tree.status.socket, stateDir, file, environment) },
+    status: {
+      listen: tree.status.listen,
+      hosts: tree.status.hosts,
+      socket: socketPath(tree.status.socket, stateDir, file, environment),
+    },
     notify: assembleNotify(tree.notify, notify, (path) => resolvePath(path, file, environment)),
     log: tree.log,
   };

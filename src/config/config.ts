@@ -33,6 +33,8 @@ export interface Config {
   readonly status: {
     /** Where the page listens; `null` is off. */
     readonly listen: { readonly host: string; readonly port: number } | null;
+    /** Further names under which the page answers, in lower case. */
+    readonly hosts: readonly string[];
     /** Control socket, absolute: `auto` is resolved. */
     readonly socket: string;
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LISTEN_FORM, parseBaseUrl, parseListen, parseOrigin } from './addresses.ts';
+import { LISTEN_FORM, parseBaseUrl, parseHostName, parseListen, parseOrigin } from './addresses.ts';
 import { parseBandwidthHours } from './bandwidth-hours.ts';
 import type { BandwidthHours } from './bandwidth-hours.ts';
 import { parseUploadWindow, WINDOW_FORM } from './day-window.ts';
@@ -109,6 +109,10 @@ const status = z.strictObject({
   listen: parsed(LISTEN_FORM, parseListen, { examples: ['127.0.0.1:7878', 'off'] })
     .prefault('127.0.0.1:7878')
     .describe(`Address of the status page: ${LISTEN_FORM}.`),
+  hosts: z
+    .array(parsed('a host name in quotes', parseHostName, { examples: ['dropcast.example.com'] }))
+    .prefault([])
+    .describe('Names under which a proxy serves the status page. The page answers to no other name.'),
   socket: path
     .prefault('auto')
     .describe('Control socket. auto is dropcast.sock in $RUNTIME_DIRECTORY, else in state_dir.'),

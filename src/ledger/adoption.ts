@@ -6,7 +6,7 @@ import { allFacts, factsOf, filesIn } from './row.ts';
 import { inside } from './schema.ts';
 
 /** As in the small partial index `file_existing`: SQLite does not see its condition in a bound value. */
-const isLeftFromBefore = sql<boolean>`"end" = 'held' and ${sql.raw(inside.cause)} = 'existing'`;
+const isLeftFromBefore = sql<boolean>`"end" = 'held' and ${sql.raw(inside.code)} = 'existing'`;
 const likeness = sql.raw<string | null>(inside.likeness);
 const isNotCompared = sql<boolean>`${likeness} is null`;
 

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { GeneratedAlways } from 'kysely';
+import { causeName, extensionName, needsPerson } from './cause-name.ts';
 import { mismatches } from './checksum.ts';
 import { LedgerError } from './ledger-error.ts';
 
@@ -198,7 +199,8 @@ export const inside = {
   channel: `(${whole('plan')} ->> '$.channel')`,
   feeds: `(${whole('plan')} -> '$.publish')`,
   title: `(${whole('plan')} ->> '$.title')`,
-  cause: `(${whole('last_failure')} ->> '$.code')`,
+  code: `(${whole('last_failure')} ->> '$.code')`,
+  cause: causeName,
   twin: `(${whole('last_failure')} ->> '$.twin')`,
   likeness: `(${whole('last_failure')} -> '$.likeness')`,
   dueAt: `(ended_at + (${whole('after_ready')} ->> '$.later.afterMs'))`,
@@ -307,6 +309,9 @@ const migrations: readonly string[] = [
   -- What operators paused, and the feeds that are to be published again.
   CREATE TABLE pause (folder TEXT PRIMARY KEY, since INTEGER NOT NULL, until INTEGER, "by" TEXT NOT NULL) STRICT;
   CREATE TABLE feed_due (feed TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_now INTEGER NOT NULL) STRICT;
+  -- What needs a person, by cause; and what ended, by the half hour.
+  CREATE INDEX file_cause ON file (${inside.cause}, folder, ${extensionName}, seq) WHERE ${needsPerson};
+  CREATE INDEX file_day ON file (ended_at, state, size) WHERE ended_at IS NOT NULL;
   -- One flipped bit in a failure, and an index on what is inside of it kept the ledger from being opened.
   DROP INDEX file_twin;
   DROP INDEX file_later;
@@ -315,7 +320,7 @@ const migrations: readonly string[] = [
   CREATE INDEX file_twin ON file (${inside.twin}) WHERE state = 'skipped';
   CREATE INDEX file_later ON file (${inside.dueAt}) WHERE disposal = 'later';
   CREATE INDEX file_crowding ON file (folder, ${inside.whenFull}, ended_at) WHERE disposal = 'later';
-  CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND ${inside.cause} = 'existing';
+  CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND ${inside.code} = 'existing';
   -- Class, code and HTTP status of a failure, for who looks at the attempts of a file.
   ALTER TABLE history ADD COLUMN failure TEXT;
   -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.

@@ -13,6 +13,17 @@ export interface Pause {
   readonly nextProbeAt: number;
 }
 
+/** A pause that a person set. Times are epoch milliseconds. */
+export interface OperatorPause {
+  /** Absolute path of the watched folder; null: everything. */
+  readonly folder: string | null;
+  readonly since: number;
+  /** When it ends by itself, by the clock on the wall; null: when somebody ends it. */
+  readonly until: number | null;
+  /** Who set it. */
+  readonly by: string;
+}
+
 /**
  * What happened to which file, feed, folder or to the service. It is told once, after it is durable, in the order in which it
  * happened. Log, failure log, page and counters listen; nothing in the pipeline depends on who does.
@@ -40,6 +51,13 @@ export type DropcastEvent =
     }
   /** A step of a file failed. `next` says in words what happens next. */
   | { readonly type: 'failure'; readonly facts: Facts; readonly failure: Failure; readonly next: string }
+  /** Something that a person wanted for a file cannot be done. `why` is a sentence without its full stop. */
+  | {
+      readonly type: 'refusal';
+      readonly facts: Facts;
+      readonly what: 'metadata' | 'channel of a late sidecar';
+      readonly why: string;
+    }
   /** A feed was published with some files, or was not. */
   | { readonly type: 'feed'; readonly feed: string; readonly files: number; readonly failure: Failure | null }
   /** Everything waits, for a service that is away or for a key or account that it refuses. */
@@ -47,6 +65,13 @@ export type DropcastEvent =
   | { readonly type: 'resumed'; readonly pause: Pause }
   /** The service does not have this channel or feed, and what goes there waits; or it has it again. */
   | { readonly type: 'name'; readonly kind: NameKind; readonly name: string; readonly isKnown: boolean }
+  /** A person paused a folder or everything, or that is over. `by` is null when it ended by its time. */
+  | {
+      readonly type: 'operator pause';
+      readonly pause: OperatorPause;
+      readonly is: 'set' | 'over';
+      readonly by: string | null;
+    }
   | {
       readonly type: 'folder';
       /** Absolute. */

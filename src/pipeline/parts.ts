@@ -4,9 +4,11 @@ import { failureOfThrown } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Facts } from './file/facts.ts';
 import type { MachinePolicy } from './file/machine.ts';
-import type { Budget, Clock, QueueStore } from './file/ports.ts';
+import type { Budget, Clock, PauseStore, QueueStore } from './file/ports.ts';
 import { judgedService } from './judged-service.ts';
 import type { Loop } from './loop.ts';
+import { createOperatorPauses } from './operator-pauses.ts';
+import type { OperatorPauses } from './operator-pauses.ts';
 import { createBreaker } from './pause.ts';
 import type { Breaker } from './pause.ts';
 import { createRetries } from './rounds/retries.ts';
@@ -34,7 +36,7 @@ export interface ConductorSettings extends RoundSettings, Limits {}
 type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'filesPerHour';
 
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
-  readonly store: RoundsWorld['store'] & QueueStore;
+  readonly store: RoundsWorld['store'] & QueueStore & PauseStore;
   readonly budget: Budget;
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   uploadsStartAt(): number | null;
@@ -47,6 +49,7 @@ export interface ConductorWorld extends Omit<RoundsWorld, Own> {
 /** Everything that moves files on. */
 export interface Parts {
   readonly uploads: Uploads;
+  readonly pauses: OperatorPauses;
   readonly breaker: Breaker;
   readonly names: ServiceNames;
   readonly uploadHosts: UploadHosts;
@@ -74,6 +77,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
   const { loop, settings, stopping } = context;
   const retry = (): RetryPolicy => settings().retry;
   const uploads = createUploads(world.clock);
+  const pauses = createOperatorPauses({ ...world, ended: () => loop.wake() });
   const breaker = createBreaker(world);
   const uploadHosts = createUploadHosts({
     ...world,
@@ -111,6 +115,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
       ...world,
       runner,
       mayCreate: () => unconfirmed.mayRisk(),
+      isPaused: (folder) => pauses.holds(folder) !== null,
       uploadHosts,
       onEnd: (id, wasOurs) => {
         uploads.ended(id);
@@ -148,7 +153,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
     wake: () => loop.wake(),
     ringAt: (name, at) => loop.ringAt(name, at),
   });
-  return { uploads, breaker, names, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
+  return { uploads, pauses, breaker, names, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
 }
 
 function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {

@@ -352,6 +352,16 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     '9:19 status.listen ~ off ~ 127.0.0.1:7878 ~ [::1]:7878',
   ],
   [
+    'the address of the proxy instead of its name',
+    { 9: 'status: { hosts: ["https://dropcast.example.com"] }' },
+    '9:19 status.hosts[0] ~ not a host name ~ dropcast.example.com',
+  ],
+  [
+    'a port behind the name of the proxy',
+    { 9: 'status: { hosts: [dropcast.example.com, "dropcast.example.com:8443"] }' },
+    '9:41 status.hosts[1] ~ not a host name',
+  ],
+  [
     'a socket path beyond the limit of the system',
     {
       9: `status:

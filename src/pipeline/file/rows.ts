@@ -94,7 +94,7 @@ export function createRows(world: {
       events.emit({ type: 'file', before: null, facts, note: facts.why });
     },
     released: async (id) => {
-      await (id === undefined ? Promise.allSettled([...held.values()]) : held.get(id)?.catch(() => undefined));
+      await Promise.allSettled([...held].filter(([one]) => one === (id ?? one)).map(([, done]) => done));
     },
   };
 }
