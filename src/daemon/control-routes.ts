@@ -78,9 +78,8 @@ export function readRoutes(
 
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
-  const app = readRoutes(daemon, ports, MOST_FILES);
-  app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
   const app = readRoutes(daemon, ports, owner);
+  app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
   app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { FileView } from '../../../daemon/file-view.ts';
-import type { FilesView } from '../../../daemon/view.ts';
+import type { FilesView } from '../../../daemon/files/files-view.ts';
+import type { Secret } from '../../../config/config.ts';
 import { isLedgerThere } from '../../../ledger/recovery.ts';
 import { queryRunningDaemon, streamRunningDaemon } from '../../control.ts';
 import { CommandError } from '../../shell.ts';
@@ -78,13 +79,17 @@ export async function tailOf(path: string, mostBytes: number): Promise<Gathered<
   return attempt(async () => (await readFile(path, 'utf8')).slice(-mostBytes));
 }
 
-/** Every value that must not appear: the key, the webhook secret, the token of the page, and what the environment gives. */
+/** Every value that must not appear: those of the configuration, and the token of the page. */
 export async function secretsOf({ config, reach }: Patient): Promise<readonly string[]> {
   const token = reach === null ? '' : await readFile(join(reach.stateDir, 'page-token'), 'utf8').catch(() => '');
-  const { apiKey, webhookSecret } = config?.service ?? { apiKey: null, webhookSecret: null };
-  return [apiKey?.reveal(), webhookSecret?.reveal(), token.trim()].filter(
-    (each) => each !== undefined && each !== '',
-  ) as string[];
+  return [token.trim(), ...revealed(config)].filter((each) => each !== '');
+}
+
+/** The values of all secrets in a configuration, wherever they are. */
+function revealed(part: unknown): readonly string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  if ('reveal' in part) return [(part as Secret).reveal()];
+  return Object.values(part).flatMap(revealed);
 }
 
 async function attempt<T>(gather: () => Promise<T>): Promise<Gathered<T>> {
