@@ -63,7 +63,7 @@ test('without any configuration the doctor says how to get one', async () => {
 
 test('a target of notifications that nobody answers for is named, without its address', async () => {
   await using scratch = await scratchDirectory();
-  const notify = `notify: [{ type: webhook, name: desk, url: http://127.0.0.1:9/secret-path }, { type: command, argv: [${scratch.file('none')}] }]\n`;
+  const notify = `notify: [{ type: webhook, name: desk, url: http://127.0.0.1:9/secret-path }, { type: command, command: [${scratch.file('none')}] }]\n`;
   const { by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1') + notify);
   const { findings } = by('notifications');
   expect(findings.map(({ what }) => what)).toEqual([
