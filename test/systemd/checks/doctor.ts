@@ -24,7 +24,11 @@ export function checkDoctor(box: () => Box): void {
 
   test.each([
     ['a daemon that was stopped', 'systemctl stop dropcast', /the daemon is not running/],
-    ['a drop-in that is missing', 'rm -r /etc/systemd/system/dropcast.service.d', /folders\.conf is missing/],
+    [
+      'a drop-in that somebody changed',
+      'echo ReadWritePaths=/elsewhere >> /etc/systemd/system/dropcast.service.d/folders.conf',
+      /folders\.conf is out of date/,
+    ],
     [
       'a configuration that the service cannot read',
       'chown root:root /etc/dropcast/dropcast.yaml',
