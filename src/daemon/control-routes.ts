@@ -6,6 +6,8 @@ import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { eventRoutes } from './routes/events.ts';
+import { notifyRoutes } from './routes/notify.ts';
+import type { TestNotifications } from './routes/notify.ts';
 import { fileRoutes } from './routes/files.ts';
 import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
@@ -48,6 +50,7 @@ export interface ControlPorts {
   reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;
   /** A link that opens the status page once, to look or to change things; null without a page. */
   pageLink(right: 'look' | 'change'): string | null;
+  readonly testNotifications: TestNotifications;
 }
 
 /**
@@ -117,6 +120,7 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
       return context.json({ v: 1, ...(await ports.reload({ isPlanned })) });
     }),
   );
+  app.route('/', notifyRoutes(ports.testNotifications));
   return app;
 }
 
