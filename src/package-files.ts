@@ -8,6 +8,11 @@ export function sampleMedia(): string {
   return existsSync(published) ? published : packageFile('test/media');
 }
 
+/** The package.json of what runs now; it changes with every installation. */
+export function packageManifest(): string {
+  return packageFile('package.json');
+}
+
 /**
  * The absolute path of a file of the package. This module is one level below the root in the sources (src/), in their build (dist/) and in
  * the bundle of the installed package (dist/, one folder). Deeper modules are not, so they call this one.
@@ -18,6 +23,6 @@ function packageFile(name: 'package.json' | 'samples' | 'test/media'): string {
 
 /** The version of the package. @throws when its package.json cannot be read */
 export async function packageVersion(): Promise<string> {
-  const { version } = JSON.parse(await readFile(packageFile('package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(await readFile(packageManifest(), 'utf8')) as { version: string };
   return version;
 }

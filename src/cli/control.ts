@@ -70,8 +70,11 @@ export async function streamDaemonOrLedger(
   }
 }
 
+/** Where a daemon is asked: all that has to be known of its configuration. */
+type Reach = Pick<Config, 'file' | 'status'>;
+
 /** Queries the running daemon. @throws {CommandError} with exit code 3 when it is not running */
-export async function queryRunningDaemon<T>(config: Config, path: string): Promise<T> {
+export async function queryRunningDaemon<T>(config: Reach, path: string): Promise<T> {
   try {
     return await look<T>(config, path);
   } catch (error) {
@@ -102,12 +105,12 @@ export async function streamRunningDaemon(
   }
 }
 
-async function look<T>(config: Config, path: string): Promise<T> {
+async function look<T>(config: Reach, path: string): Promise<T> {
   return anywhere(config, (socket) => callDaemon<T>(socket, 'GET', path));
 }
 
 /** Asks at the control socket, or where members of its group may ask. */
-async function anywhere<T>(config: Config, ask: (socket: string) => Promise<T>): Promise<T> {
+async function anywhere<T>(config: Reach, ask: (socket: string) => Promise<T>): Promise<T> {
   let refusal: unknown;
   for (const socket of socketsOf(config)) {
     try {
@@ -124,7 +127,7 @@ async function anywhere<T>(config: Config, ask: (socket: string) => Promise<T>):
 }
 
 /** A member of the group may not look into the state directory, where the way to the socket of an installed service begins. */
-function socketsOf(config: Config): readonly string[] {
+function socketsOf(config: Reach): readonly string[] {
   const { socket } = config.status;
   const service = serviceOf(config.file);
   return [

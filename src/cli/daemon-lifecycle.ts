@@ -1,3 +1,4 @@
+import { allSecrets } from '../config/all-secrets.ts';
 import type { Config } from '../config/config.ts';
 import { startDaemon, systemClock } from '../daemon/daemon.ts';
 import type { Daemon } from '../daemon/daemon.ts';
@@ -16,7 +17,7 @@ import type { Shell } from './shell.ts';
 const drainMs = 45_000;
 
 /**
- * Opens the log that the configuration asks for, on a stream. It never shows the API key or the webhook secret.
+ * Opens the log that the configuration asks for, on a stream. It never shows a secret of the configuration.
  *
  * @returns the logger, the secrets it hides (a reload adds more), and `close`, to await before the process ends
  */
@@ -26,8 +27,7 @@ export function openLog(
   stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
   secrets: SecretValues = new SecretValues(),
 ): { readonly logger: Logger; readonly secrets: SecretValues; close(): Promise<void> } {
-  secrets.add(config.service.apiKey.reveal());
-  if (config.service.webhookSecret !== null) secrets.add(config.service.webhookSecret.reveal());
+  for (const secret of allSecrets(config)) secrets.add(secret.reveal());
   const { logger, close } = createLogger({
     ...config.log,
     stream,

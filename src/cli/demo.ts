@@ -2,7 +2,7 @@ import { copyFile, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Daemon } from '../daemon/daemon.ts';
-import { filesOf } from '../daemon/view.ts';
+import { filesOf } from '../daemon/files/files-view.ts';
 import type { FileView } from '../daemon/file-view.ts';
 import { startSandbox } from '@dropcast/sandbox';
 import type { Sandbox } from '@dropcast/sandbox';
@@ -48,7 +48,7 @@ export async function demo(
   shell.stderr.write(`Dropped ${drops.length} files and a sidecar into the folder. dropcast does the rest:\n\n`);
   await filesSeen(daemon, shell);
   await watchUntilIdle(daemon, progress, shell, { since: 0, offlineMs: Infinity });
-  const { files } = await filesOf(daemon.ledger, daemon, { states: [], limit: 1_000 });
+  const { files } = await filesOf(daemon.ledger, daemon, { selection: {}, range: { limit: 1_000 } });
   // None when it was stopped before the first file settled.
   if (files.length > 0) shell.stdout.write(`\n${resultTable(files, shell)}\n${summary(files, sandbox)}`);
   if (!shell.stopping.aborted) {
@@ -107,7 +107,7 @@ async function drop(samples: string, inbox: string): Promise<void> {
 async function filesSeen(daemon: Daemon, shell: Shell): Promise<void> {
   await daemon.folders.rescan();
   while (!daemon.folders.isSettling() && (await daemon.isIdle()) && !shell.stopping.aborted) {
-    const { files } = await filesOf(daemon.ledger, daemon, { states: [], limit: 1 });
+    const { files } = await filesOf(daemon.ledger, daemon, { selection: {}, range: { limit: 1 } });
     if (files.length > 0) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { createRouter, folderOf, routedFile } from '../intake/folder-router.ts';
 import type { FolderRouter } from '../intake/folder-router.ts';
-import type { ShowView } from '../daemon/view.ts';
+import type { ShowView } from '../daemon/files/show-view.ts';
 import { explainRoute } from '../routing/explain.ts';
 import type { Explanation } from '../routing/explain.ts';
 import { isTemporaryName } from '../watch/temporary-name.ts';

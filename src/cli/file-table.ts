@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { FileView } from '../daemon/file-view.ts';
 import { progressWords } from '../daemon/progress-words.ts';
-import type { SettlingView } from '../daemon/view.ts';
+import type { SettlingView } from '../daemon/files/files-view.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { hasColour } from '../log/colour.ts';
 import type { Style } from '../log/colour.ts';

@@ -1,4 +1,6 @@
-import { filesOf, leftForYou, needsPerson } from '../daemon/view.ts';
+import { viewsOf } from '../daemon/file-view.ts';
+import { settlingView } from '../daemon/files/files-view.ts';
+import { leftForYou, needsPerson } from '../daemon/view.ts';
 import { isThere } from '../disk/local-files.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
@@ -28,9 +30,11 @@ export async function once(
   const daemon = await startDaemonOrExplain(config, logger);
   stack.use(daemon);
   const end = await watchUntilIdle(daemon, progress, shell, { since, offlineMs: options.wait });
-  const { files, settling } = await filesOf(daemon.ledger, daemon, { states: [], since, limit: 100_000 });
+  const rows = await daemon.ledger.list({ since, limit: 100_000 });
+  const files = await viewsOf(daemon.ledger, daemon, rows);
+  const settling = daemon.folders.settling().map(settlingView);
   const folders = config.folders.map(({ path }) => path);
-  const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files.toReversed()];
+  const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files];
   const frozen = daemon.folders.status().filter(({ state }) => state === 'frozen');
   const adoption = await daemon.ledger.countToAdopt();
   await drain(daemon, shell);

@@ -4,10 +4,12 @@ import { wholeNumber } from './argument-types.ts';
 import { LONGEST, parseDuration } from '../config/units.ts';
 import { addSandboxCommands } from './sandbox-commands.ts';
 import { exitCodes } from './shell.ts';
+import type { LsOptions } from './ls.ts';
 import type { Shell } from './shell.ts';
 import type { AdoptOptions } from './adopt.ts';
 import type { EventsOptions } from './events.ts';
 import type { SuspectsOptions } from './suspects.ts';
+import { addSetupCommands } from './setup-commands.ts';
 import { addSystemdCommands } from './systemd-commands.ts';
 
 interface Shared {
@@ -45,6 +47,8 @@ export function createProgram(
     command: (usage, description) =>
       program.command(usage).description(description).option('-c, --config <path>', 'configuration file'),
   };
+  program.commandsGroup('Set up:');
+  addSetupCommands(program, shell, installed, exit);
   program.commandsGroup('Upload from folders:');
   addUploadCommands(registry);
   program.commandsGroup('Control the daemon:');
@@ -109,11 +113,17 @@ function addReadCommands({ shell, exit, command }: Registry): void {
     .option('--dismiss <names...>', 'forget these, or `all`; deletes nothing on the service')
     .action(async (options: SuspectsOptions) => exit(await (await import('./suspects.ts')).suspects(shell, options)));
   json(command('ls', 'list the files, newest first'))
-    .option('-s, --state <states>', 'only files in these states, separated by commas', stateList)
+    .option('-s, --state <states>', 'only files in these states, separated by commas')
+    .option('--folder <path>', 'only files of this watched folder')
+    .option('--channel <id>', 'only files for this channel')
+    .option('--feed <id>', 'only files for this feed')
+    .option('--cause <code>', 'only files that stand still for this reason; --counts lists the codes')
+    .option('--since <time>', 'only files that came or ended since then, like 24h, today or 2026-11-22')
+    .option('-q, --query <text>', 'only files with this text in their path, title or video id')
     .option('-n, --limit <number>', 'list at most this many', wholeNumber(1, 1_000_000), 100)
-    .action(async (options: Shared & { state?: string[]; limit: number }) =>
-      (await import('./ls.ts')).ls(shell, options),
-    );
+    .option('--after <cursor>', 'the page after this one, as `ls` named it')
+    .option('--counts', 'count the files by state, folder, channel, feed and cause instead')
+    .action(async (options: Shared & LsOptions) => (await import('./ls.ts')).ls(shell, options));
   json(
     command(
       'adopt',

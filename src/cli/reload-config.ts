@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { allSecrets } from '../config/all-secrets.ts';
 import type { Config } from '../config/config.ts';
 import { formatProblem } from '../config/problem.ts';
 import type { Problem } from '../config/problem.ts';
@@ -49,8 +50,7 @@ async function reloadConfig(daemon: Daemon, { shell, logger, secrets }: ReloadCo
     logger.error('Reload refused: the new configuration needs a restart', { why: needsRestart });
     return { ok: false, problems: [needsRestart], config: file };
   }
-  secrets.add(config.service.apiKey.reveal());
-  if (config.service.webhookSecret !== null) secrets.add(config.service.webhookSecret.reveal());
+  for (const secret of allSecrets(config)) secrets.add(secret.reveal());
   await daemon.reload(config);
   logger.info('Reloaded', { config: config.file, warnings: lines });
   const later = fixedAtStart.filter((key) => isOther(before, config, key));

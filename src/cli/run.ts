@@ -8,6 +8,7 @@ import { traceFiles } from '../status/traces/trace-files.ts';
 import { requireConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
+import type { Right } from '../status/page/access.ts';
 import { openStatusPage } from './open-status-page.ts';
 import { drain, openLog, startDaemonOrExplain, whenAborted } from './daemon-lifecycle.ts';
 import { createReload } from './reload-config.ts';
@@ -28,7 +29,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
     if (traceFiles(daemon, await packageVersion())) logger.info('Each file is traced by OpenTelemetry');
     const reload = createReload(daemon, { shell, logger, secrets });
     const page = await openStatusPage(daemon, logger, stack);
-    const ports = { reload, pageLink: () => page?.link() ?? null };
+    const ports = { reload, pageLink: (right: Right) => page?.link(right) ?? null };
     stack.use(await serveOrExplain(daemon, config.status.socket, ports));
     const onReload = (): void => {
       if (shell.stopping.aborted) return;

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { foundOf } from '../daemon/view.ts';
-import type { ShowView } from '../daemon/view.ts';
+import type { SettlingView } from '../daemon/files/files-view.ts';
+import { foundOf } from '../daemon/files/show-view.ts';
+import type { FoundView, ShowView } from '../daemon/files/show-view.ts';
+import type { Span } from '../daemon/files/spans.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { whyOf } from './file-table.ts';
-import { formatBytes, unansweredCreates } from './output/format.ts';
+import { formatBytes, formatDuration, unansweredCreates } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
@@ -19,37 +21,49 @@ export async function show(
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<void> {
   const config = await requireLoadable(shell, options.config);
-  const wanted = nameOf(shell, name);
-  const found = await askFor(shell, config, wanted);
-  const [only] = found;
-  if (only === undefined)
+  const { found, settling } = await look(shell, config, name);
+  const names = [
+    ...found.map(({ file }) => `${file.id} ${escapeControls(file.path)}`),
+    ...(found.length === 0 ? settling.map(({ path }) => escapeControls(path)) : []),
+  ];
+  if (names.length === 0)
     throw new CommandError(
       `no file matches ${escapeControls(name)}: use its path, file name, id or video id, as listed by dropcast ls`,
       exitCodes.failed,
     );
-  if (found.length > 1) {
-    const names = found.map(({ file }) => `${file.id} ${escapeControls(file.path)}`).join('\n  ');
+  if (names.length > 1)
     throw new CommandError(
-      `${escapeControls(name)} matches ${found.length} files; use one of these ids:\n  ${names}`,
+      `${escapeControls(name)} matches ${names.length} files; use one of these ${found.length === 0 ? 'paths' : 'ids'}:\n  ${names.join('\n  ')}`,
       exitCodes.usage,
     );
-  }
-  if (options.json === true) printJson(only, shell.stdout);
-  else shell.stdout.write(describe(only));
+  const [[only], [waiting]] = [found, settling];
+  const isNew = waiting !== undefined && (only === undefined || only.file.path === waiting.path);
+  const view = { v: 1, ...only, ...(isNew && { settling: waiting }) };
+  if (options.json === true) printJson(view, shell.stdout);
+  else shell.stdout.write(`${only === undefined ? '' : describe(only)}${isNew ? describeSettling(waiting) : ''}`);
+}
+
+/** What `ls` prints may be cut or escaped: it is looked for as it is, then below the current directory. */
+async function look(shell: Shell, config: Config, name: string): Promise<FoundView> {
+  const view = await askAll(shell, config, nameOf(shell, name));
+  const isFound = view.found.length + view.settling.length > 0;
+  return isFound || !name.includes('…') ? view : askAll({ stderr: null }, config, resolve(shell.cwd, name));
 }
 
 /** The files that match a name: see `LedgerView.find`. */
 export async function askFor(shell: Shell, config: Config, name: string): Promise<readonly ShowView[]> {
+  return (await askAll(shell, config, name)).found;
+}
+
+function askAll(
+  shell: Pick<Shell, 'stderr'> | { readonly stderr: null },
+  config: Config,
+  name: string,
+): Promise<FoundView> {
   const path = `/file?name=${encodeURIComponent(name)}`;
-  const { found } = await queryDaemonOrLedger<{ readonly found: readonly ShowView[] }>(
-    shell,
-    config,
-    path,
-    async (ledger) => ({
-      found: ledger === null ? [] : await foundOf(ledger, null, name),
-    }),
+  return queryDaemonOrLedger<FoundView>(shell.stderr === null ? null : shell, config, path, async (ledger) =>
+    ledger === null ? { v: 1, found: [], settling: [] } : foundOf(ledger, null, name),
   );
-  return found;
 }
 
 /** Makes a path absolute, and a bare name when such a file is here; leaves ids and other file names unchanged. */
@@ -58,7 +72,7 @@ export function nameOf(shell: Shell, name: string): string {
   return name.includes('/') || existsSync(path) ? path : name;
 }
 
-function describe({ file, history, suspects }: ShowView): string {
+function describe({ file, spans, history, suspects }: ShowView): string {
   const rows: readonly (readonly [string, string | null])[] = [
     ['file', file.path],
     ['id', file.id],
@@ -82,8 +96,29 @@ function describe({ file, history, suspects }: ShowView): string {
   const lines = rows.flatMap(([label, value]) =>
     value === null ? [] : [`${label.padEnd(13)}${escapeControls(value)}`],
   );
-  const past = history.map(({ at, state, note }) =>
-    `  ${new Date(at).toISOString()}  ${state.padEnd(17)}${escapeControls(note ?? '')}`.trimEnd(),
+  const past = history.map(({ at, state, note, failure }) =>
+    `  ${new Date(at).toISOString()}  ${state.padEnd(17)}${escapeControls(`${note ?? ''}${codeWords(failure)}`)}`.trimEnd(),
   );
-  return `${lines.join('\n')}\n\nhistory\n${past.join('\n')}\n`;
+  return `${lines.join('\n')}\n\nsteps\n${spans.map(spanLine).join('\n')}\n\nhistory\n${past.join('\n')}\n`;
+}
+
+/** One line per step. */
+function spanLine({ step, started_at: startedAt, ended_at: endedAt, duration_ms: durationMs }: Span): string {
+  const duration = `${formatDuration(durationMs)}${endedAt === null ? ' so far' : ''}`;
+  return `  ${new Date(startedAt).toISOString()}  ${step.padEnd(24)}${duration}`;
+}
+
+/** What the history keeps of a failure, unless its words have it. */
+function codeWords(failure: ShowView['history'][number]['failure']): string {
+  if (failure === null) return '';
+  return ` [${failure.status === null ? '' : `HTTP ${failure.status}, `}${failure.code}]`;
+}
+
+function describeSettling({ path, size, why }: SettlingView): string {
+  const rows = [
+    ['file', escapeControls(path)],
+    ['state', `settling: ${why}`],
+    ['size', `${formatBytes(size)} (${size} bytes)`],
+  ];
+  return `${rows.map(([label = '', value]) => `${label.padEnd(13)}${value}`).join('\n')}\n`;
 }

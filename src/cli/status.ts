@@ -51,6 +51,7 @@ const nothing: StatusView = {
   accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
+  causes: { files: 0, causes: [], more: { causes: 0, files: 0 } },
   suspects: 0,
   adoption: { files: 0, compared: 0, comparing: null },
   deletions: { files: 0, next_at: null },

@@ -20,7 +20,7 @@ export function addSystemdCommands(program: Command, shell: Shell): void {
 }
 
 /** What systemd.unit(5) allows in an instance name without escaping. */
-function instanceName(text: string): string {
+export function instanceName(text: string): string {
   if (/^[\w:.-]{1,100}$/.test(text) && !/^\.+$/.test(text) && text !== 'dropcast') return text;
   throw new InvalidArgumentError('use letters, digits and : _ . -, and not the name "dropcast".');
 }

@@ -1,17 +1,15 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { installedService } from '../config/installed-service.ts';
 import type { InstalledService } from '../config/installed-service.ts';
 import type { Environment } from '../config/environment.ts';
 import { loadConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problem.ts';
-import { syncPath } from '../disk/sync-path.ts';
 import { findUser } from '../systemd/passwd.ts';
 import type { ServiceUser } from '../systemd/passwd.ts';
 import { dropInText } from '../systemd/drop-in.ts';
 import type { UnitNeeds } from '../systemd/drop-in.ts';
 import { UnitError } from '../systemd/unit-error.ts';
+import { installFile } from './install-file.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import { readMachine, SERVICE_USER, findUnitNeeds } from './unit-needs.ts';
@@ -71,32 +69,6 @@ export async function unitNeedsOf(configFile: string, service: InstalledService,
 function asService({ stateDir, runtimeDir }: InstalledService, user: ServiceUser | null): Environment {
   const env = { STATE_DIRECTORY: stateDir, RUNTIME_DIRECTORY: runtimeDir };
   return { env, cwd: stateDir, home: user?.home ?? stateDir };
-}
-
-/**
- * Writes a file atomically, so that systemd never reads half of it.
- *
- * @returns false when it already had this text
- */
-export async function installFile(path: string, text: string): Promise<boolean> {
-  if ((await readFile(path, 'utf8').catch(() => null)) === text) return false;
-  await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-  // Without an extension that systemd reads.
-  const partial = `${path}.${randomBytes(4).toString('hex')}`;
-  try {
-    {
-      await using file = await open(partial, 'wx', 0o644);
-      // Whatever the caller's umask.
-      await file.chmod(0o644);
-      await file.writeFile(text);
-      await file.sync();
-    }
-    await rename(partial, path);
-  } finally {
-    await rm(partial, { force: true });
-  }
-  await syncPath(dirname(path));
-  return true;
 }
 
 function nextSteps(file: string, { name }: InstalledService): string {

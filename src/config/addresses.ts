@@ -20,6 +20,13 @@ export function parseOrigin(text: string): Address {
   return { ok: true, value: url.origin };
 }
 
+/** The name of a host alone, as a browser sends it: no scheme, no port, no path. */
+export function parseHostName(text: string): Address {
+  const isName = /^(?!-)[a-z\d-]{1,63}(?<!-)(?:\.(?!-)[a-z\d-]{1,63}(?<!-))*$/i.test(text) && text.length <= 253;
+  if (isName) return { ok: true, value: text.toLowerCase() };
+  return { ok: false, message: 'not a host name; write it without scheme, port and path, like dropcast.example.com' };
+}
+
 /** `off`, or `HOST:PORT` with an IPv6 address in brackets. Port 0 is any free one. */
 export function parseListen(text: string): Listen {
   if (text === 'off') return { ok: true, value: null };

@@ -1,4 +1,5 @@
-import type { AfterReady, Config, FolderConfig } from './config.ts';
+import { assembleNotify } from './assemble-notify.ts';
+import type { AfterReady, Config, Expectation, FolderConfig } from './config.ts';
 import type { Rule } from '../routing/plan.ts';
 import type { Environment } from './environment.ts';
 import { resolvePath, socketPath, type ConfigPaths } from './paths.ts';
@@ -19,7 +20,8 @@ export interface Context {
 
 /** Builds the configuration from a tree that has passed every check. */
 export function assemble(tree: CheckedTree, context: Context): Config {
-  const { paths, environment, secrets } = context;
+  const { paths, environment } = context;
+  const { notify, ...secrets } = context.secrets;
   const { file, stateDir, failureLog } = paths;
   return {
     file,
@@ -41,12 +43,23 @@ export function assemble(tree: CheckedTree, context: Context): Config {
     poll: { intervalMs: tree.poll.interval, giveUpAfterMs: tree.poll.give_up_after },
     publish: { quietMs: tree.publish.quiet, atMostMs: tree.publish.at_most },
     folders: tree.folders.map((folder, index) => assembleFolder(folder, `folders[${index}]`, context)),
-    status: { listen: tree.status.listen, socket: socketPath(tree.status.socket, stateDir, file, environment) },
+    status: {
+      listen: tree.status.listen,
+      hosts: tree.status.hosts,
+      socket: socketPath(tree.status.socket, stateDir, file, environment),
+    },
+    notify: assembleNotify(tree.notify, notify, (path) => resolvePath(path, file, environment)),
     log: tree.log,
   };
 }
 
 function assembleFolder(folder: CheckedFolder, key: string, context: Context): FolderConfig {
+  const expect = [
+    ...folder.expect.map(assembleExpectation),
+    ...folder.rules.flatMap(({ match, expect: wanted }) =>
+      wanted.map((each) => assembleExpectation({ match, ...each })),
+    ),
+  ];
   return {
     path: resolvePath(folder.path, context.paths.file, context.environment),
     key,
@@ -61,8 +74,13 @@ function assembleFolder(folder: CheckedFolder, key: string, context: Context): F
     existing: folder.existing,
     afterReady: afterReady(folder.after_ready),
     ...(folder.uploads !== undefined && { uploads: folder.uploads }),
+    ...(expect.length > 0 && { expect }),
     rules: folder.rules.map((rule, index) => assembleRule(rule, `${key}.rules[${index}]`, context)),
   };
+}
+
+function assembleExpectation({ grace, zone, ...expectation }: CheckedFolder['expect'][number]): Expectation {
+  return { ...expectation, zone: zone ?? null, graceMs: grace };
 }
 
 function assembleRule(rule: CheckedRule, key: string, context: Context): Rule {

@@ -3,7 +3,7 @@ import { didYouMean } from '../routing/did-you-mean.ts';
 import { quoted } from '../routing/text.ts';
 import { keysAt, placesOf, schemaAt } from './json-schema.ts';
 import { error, type Finding } from './problem.ts';
-import { formatKeyPath, TaggedValue, type KeyPath } from './raw-tree.ts';
+import { formatKeyPath, property, TaggedValue, textOf, type KeyPath } from './raw-tree.ts';
 import { configSchema, type CheckedTree } from './schema.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -31,7 +31,7 @@ export function checkSchema(tree: unknown): {
 function general(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'missing';
   if (issue.input instanceof TaggedValue)
-    return `!${issue.input.tag} works only for service.api_key and service.webhook_secret`;
+    return `!${issue.input.tag} works only for service.api_key, service.webhook_secret and the secrets of notify`;
   if (issue.input === null) return 'has no value; set one or remove the key';
   if (issue.code === 'invalid_type') return wrongType(issue.expected, issue.input);
   if (issue.code === 'invalid_value') return wrongWord(issue.values.map(String), issue.input);
@@ -62,8 +62,8 @@ function kindOf(value: unknown): string {
 
 function explain(issue: Issue, parent: KeyPath): Explained[] {
   const path = [...parent, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key));
-  if (issue.code === 'invalid_union') return explainUnion(issue.errors, path);
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, issue.input));
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) return explainUnion(issue.errors, path);
   if (issue.message === 'missing' || (issue.code === 'invalid_type' && issue.expected === 'nonoptional'))
     return [missing(path)];
   const isName = issue.code === 'custom' && issue.params?.['isName'] === true;
@@ -86,8 +86,9 @@ function isUnknownHere({ path, code }: Issue): boolean {
   return path.length === 0 && code === 'unrecognized_keys';
 }
 
-function unknownKey(parent: KeyPath, key: string): Explained {
-  const allowed = keysAt(parent);
+/** @param within the mapping that has the key */
+function unknownKey(parent: KeyPath, key: string, within: unknown): Explained {
+  const allowed = keysAt(parent, textOf(property(within, 'type')));
   const finding = (message: string): Finding => ({ ...error([...parent, key], message), at: 'key' });
   if (key === '<<')
     return finding('merge keys are not part of YAML 1.2; use an alias for a whole value, like rules: *name');
@@ -98,6 +99,7 @@ function unknownKey(parent: KeyPath, key: string): Explained {
       ...finding(`unknown key, did you mean ${quoted(intended)}?`),
       meant: formatKeyPath([...parent, intended]),
     };
+  if (keysAt(parent).includes(key)) return finding(`not for this type; allowed here: ${allowed.join(', ')}`);
   const elsewhere = nearest(placesOf(key), parent);
   if (elsewhere !== undefined) return finding(`unknown key here; it belongs in ${elsewhere}`);
   return finding(`unknown key; allowed here: ${allowed.join(', ')}`);

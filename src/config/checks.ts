@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { lintDoneMarker } from '../routing/done-marker.ts';
 import { doubtMoveTemplate, lintGlob, lintMoveTemplate, lintRules, type LooseRule } from '../routing/lint.ts';
 import { renderDirectory } from '../routing/template.ts';
+import { quoted } from '../routing/text.ts';
 import { isLoopback, parseListen } from './addresses.ts';
 import type { Environment } from './environment.ts';
 import { isWithin, readSocketPath, socketPath, type ConfigPaths } from './paths.ts';
@@ -21,6 +22,7 @@ export function checkTree(tree: unknown, paths: ConfigPaths, environment: Enviro
     ...checkMoves(paths.folders),
     ...checkSocket(socket),
     ...checkListen(property(status, 'listen')),
+    ...checkNotify(listOf(property(tree, 'notify'))),
     ...checkWebhook(property(property(tree, 'service'), 'webhook_secret'), property(status, 'listen')),
   ];
 }
@@ -34,6 +36,12 @@ function checkFolder(folder: unknown, path: KeyPath): Finding[] {
     ...(marker === undefined || marker === 'off'
       ? []
       : errorOrNothing([...path, 'done_marker'], lintDoneMarker(marker))),
+    ...listOf(property(folder, 'expect')).flatMap((each, index) =>
+      checkGlobs([property(each, 'match')], [...path, 'expect', index]).map((finding) => ({
+        ...finding,
+        path: [...path, 'expect', index, 'match'],
+      })),
+    ),
     ...(move === undefined ? [] : checkMove(move, [...path, 'after_ready', 'move'])),
     ...lintRules(looseRules(property(folder, 'rules'), [...path, 'rules'])).map(({ key, severity, message }) => ({
       ...error(parseKeyPath(key), message),
@@ -162,6 +170,20 @@ function checkListen(listen: unknown): Finding[] {
       'other machines can reach the status page, and its token crosses the network in plain text; write 127.0.0.1, and put a proxy with TLS in front for other machines',
     ),
   ];
+}
+
+/** What waits for a target waits under its name. */
+function checkNotify(targets: readonly unknown[]): Finding[] {
+  const names = targets.map((target) => textOf(property(target, 'name')) ?? textOf(property(target, 'type')));
+  return names.flatMap((name, index) => {
+    if (name === undefined || names.indexOf(name) === index) return [];
+    return [
+      error(
+        ['notify', index, 'name'],
+        `another target is already called ${quoted(name)}; give this one a name of its own`,
+      ),
+    ];
+  });
 }
 
 /** Webhooks arrive at the address of the status page. */

@@ -1,5 +1,6 @@
 import type { BandwidthHours } from './bandwidth-hours.ts';
 import type { DayWindow } from './day-window.ts';
+import type { NotifyTarget } from './notify-config.ts';
 import type { Rule } from '../routing/plan.ts';
 
 /**
@@ -32,9 +33,13 @@ export interface Config {
   readonly status: {
     /** Where the page listens; `null` is off. */
     readonly listen: { readonly host: string; readonly port: number } | null;
+    /** Further names under which the page answers, in lower case. */
+    readonly hosts: readonly string[];
     /** Control socket, absolute: `auto` is resolved. */
     readonly socket: string;
   };
+  /** Whom to tell what happens. */
+  readonly notify: readonly NotifyTarget[];
   readonly log: {
     readonly level: 'error' | 'warn' | 'info' | 'debug';
     readonly format: 'auto' | 'pretty' | 'json' | 'journald';
@@ -80,7 +85,25 @@ export interface FolderConfig {
   readonly afterReady: AfterReady;
   /** Uploads of this folder at the same time, 1–32; without it, only the limit of all folders counts. */
   readonly uploads?: number;
+  /** Files that must be there by a time of day; without it, none. */
+  readonly expect?: readonly Expectation[];
   readonly rules: readonly Rule[];
+}
+
+/** Files of a folder that must be there by a time of day. Times of day are minutes since midnight. */
+export interface Expectation {
+  /** Glob for the path relative to the folder. */
+  readonly match: string;
+  readonly by: number;
+  /** When files begin to count; not before `by`: on the day before. */
+  readonly from: number;
+  /** Days of the week; 0 is Sunday. */
+  readonly days: readonly number[];
+  readonly count: number;
+  /** IANA name; null: the time zone of this machine. */
+  readonly zone: string | null;
+  readonly until: 'live' | 'arrived';
+  readonly graceMs: number;
 }
 
 /** What happens to the local file once its video is ready; `move` is a template for a directory inside the folder. */

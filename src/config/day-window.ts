@@ -33,6 +33,35 @@ export function parseWindow(text: string): Parsed<DayWindow> {
   return { ok: true, value: { from, to } };
 }
 
+export const TIME_FORM = 'a time of day in quotes, like "18:30"';
+
+/** Reads `18:30` as minutes since midnight. */
+export function parseTimeOfDay(text: string): Parsed<number> {
+  const [hour = NaN, minute = NaN] = /^(\d{1,2}):(\d{2})$/.exec(text)?.slice(1).map(Number) ?? [];
+  if (hour < 24 && minute < 60) return { ok: true, value: hour * 60 + minute };
+  return { ok: false, message: `not a time of day; write ${TIME_FORM}` };
+}
+
+const WEEK = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+
+export const DAYS_FORM = 'daily, a range like mon-fri, or days like mon,wed,fri';
+
+/** Reads `daily`, `mon-fri`, `fri-mon` or `mon,wed,sat-sun` as days of the week; 0 is Sunday. */
+export function parseDays(text: string): Parsed<readonly number[]> {
+  if (text === 'daily') return { ok: true, value: [0, 1, 2, 3, 4, 5, 6] };
+  const days = new Set<number>();
+  for (const part of text.toLowerCase().split(',')) {
+    const [first = -1, last = first] = part.split('-').map((day) => WEEK.indexOf(day.trim() as (typeof WEEK)[number]));
+    if (first === -1 || last === -1 || part.split('-').length > 2)
+      return { ok: false, message: `not days of the week; write ${DAYS_FORM}` };
+    for (let day = first; ; day = (day + 1) % 7) {
+      days.add(day);
+      if (day === last) break;
+    }
+  }
+  return { ok: true, value: [...days].toSorted((one, other) => one - other) };
+}
+
 /** Whether some minute of the day is in both. */
 export function doOverlap(one: DayWindow, other: DayWindow): boolean {
   return spansOf(one).some(([from, to]) => spansOf(other).some((span) => from < span[1] && span[0] < to));

@@ -8,6 +8,9 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
+  /** Of mappings that a `type` tells apart. */
+  readonly oneOf?: readonly JsonSchema[];
+  readonly const?: string;
 }
 
 /** A name, not an address: the file is beside the configuration, and nothing is fetched. */
@@ -34,10 +37,12 @@ export function schemaAt(path: KeyPath, root: JsonSchema = known): JsonSchema | 
   return schema;
 }
 
-/** The keys that a mapping at this place may have. */
-export function keysAt(path: KeyPath): readonly string[] {
+/** The keys that a mapping at this place may have. @param type its `type`, where that decides */
+export function keysAt(path: KeyPath, type?: string): readonly string[] {
   const schema = schemaAt(path);
-  return schema === null ? [] : Object.keys(propertiesOf(schema));
+  if (schema === null) return [];
+  const meant = schema.oneOf?.find(({ properties }) => properties?.['type']?.const === type) ?? schema;
+  return Object.keys(propertiesOf(meant));
 }
 
 /** Where else a key of this name may be: `uploads.concurrency`, `folders[].settle`. */
@@ -50,7 +55,7 @@ export function placesOf(key: string, schema: JsonSchema = known, place = ''): r
 }
 
 function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
-  const all = [schema, ...(schema.anyOf ?? [])].map(({ properties }) => properties ?? {});
+  const all = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].map(({ properties }) => properties ?? {});
   return Object.assign(Object.create(null), ...all) as Record<string, JsonSchema>;
 }
 

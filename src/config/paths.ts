@@ -2,6 +2,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Config, FolderConfig } from './config.ts';
 import { systemdDirectory, variable, type Environment } from './environment.ts';
 import { serviceOf } from './installed-service.ts';
+import { notifySecretFiles } from './notify-secret-places.ts';
 import { listOf, property, TaggedValue, textOf } from './raw-tree.ts';
 
 /** The files and directories that a configuration names. */
@@ -23,9 +24,10 @@ export function configPaths(tree: unknown, file: string, environment: Environmen
     return path === null ? [] : [{ key: `folders[${index}]`, path, afterReady: afterReadyOf(folder) }];
   });
   const service = property(tree, 'service');
-  const secretFiles = [property(service, 'api_key'), property(service, 'webhook_secret')].flatMap((value) =>
-    value instanceof TaggedValue && value.tag === 'file' ? [resolvePath(value.argument, file, environment)] : [],
+  const ofService = [property(service, 'api_key'), property(service, 'webhook_secret')].flatMap((value) =>
+    value instanceof TaggedValue && value.tag === 'file' ? [value.argument] : [],
   );
+  const secretFiles = [...ofService, ...notifySecretFiles(tree)].map((path) => resolvePath(path, file, environment));
   return { file, stateDir, failureLog: failureLogPath(stateDir, environment), secretFiles, folders };
 }
 

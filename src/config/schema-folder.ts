@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { folderExpect, ruleExpect } from './schema-expect.ts';
 import { anyDuration, duration, identifier, number, parsed, path, text } from './schema-values.ts';
 import { parsePercent, PERCENT_FORM } from './units.ts';
 
@@ -31,6 +32,7 @@ const rule = z.strictObject({
     .enum(['high', 'normal', 'low'])
     .prefault('normal')
     .describe('Files of high priority go first; the others still get a share: none waits for ever.'),
+  expect: ruleExpect,
 });
 
 const deleteLater = z
@@ -104,6 +106,7 @@ export const folder = z.strictObject({
     min: 1,
     max: 32,
   }).optional(),
+  expect: folderExpect,
   rules: z
     .array(rule)
     .min(1, 'needs at least one rule; match: "**" matches every file')

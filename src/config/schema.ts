@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { LISTEN_FORM, parseBaseUrl, parseListen, parseOrigin } from './addresses.ts';
+import { LISTEN_FORM, parseBaseUrl, parseHostName, parseListen, parseOrigin } from './addresses.ts';
 import { parseBandwidthHours } from './bandwidth-hours.ts';
 import type { BandwidthHours } from './bandwidth-hours.ts';
 import { parseUploadWindow, WINDOW_FORM } from './day-window.ts';
 import { folder } from './schema-folder.ts';
+import { notify } from './schema-notify.ts';
 import { count, duration, parsed, path } from './schema-values.ts';
 
 const service = z.strictObject({
@@ -108,6 +109,10 @@ const status = z.strictObject({
   listen: parsed(LISTEN_FORM, parseListen, { examples: ['127.0.0.1:7878', 'off'] })
     .prefault('127.0.0.1:7878')
     .describe(`Address of the status page: ${LISTEN_FORM}.`),
+  hosts: z
+    .array(parsed('a host name in quotes', parseHostName, { examples: ['dropcast.example.com'] }))
+    .prefault([])
+    .describe('Names under which a proxy serves the status page. The page answers to no other name.'),
   socket: path
     .prefault('auto')
     .describe('Control socket. auto is dropcast.sock in $RUNTIME_DIRECTORY, else in state_dir.'),
@@ -135,6 +140,7 @@ export const configSchema = z.strictObject({
   publish: publish.prefault({}).describe('How to publish feeds: many videos, one request.'),
   folders: z.array(folder).min(1, 'needs at least one folder').describe('The watched folders and their rules.'),
   status: status.prefault({}).describe('Status page and control socket.'),
+  notify: notify.prefault([]).describe('Whom to tell what happens. Without it, nobody is told.'),
   log: log.prefault({}).describe('What the daemon logs.'),
 });
 

@@ -18,6 +18,8 @@ export interface SecretKey {
   /** Names for messages that show how to write it. */
   readonly exampleVariable: string;
   readonly exampleCredential: string;
+  /** It may have spaces and letters of any language, like a password. */
+  readonly isText?: boolean;
   /** Why a value of printable ASCII without spaces is refused, or null. Never repeats any part of it. */
   refuse(value: string): string | null;
 }
@@ -70,7 +72,7 @@ async function fromFile(path: string, key: SecretKey, source: SecretSource): Pro
 
 function checkedFile(read: ReadResult, file: string, key: SecretKey): Found {
   if (!read.ok) return { refusal: `cannot read the ${key.noun} file ${file}: ${read.message}` };
-  const found = checked(withoutLineEnd(read.bytes), `the ${key.noun} file ${file}`, key);
+  const found = checked(withoutLineEnd(read.bytes, key), `the ${key.noun} file ${file}`, key);
   if (found.value === undefined || (read.mode & 0o004) === 0) return found;
   return { ...found, warning: `every user can read the ${key.noun} file ${file}; run chmod 600 on it` };
 }
@@ -90,7 +92,7 @@ async function fromCredential(name: string, key: SecretKey, source: SecretSource
       refusal: `there is no credential ${name}; add LoadCredential=${name}:/path/to/the/${key.noun} to the unit`,
     };
   if (!read.ok) return { refusal: `cannot read the credential ${name}: ${read.message}` };
-  return checked(withoutLineEnd(read.bytes), `the credential ${name}`, key);
+  return checked(withoutLineEnd(read.bytes, key), `the credential ${name}`, key);
 }
 
 /** For a person's commands: the file that systemd reads for the service. Who may not read it needs sudo. */
@@ -143,6 +145,7 @@ function literal(value: string, key: SecretKey, { mode }: SecretSource): Found {
 
 function checked(value: string, where: string, key: SecretKey): Found {
   if (value === '') return { refusal: `${where} is empty; put ${key.what} there` };
+  if (key.isText === true) return checkedText(value, where, key);
   if (/\s/.test(value))
     return { refusal: `${where} contains a space or line break; put nothing but the ${key.noun} there` };
   if (!/^[\x21-\x7e]+$/.test(value))
@@ -151,9 +154,16 @@ function checked(value: string, where: string, key: SecretKey): Found {
   return refusal === null ? { value } : { refusal: `${where} ${refusal}` };
 }
 
+function checkedText(value: string, where: string, key: SecretKey): Found {
+  if (/\p{Cc}/u.test(value))
+    return { refusal: `${where} contains a line break or control character; put nothing but the ${key.noun} there` };
+  const refusal = key.refuse(value);
+  return refusal === null ? { value } : { refusal: `${where} ${refusal}` };
+}
+
 /** Editors and `echo` end a file with a line break. latin1 keeps bytes that are not ASCII visible to the check. */
-function withoutLineEnd(bytes: Buffer): string {
-  return bytes.toString('latin1').replace(/(?:\r?\n)+$/, '');
+function withoutLineEnd(bytes: Buffer, { isText }: Pick<SecretKey, 'isText'> = {}): string {
+  return bytes.toString(isText === true ? 'utf8' : 'latin1').replace(/(?:\r?\n)+$/, '');
 }
 
 function octal(mode: number): string {

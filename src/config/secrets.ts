@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import type { Secret, SecretOrigin } from './config.ts';
 import { variable, type Environment } from './environment.ts';
+import { resolveNotifySecrets } from './notify-secrets.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { property, TaggedValue } from './raw-tree.ts';
 import { lookUp, type SecretKey, type SecretSource } from './secret-source.ts';
@@ -10,6 +11,8 @@ export interface Secrets {
   readonly apiKey: Secret;
   readonly apiKeyFrom: SecretOrigin;
   readonly webhookSecret: Secret | null;
+  /** Of the targets of `notify`, by key. */
+  readonly notify: ReadonlyMap<string, Secret>;
 }
 
 interface ResolvedSecret {
@@ -30,13 +33,20 @@ export async function resolveSecrets(
   use: 'with key' | 'without key',
 ): Promise<{ readonly secrets: Secrets | null; readonly findings: readonly Finding[] }> {
   if (use === 'without key')
-    return { secrets: { apiKey: secret(''), apiKeyFrom: 'file', webhookSecret: null }, findings: [] };
+    return {
+      secrets: { apiKey: secret(''), apiKeyFrom: 'file', webhookSecret: null, notify: new Map() },
+      findings: [],
+    };
   const service = property(tree, 'service');
   const key = await resolveApiKey(property(service, 'api_key'), source);
   const webhook = await resolveWebhookSecret(property(service, 'webhook_secret'), source);
-  const findings = [...key.findings, ...webhook.findings];
+  const notify = await resolveNotifySecrets(tree, source, secret);
+  const findings = [...key.findings, ...webhook.findings, ...notify.findings];
   if (key.secret === null) return { secrets: null, findings };
-  return { secrets: { apiKey: key.secret, apiKeyFrom: key.origin, webhookSecret: webhook.secret }, findings };
+  return {
+    secrets: { apiKey: key.secret, apiKeyFrom: key.origin, webhookSecret: webhook.secret, notify: notify.secrets },
+    findings,
+  };
 }
 
 /** Finds the key that `service.api_key` stands for. */

@@ -5,13 +5,15 @@ import { adoptionOf, confirmAdoption } from './adoption.ts';
 import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { eventRoutes } from './routes/events.ts';
+import { fileRoutes } from './routes/files.ts';
 import { retry } from './retry.ts';
 import type { Wanted } from './retry.ts';
 import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
+import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
-import { filesOf, foundOf, statusOf } from './view.ts';
+import { statusOf } from './view.ts';
 
 /** Result of a reload. */
 export interface Reloaded {
@@ -23,29 +25,35 @@ export interface Reloaded {
   readonly config: string;
 }
 
-/** Of one list, for the daemon's user: as many as it may know (the range of `ls --limit`). */
-const MOST_FILES = 1_000_000;
+/** Whom a socket is for. */
+interface Caller {
+  /** Of one list. */
+  readonly mostFiles: number;
+  /** Of a link to the page. */
+  readonly right: 'look' | 'change';
+}
 
 /** Some megabytes of memory for one list. */
-const MOST_FOR_MEMBERS = 1_000;
+const member: Caller = { mostFiles: 1_000, right: 'look' };
+
+/** Root and the daemon's user: as many files as it may know (the range of `ls --limit`). */
+const owner: Caller = { mostFiles: 1_000_000, right: 'change' };
 
 /** What the sockets offer beyond the daemon itself. */
 export interface ControlPorts {
   /** Reads, checks and applies the configuration. */
   reload(): Promise<Reloaded>;
-  /** A link to the status page that works once; null without a page. */
-  pageLink(): string | null;
+  /** A link that opens the status page once, to look or to change things; null without a page. */
+  pageLink(right: 'look' | 'change'): string | null;
 }
 
 /**
  * What members of the socket's group may do: look, and change nothing.
- *
- * @param mostFiles of one list
  */
 export function readRoutes(
   daemon: Daemon,
   { pageLink }: Pick<ControlPorts, 'pageLink'>,
-  mostFiles = MOST_FOR_MEMBERS,
+  { mostFiles, right }: Caller = member,
 ): Hono {
   const { ledger } = daemon;
   const app = new Hono();
@@ -56,38 +64,20 @@ export function readRoutes(
       : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
   );
   app.get('/status', async (context) => context.json(await statusOf(ledger, daemon)));
-  app.get('/files', async (context) => {
-    const states = context.req.query('states')?.split(',').filter(Boolean) ?? [];
-    const limit = Number(context.req.query('limit') ?? 100);
-    if (!Number.isInteger(limit) || limit < 1 || limit > mostFiles)
-      return refuse(
-        context,
-        400,
-        `one list may have 1 to ${mostFiles} files; root and the user of the daemon get more`,
-      );
-    return context.json(await filesOf(ledger, daemon, { states, limit }));
-  });
-  app.get('/file', async (context) => {
-    return context.json({ v: 1, found: await foundOf(ledger, daemon, context.req.query('name') ?? '') });
-  });
-  app.get('/settling', (context) => {
-    const path = context.req.query('path');
-    const file = daemon.folders.settling().find((one) => `${one.folder}/${one.path}` === path);
-    return context.json({ v: 1, why: file?.why ?? null });
-  });
+  app.route('/', fileRoutes(daemon, mostFiles));
   app.get('/moves', async (context) => {
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
   });
   app.get('/suspects', async (context) => context.json(await suspectsOf(ledger, daemon)));
   app.get('/adoption', async (context) => context.json(await adoptionOf(ledger, daemon.conductor.comparison())));
   app.route('/', eventRoutes(daemon));
-  app.get('/page', (context) => context.json({ v: 1, link: pageLink() }));
+  app.get('/page', (context) => context.json({ v: 1, link: pageLink(right) }));
   return app;
 }
 
 /** Everything, for root and the daemon's own user. */
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
-  const app = readRoutes(daemon, ports, MOST_FILES);
+  const app = readRoutes(daemon, ports, owner);
   app.post('/retry', (context) => withBody(context, async (body) => context.json(await retry(daemon, body as Wanted))));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>
@@ -118,6 +108,9 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   );
   app.post('/adoption/confirm', async (context) =>
     context.json(await confirmAdoption(daemon.ledger, (id, event) => daemon.conductor.apply(id, event))),
+  );
+  app.post('/test-clip/ended', (context) =>
+    withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
   );
   app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
   return app;

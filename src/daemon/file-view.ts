@@ -1,3 +1,4 @@
+import type { LedgerView } from '../ledger/view.ts';
 import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { LiveUpload } from '../pipeline/steps/uploads.ts';
@@ -7,7 +8,7 @@ import { clockTime } from './clock-time.ts';
 import { deletionWords } from './deletion-words.ts';
 import { uploadsStart } from './upload-times.ts';
 import { blockWords, pollWords, publishWords } from './waiting-words.ts';
-import { whyInLine } from './in-line.ts';
+import { placesOf, whyInLine } from './in-line.ts';
 import type { Places, Standing } from './in-line.ts';
 import { paceOf } from './outlook.ts';
 import { shownState } from './step-states.ts';
@@ -55,6 +56,8 @@ export interface FileView {
   readonly not_before: number | null;
   readonly why: string | null;
   readonly code: string | null;
+  /** By this word the files that stand still for the same reason are selected. */
+  readonly cause: string | null;
   readonly local: string | null;
   readonly times: {
     readonly discovered: number;
@@ -109,7 +112,8 @@ function fileView(facts: Facts, live?: Live): FileView {
     attempts: facts.attempts,
     not_before: facts.notBefore,
     why: facts.why ?? facts.lastFailure?.message ?? live?.why ?? deletionWords(facts),
-    code: causeKey(facts),
+    code: facts.lastFailure?.code ?? null,
+    cause: causeKey(facts),
     local: facts.disposal,
     times: {
       discovered: facts.discoveredAt,
@@ -122,8 +126,25 @@ function fileView(facts: Facts, live?: Live): FileView {
   };
 }
 
+/** What is asked of the running daemon about a file. */
+export type LiveDaemon = Pick<Daemon, 'conductor' | 'gate' | 'times' | 'config'> & {
+  readonly rows: Pick<Daemon['rows'], 'isHeld' | 'held'>;
+};
+
+/** The daemon as it was when its steps worked on these rows: several views of one moment must not disagree. */
+export function asHeld(daemon: Daemon, held: readonly string[]): LiveDaemon {
+  const { conductor, gate, times } = daemon;
+  return {
+    conductor,
+    gate,
+    times,
+    config: () => daemon.config(),
+    rows: { isHeld: (id) => held.includes(id), held: () => held },
+  };
+}
+
 /** A row with what only the running daemon knows: which files a step works on, how far it is, what the others wait for. */
-export function viewOf(daemon: Daemon | null, facts: Facts, places: Places = new Map()): FileView {
+export function viewOf(daemon: LiveDaemon | null, facts: Facts, places: Places = new Map()): FileView {
   if (daemon === null) return fileView(facts);
   const { conductor, rows } = daemon;
   const state = stateOf(facts);
@@ -146,6 +167,16 @@ export function viewOf(daemon: Daemon | null, facts: Facts, places: Places = new
   });
 }
 
+/** With what each file in line waits for. */
+export async function viewsOf(
+  ledger: Pick<LedgerView, 'before' | 'lines'>,
+  daemon: LiveDaemon | null,
+  files: readonly Facts[],
+): Promise<readonly FileView[]> {
+  const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
+  return files.map((facts) => viewOf(daemon, facts, places));
+}
+
 function queueOf({ before, startsInMs }: Standing): FileView['queue'] {
   return { before, starts_at: startsInMs === null ? null : Math.round(Date.now() + startsInMs) };
 }
@@ -153,7 +184,10 @@ function queueOf({ before, startsInMs }: Standing): FileView['queue'] {
 /** A line that rests for less is still called alive: bytes leave in bursts. */
 const stallMs = 10_000;
 
-function uploadOf({ bytesPerSecond, idleMs, sentBytes, sizeBytes }: LiveUpload, daemon: Daemon): FileView['upload'] {
+function uploadOf(
+  { bytesPerSecond, idleMs, sentBytes, sizeBytes }: LiveUpload,
+  daemon: LiveDaemon,
+): FileView['upload'] {
   const isStalled = idleMs >= stallMs && sentBytes < sizeBytes;
   const doneInMs = isStalled
     ? null
@@ -170,7 +204,7 @@ function whileRead({ afterReady }: Facts): string {
   return `its local file is out of reach while it is read once more; then it is ${deed}`;
 }
 
-function waitsFor(daemon: Daemon, facts: Facts, place: Standing | undefined): string | null {
+function waitsFor(daemon: LiveDaemon, facts: Facts, place: Standing | undefined): string | null {
   const { conductor, gate, times } = daemon;
   const state = stateOf(facts);
   if (!workStates.includes(state)) return null;

@@ -36,6 +36,26 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
         });
       case 'resumed':
         return logger.info('Resumed', { after: event.pause.why });
+      case 'name': {
+        const { kind, name } = event;
+        if (event.isKnown) return logger.info('The service has a channel or feed again', { kind, name });
+        return logger.error('The service has no such channel or feed; what goes there waits', { kind, name });
+      }
+      case 'operator pause': {
+        const { folder, by, until } = event.pause;
+        const place = { ...(folder !== null && { folder }) };
+        if (event.is === 'over')
+          return logger.info('A pause is over', { ...place, ...(event.by !== null && { by: event.by }) });
+        return logger.info('A person paused the work', {
+          ...place,
+          by,
+          ...(until !== null && { until: new Date(until).toISOString() }),
+        });
+      }
+      case 'refusal': {
+        const { id, folder, path } = event.facts;
+        return logger.warn('Not done', { file: id, path: `${folder}/${path}`, what: event.what, why: event.why });
+      }
       case 'folder': {
         const { folder, state, why } = event;
         return logger[state === 'watching' ? 'info' : 'warn'](folderNews[state], {

@@ -4,6 +4,7 @@ import type { Facts } from '../pipeline/file/facts.ts';
 import { isHeldByRules, wasThereBefore } from '../pipeline/file/reasons.ts';
 import { size } from './amounts.ts';
 import { clockTime } from './clock-time.ts';
+import { pauseWords } from './pause-words.ts';
 
 export type NewsLevel = 'info' | 'warn' | 'error';
 
@@ -45,8 +46,14 @@ export function newsOf(event: DropcastEvent, now: number): News | null {
       const what = event.pause.holds === 'uploads' ? 'Uploads go on' : 'All work goes on';
       return { ...aboutNothing, level: 'info', type: 'resumed', text: `${what}, after: ${event.pause.why}` };
     }
+    case 'operator pause':
+      return { ...aboutNothing, ...operatorWords(event, now), type: 'operator pause', folder: event.pause.folder };
+    case 'refusal':
+      return { type: 'refusal', ...about(event.facts), ...warn(sentence(event.why)) };
     case 'folder':
       return { ...aboutNothing, ...ofFolder(event), type: 'folder', folder: event.folder, state: event.state };
+    case 'name':
+      return { ...aboutNothing, ...nameWords(event), type: 'name' };
     default:
       return event satisfies never;
   }
@@ -61,6 +68,14 @@ function ofFile({ before, facts, note }: Extract<DropcastEvent, { type: 'file' }
 }
 
 type Words = Pick<News, 'level' | 'text'>;
+
+/** A person paused a folder or everything, or that is over. */
+function operatorWords(event: Extract<DropcastEvent, { type: 'operator pause' }>, now: number): Words {
+  const { pause, is, by } = event;
+  const what = pause.folder === null ? 'Everything' : 'The folder';
+  if (is === 'set') return info(`${what} is ${pauseWords(pause, now)}; what runs is finished`);
+  return info(by === null ? `${what} goes on: its pause is over` : `${what} goes on, by ${by}`);
+}
 
 function about({ id, folder, path, ...facts }: Facts): Pick<News, 'file' | 'folder' | 'path' | 'state'> {
   return { file: id, folder, path, state: stateOf({ id, folder, path, ...facts }) };
@@ -161,6 +176,12 @@ function pausedWords({ kind, holds, why, nextProbeAt }: Pause, now: number): Wor
   const what = holds === 'uploads' ? 'All uploads wait' : 'All work waits';
   const text = `${what}: ${why}; tried again at ${clockTime(nextProbeAt, now)}`;
   return { level: kind === 'suspended' ? 'error' : 'warn', type: 'paused', text };
+}
+
+function nameWords({ kind, name, isKnown }: Extract<DropcastEvent, { type: 'name' }>): Words {
+  if (isKnown) return info(`The service has the ${kind} ${name}; what waited for it goes on`);
+  const waits = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
+  return { level: 'error', text: `The service has no ${kind} ${name}; ${waits}` };
 }
 
 function ofFolder({ state, why }: Extract<DropcastEvent, { type: 'folder' }>): Words {

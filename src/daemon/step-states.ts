@@ -1,16 +1,9 @@
-import type { LedgerView } from '../ledger/view.ts';
 import { stateOf } from '../pipeline/file/facts.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { stepStates } from '../pipeline/file/selection.ts';
-import type { Rows } from '../pipeline/file/rows.ts';
 
 /** A step is known to the running daemon alone. */
 const steps: Readonly<Record<string, string>> = stepStates;
-
-/** The states of rows that may be shown as this one because of a step. */
-export function rowStatesOf(shown: string): readonly string[] {
-  return Object.keys(steps).filter((state) => steps[state] === shown);
-}
 
 /** The state of a file as it is shown. */
 export function shownState(facts: Facts, isHeld: boolean): string {
@@ -24,17 +17,11 @@ export type StepCounts = (
   folder?: string,
 ) => Readonly<Record<string, number>>;
 
-/** @param rows of the running daemon; null: none runs, and no step works */
-export async function countSteps(
-  ledger: Pick<LedgerView, 'list'>,
-  rows: Pick<Rows, 'held' | 'isHeld'> | null,
-): Promise<StepCounts> {
-  const ids = rows?.held() ?? [];
-  if (ids.length === 0) return (counts) => counts;
-  const working = await ledger.list({ states: [], also: { ids, states: Object.keys(steps) }, limit: ids.length });
+/** Pure. @param held the rows that a step works on */
+export function countSteps(held: readonly Facts[]): StepCounts {
   return (counts, folder) => {
     const shown = { ...counts };
-    for (const facts of working) {
+    for (const facts of held) {
       const [state, step] = [stateOf(facts), shownState(facts, true)];
       // The row may have moved on since it was counted.
       if ((folder ?? facts.folder) !== facts.folder || (shown[state] ?? 0) === 0) continue;

@@ -1,27 +1,21 @@
 import type { Limit } from '../pipeline/estimate.ts';
 import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { HistoryLine, LedgerView } from '../ledger/view.ts';
-import { suspectsOf as tokensOf } from '../pipeline/file/facts.ts';
+import type { LedgerView } from '../ledger/view.ts';
 import { suspectsOf } from './suspects.ts';
 import type { SuspectLedger } from './suspects.ts';
-import { viewOf, workStates } from './file-view.ts';
+import { asHeld, viewOf, viewsOf } from './file-view.ts';
 import type { FileView } from './file-view.ts';
 import type { Daemon } from './daemon.ts';
+import { needsYouOf } from './overview/needs-you.ts';
+import type { NeedsYou } from './overview/needs-you.ts';
 import type { UploadTimes } from './upload-times.ts';
 import { sumOfAccounts } from '../watch/accounts.ts';
 import type { Accounts } from '../watch/accounts.ts';
-import { placesOf } from './in-line.ts';
-import { countSteps, rowStatesOf } from './step-states.ts';
+import { countSteps } from './step-states.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
 import type { Pause } from '../pipeline/events.ts';
-
-export interface SettlingView {
-  readonly path: string;
-  readonly size: number;
-  readonly why: string;
-}
 
 export interface StatusView {
   readonly v: 1;
@@ -66,6 +60,8 @@ export interface StatusView {
   readonly working: readonly FileView[];
   /** A person must look: failed and held files, and those that are done but cannot be deleted or moved. */
   readonly needs_you: readonly FileView[];
+  /** All failed and held files, and those that cannot be deleted or moved, by cause. */
+  readonly causes: NeedsYou;
   /** Records that dropcast may have left on the service without bytes; `/suspects` lists them. */
   readonly suspects: number;
   /** Files that were there before dropcast watched their folder and wait to be adopted, and how far their comparison is. */
@@ -76,24 +72,9 @@ export interface StatusView {
   readonly creates_wait_until: number | null;
 }
 
-export interface ShowView {
-  readonly v: 1;
-  readonly file: FileView;
-  readonly history: readonly HistoryLine[];
-  readonly suspects: number;
-}
-
-export interface FilesView {
-  readonly v: 1;
-  readonly files: readonly FileView[];
-  readonly settling: readonly SettlingView[];
-}
-
-const endStates = ['done', 'failed', 'held', 'skipped', 'vanished', 'superseded'];
-
 const mostRows = 1_000_000;
 
-type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'waitingForDisk' | 'deletions' | 'countToAdopt'>;
+type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'snapshot' | 'deletions' | 'countToAdopt'>;
 
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
@@ -101,16 +82,20 @@ const mostListed = 20;
 export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Promise<StatusView> {
   const pause = daemon?.conductor.pause() ?? null;
   // Reading a thousand rows takes 20 ms, which only the search for refused ones is worth.
-  const working = await ledger.list({ states: workStates, limit: isLongRefusal(pause) ? 1_000 : mostListed });
-  const needing = await ledger.list({ states: ['failed', 'held'], limit: mostListed, newestFirst: true });
-  const left = await ledger.waitingForDisk(mostListed);
-  const deletions = await ledger.deletions();
-  const gate = daemon?.gate.snapshot();
-  const asShown = await countSteps(ledger, daemon?.rows ?? null);
+  const snapshot = await ledger.snapshot({
+    held: () => daemon?.rows.held() ?? [],
+    working: isLongRefusal(pause) ? 1_000 : mostListed,
+    needing: mostListed,
+  });
+  const { working, needing, left, held } = snapshot;
+  const asShown = countSteps(working.filter(({ id }) => held.includes(id)));
   const folders = (daemon?.folders.status() ?? []).map((folder) => ({
     ...folder,
     accounts: { ...folder.accounts, known: asShown(folder.accounts.known, folder.path) },
   }));
+  const live = daemon && asHeld(daemon, held);
+  const deletions = await ledger.deletions();
+  const gate = daemon?.gate.snapshot();
   const outlook = daemon === null ? null : await daemon.outlook();
   return {
     v: 1,
@@ -120,7 +105,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
       started_at: daemon?.startedAt ?? null,
     },
     config: daemon?.config().file ?? null,
-    counts: asShown(await ledger.counts()),
+    counts: asShown(snapshot.counts),
     settling: daemon?.folders.countSettling() ?? 0,
     waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
     requests:
@@ -137,15 +122,23 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     uploads: daemon && uploadsOf(daemon.times),
     folders,
     accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
-    working: await viewsOf(ledger, daemon, working.slice(0, mostListed)),
+    working: await viewsOf(ledger, live, firstOf(working, held)),
     needs_you: [...needing, ...left, ...refusedFor(working, pause)]
       .slice(0, mostListed)
-      .map((facts) => viewOf(daemon, facts)),
+      .map((facts) => viewOf(live, facts)),
+    causes: needsYouOf(snapshot),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,
     adoption: { ...(await ledger.countToAdopt()), comparing: daemon?.conductor.comparison() ?? null },
     deletions: { files: deletions.files, next_at: deletions.nextAt },
     creates_wait_until: daemon?.conductor.createsWaitUntil() ?? null,
   };
+}
+
+/** In the order in which they came in; those that a step works on before all others. */
+function firstOf(working: readonly Facts[], held: readonly string[]): readonly Facts[] {
+  const others = working.filter(({ id }) => !held.includes(id)).slice(0, Math.max(0, mostListed - held.length));
+  const shown = new Set([...held, ...others.map(({ id }) => id)]);
+  return working.filter(({ id }) => shown.has(id));
 }
 
 function uploadsOf(times: UploadTimes): StatusView['uploads'] {
@@ -166,43 +159,6 @@ export function refusedFor(working: readonly Facts[], pause: Pick<Pause, 'holds'
     ({ notBefore, uploadUrl, uploadedAt, lastFailure }) =>
       notBefore !== null && uploadUrl !== null && uploadedAt === null && lastFailure?.kind === 'offline',
   );
-}
-
-export async function filesOf(
-  ledger: LedgerView,
-  daemon: Daemon | null,
-  filter: { readonly states: readonly string[]; readonly since?: number; readonly limit: number },
-): Promise<FilesView> {
-  const { states } = filter;
-  const isAny = states.length === 0;
-  const isSettlingWanted = isAny || states.includes('settling');
-  const settling = isSettlingWanted ? (daemon?.folders.settling() ?? []).slice(0, filter.limit) : [];
-  const limit = filter.limit - settling.length;
-  // The ledger does not know which rows a step works on: it is asked for as many more.
-  const held = daemon?.rows.held() ?? [];
-  const rows = await ledger.list({
-    ...(!isAny && { states, also: { ids: held, states: states.flatMap(rowStatesOf) } }),
-    ...(filter.since !== undefined && { since: filter.since }),
-    limit: isAny ? limit : limit + held.length,
-    newestFirst: true,
-  });
-  const files = await viewsOf(ledger, daemon, rows);
-  const isWanted = ({ state }: FileView): boolean => isAny || states.includes(state);
-  return {
-    v: 1,
-    files: files.filter(isWanted).slice(0, limit),
-    settling: settling.map(({ folder, path, size, why }) => ({ path: `${folder}/${path}`, size, why })),
-  };
-}
-
-/** With what each file in line waits for. */
-async function viewsOf(
-  ledger: LedgerView,
-  daemon: Daemon | null,
-  files: readonly Facts[],
-): Promise<readonly FileView[]> {
-  const places = daemon === null ? undefined : await placesOf(daemon, ledger, files);
-  return files.map((facts) => viewOf(daemon, facts, places));
 }
 
 /** Whether only a person can settle a file: it failed, is held, or is done but cannot be deleted or moved. */
@@ -230,20 +186,4 @@ export async function leftForYou(
   for (const facts of rows.filter(isEarlier)) if (await isThere(facts.folder, facts.path)) left.push(facts);
   const waiting = (await ledger.waitingForDisk(mostRows)).filter(isEarlier).toReversed();
   return [...left, ...waiting].map((facts) => viewOf(null, facts));
-}
-
-export const knownStates: readonly string[] = ['settling', 'creating', 'uploading', ...workStates, ...endStates];
-
-/** Everything known about the files with this name. */
-export async function foundOf(ledger: LedgerView, daemon: Daemon | null, name: string): Promise<readonly ShowView[]> {
-  const found = await ledger.find(name);
-  const views = await viewsOf(ledger, daemon, found);
-  return Promise.all(
-    found.map(async (facts, n) => ({
-      v: 1,
-      file: views[n] ?? viewOf(daemon, facts),
-      history: await ledger.history(facts.id),
-      suspects: (daemon?.rows.isHeld(facts.id) === true ? facts.suspects : tokensOf(facts)).length,
-    })),
-  );
 }

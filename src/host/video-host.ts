@@ -79,8 +79,14 @@ export function createVideoHost(parts: VideoHostParts): VideoHost & VideoLibrary
         return { videos: videos.map(remoteOf), perPage: Math.max(perPage, videos.length, 1), total };
       }),
     get: (videoId, signal) => answer(async () => remoteOf(await client().videos.get(videoId, asks('poll', signal)))),
-    publish: async (feed, signal) =>
-      withoutValue(await answer(() => client().feeds.publish(feed, asks('finish', signal)))),
+    publish: (feed, signal) =>
+      answer(async () => ({ videos: (await client().feeds.publish(feed, asks('finish', signal))).videoCount ?? null })),
+    names: (kind, signal) =>
+      answer(async () => {
+        const { channels, feeds } = client();
+        const list = await (kind === 'channel' ? channels : feeds).list(asks('finish', signal));
+        return list.map(({ id }) => id);
+      }),
     probe: async (signal) => {
       const list = client().videos.list({ perPage: 1 }, asks('finish', signal));
       const listed = await answer(() => list.page(1));

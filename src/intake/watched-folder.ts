@@ -17,6 +17,7 @@ import type {
   RootState,
   RootStore,
   SettlingFile,
+  WatchActivity,
   WatchCounts,
   WatchSettings,
 } from '../watch/ports.ts';
@@ -38,7 +39,25 @@ export interface FolderStatus {
   readonly accounts: Accounts;
   /** The first of those that are refused. */
   readonly refused: RefusedPath | null;
+  /** The first hundred of them. */
+  readonly refused_paths: readonly RefusedPath[];
+  /** What finds files. */
+  readonly by: WatchActivity['by'];
+  /** Epoch milliseconds; null: no event came since the start. */
+  readonly last_event_at: number | null;
+  /** The end of the last scan, how long it took, and when the next one comes; null: none ended, none is planned. */
+  readonly last_scan_at: number | null;
+  readonly last_scan_ms: number | null;
+  readonly next_scan_at: number | null;
+  readonly is_scanning: boolean;
+  /** Name of the file that says that another one is complete; null: none is waited for. */
+  readonly done_marker: string | null;
+  /** Files that wait for theirs. */
+  readonly without_marker: number;
 }
+
+/** In a status. */
+const mostRefused = 100;
 
 export interface FolderWorld extends Omit<FolderIntakeWorld, 'stands'> {
   readonly ledger: FolderIntakeWorld['ledger'] & Pick<LedgerView, 'known'> & FirstStartStore;
@@ -190,11 +209,30 @@ export class WatchedFolder implements AsyncDisposable {
       path: this.path,
       paths: this.watcher.counts(),
       accounts: this.accounts(),
-      refused: this.watcher.firstRefused(),
+      ...this.#activity(),
     };
     const state = this.#state;
     if (this.isUnscanned) return { ...known, state: 'starting', why: this.#whyStarting() };
     return { ...known, state: state?.state ?? 'starting', why: state !== null && 'why' in state ? state.why : null };
+  }
+
+  #activity(): Omit<FolderStatus, 'path' | 'state' | 'why' | 'paths' | 'accounts'> {
+    const { by, heardMsAgo, scans, lackMarkers } = this.watcher.activity();
+    const now = Date.now();
+    const refused = this.watcher.refused(mostRefused);
+    const ago = (ms: number | null): number | null => (ms === null ? null : Math.round(now - ms));
+    return {
+      refused: refused[0] ?? null,
+      refused_paths: refused,
+      by,
+      last_event_at: ago(heardMsAgo),
+      last_scan_at: ago(scans.endedMsAgo),
+      last_scan_ms: scans.tookMs === null ? null : Math.round(scans.tookMs),
+      next_scan_at: scans.nextInMs === null ? null : Math.round(now + scans.nextInMs),
+      is_scanning: scans.isScanning,
+      done_marker: this.router.folder.doneMarker,
+      without_marker: lackMarkers,
+    };
   }
 
   accounts(): Accounts {

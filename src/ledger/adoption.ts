@@ -3,10 +3,12 @@ import type { AdoptionStore } from '../pipeline/file/ports.ts';
 import type { Connection } from './connection.ts';
 import { preparedQuery } from './prepared-query.ts';
 import { allFacts, factsOf, filesIn } from './row.ts';
+import { inside } from './schema.ts';
 
 /** As in the small partial index `file_existing`: SQLite does not see its condition in a bound value. */
-const isLeftFromBefore = sql<boolean>`"end" = 'held' and json_extract(last_failure, '$.code') = 'existing'`;
-const isNotCompared = sql<boolean>`json_extract(last_failure, '$.likeness') is null`;
+const isLeftFromBefore = sql<boolean>`"end" = 'held' and ${sql.raw(inside.code)} = 'existing'`;
+const likeness = sql.raw<string | null>(inside.likeness);
+const isNotCompared = sql<boolean>`${likeness} is null`;
 
 /** Files that were there before, and what the service has. */
 export function createAdoption({ db, sql: statements }: Connection): AdoptionStore {
@@ -18,10 +20,7 @@ export function createAdoption({ db, sql: statements }: Connection): AdoptionSto
     countToAdopt: () =>
       db
         .selectFrom('file')
-        .select((eb) => [
-          eb.fn.countAll<number>().as('files'),
-          eb.fn.count<number>(sql`json_extract(last_failure, '$.likeness')`).as('compared'),
-        ])
+        .select((eb) => [eb.fn.countAll<number>().as('files'), eb.fn.count<number>(likeness).as('compared')])
         .where(isLeftFromBefore)
         .executeTakeFirstOrThrow(),
     listing: async () => {

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Facts } from '../pipeline/file/facts.ts';
 import { newFacts, unbound } from '../pipeline/file/facts.ts';
-import { checksumOf } from './checksum.ts';
+import { checksumOfLine } from './checksum.ts';
 import { receiptsSince } from './receipts.ts';
 import type { Receipt } from './receipts.ts';
 import type { Connection } from './connection.ts';
@@ -77,7 +77,7 @@ async function doubtUploads(trx: Transaction<LedgerTables>): Promise<void> {
 /** When the newest line of history that is as it was written was written, in epoch milliseconds. */
 async function lastChange(db: Kysely<LedgerTables>): Promise<number> {
   const lines = await db.selectFrom('history').selectAll().orderBy('seq', 'desc').limit(linesAsked).execute();
-  const sound = lines.find((line) => line.checksum === null || line.checksum === checksumOf({ ...line }));
+  const sound = lines.find((line) => line.checksum === null || line.checksum === checksumOfLine({ ...line }));
   return sound?.at ?? 0;
 }
 

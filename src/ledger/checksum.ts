@@ -9,6 +9,11 @@ export function checksumOf(row: Readonly<Record<string, unknown>>): number {
   return checksumOfValues(summed(Object.keys(row)).map((name) => wellFormed(row[name])));
 }
 
+/** Of a line of the history. Before there was a column for what failed, lines were summed without it. */
+export function checksumOfLine({ failure, ...line }: Readonly<Record<string, unknown>>): number {
+  return checksumOf(failure === null ? line : { ...line, failure });
+}
+
 /** @param values in the order of the names of their columns */
 export function checksumOfValues(values: readonly unknown[]): number {
   return crc32(JSON.stringify(values));

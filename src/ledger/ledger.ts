@@ -4,10 +4,12 @@ import type {
   AdoptionStore,
   AmendStore,
   Claims,
+  FeedStore,
   FileStore,
   FirstStartStore,
   IntakeStore,
   LeftoverStore,
+  PauseStore,
   PublishStore,
   PutAwayStore,
   QueueStore,
@@ -23,6 +25,7 @@ import { catchUp } from './catch-up.ts';
 import { createClaims } from './claims.ts';
 import { connectTo } from './connection.ts';
 import type { Connection } from './connection.ts';
+import { createFeedsDue } from './feeds-due.ts';
 import { createFirstStarts } from './first-starts.ts';
 import { createFiles } from './files.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -31,6 +34,7 @@ import { mending } from './mend.ts';
 import { createNewsRows } from './news-rows.ts';
 import type { NewsRows } from './news-rows.ts';
 import { openDatabase, requireSound, verify, wasClosed } from './open-database.ts';
+import { createPauseRows } from './pauses.ts';
 import { createQueues } from './queues.ts';
 import { explainOpening, isLedgerThere, ledgerPath } from './recovery.ts';
 import { repairRows } from './repair.ts';
@@ -42,6 +46,8 @@ import { createRounds } from './rounds.ts';
 import type { LedgerTables } from './schema.ts';
 import { createSelection } from './selection.ts';
 import { readLedgerId, writeLedgerId } from './ledger-id.ts';
+import { createSnapshots } from './snapshot.ts';
+import type { SnapshotStore } from './snapshot.ts';
 import { makeStateDirectory } from './state-directory.ts';
 import { createView } from './view.ts';
 import type { LedgerView } from './view.ts';
@@ -53,6 +59,8 @@ export interface Ledger
     QueueStore,
     Claims,
     PublishStore,
+    FeedStore,
+    PauseStore,
     PutAwayStore,
     RetentionStore,
     AmendStore,
@@ -61,6 +69,7 @@ export interface Ledger
     FirstStartStore,
     AdoptionStore,
     LedgerView,
+    SnapshotStore,
     AsyncDisposable {
   readonly budget: BudgetRow;
   readonly roots: RootRows;
@@ -180,11 +189,14 @@ function compose(connection: Connection, opened: Opened): Ledger {
       ...createQueues(db),
       ...createArrivals(connection, commits),
       ...createRounds(connection),
+      ...createFeedsDue(db),
+      ...createPauseRows(db),
       ...createAdoption(connection),
       ...createFirstStarts(db),
       ...createRetentionRows(db),
       ...createLeftovers(connection),
       ...createView(db),
+      ...createSnapshots(sql),
     },
     repair,
   );

@@ -96,7 +96,7 @@ const curable =
 
 /** Rebuilds the indexes if one does not fit its table. @throws {LedgerError} when more is damaged */
 export async function verify(database: DatabaseSync, path: string): Promise<void> {
-  const found = complaints(database);
+  const found = await complaints(database, path);
   const incurable = found.find((line) => !curable.test(line));
   if (incurable !== undefined) throw await damaged(path, incurable);
   if (found.length > 0) await reindex(database, path);
@@ -121,15 +121,25 @@ const SQLITE_CONSTRAINT = 19;
 
 /** @throws {LedgerError} when something is wrong in the ledger that no repair of a row has put right */
 export async function requireSound(database: DatabaseSync, path: string): Promise<void> {
-  const [found] = complaints(database);
+  const [found] = await complaints(database, path);
   if (found !== undefined) throw await damaged(path, found);
 }
 
-/** Lines that only name the database, which is always `main`, left out. */
-function complaints(database: DatabaseSync): readonly string[] {
-  const lines = database
-    .prepare('PRAGMA integrity_check')
-    .all()
-    .flatMap((row) => String(Object.values(row)[0]).split('\n'));
+/** Lines that only name the database, which is always `main`, left out. @throws {LedgerError} when SQLite cannot even look */
+async function complaints(database: DatabaseSync, path: string): Promise<readonly string[]> {
+  const lines = (await integrityOf(database, path)).flatMap((row) => String(Object.values(row)[0]).split('\n'));
   return lines.filter((line) => line !== 'ok' && !line.startsWith('***'));
+}
+
+/** A flipped bit in the JSON of a row that an index looks into ends the whole check. */
+async function integrityOf(
+  database: DatabaseSync,
+  path: string,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  try {
+    return database.prepare('PRAGMA integrity_check').all();
+  } catch (error) {
+    if (!(error instanceof Error) || error.message !== 'malformed JSON') throw error;
+    throw await damaged(path, 'the JSON of one of its rows is broken', { cause: error });
+  }
 }

@@ -2,14 +2,15 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { RetentionStore } from '../pipeline/file/ports.ts';
 import { allFacts, filesIn } from './row.ts';
+import { inside } from './schema.ts';
 import type { LedgerTables } from './schema.ts';
 
 /** The condition of `file_later` and `file_crowding`: SQLite does not see it in a bound value. */
 const isKeptForNow = sql<boolean>`disposal = 'later'`;
 
 /** The expressions that these two indexes are on. */
-const dueAt = sql<number | null>`ended_at + json_extract(after_ready, '$.later.afterMs')`;
-const whenFullOf = sql<number | null>`json_extract(after_ready, '$.later.whenFull')`;
+const dueAt = sql.raw<number | null>(inside.dueAt);
+const whenFullOf = sql.raw<number | null>(inside.whenFull);
 
 /** Behind a `+`, which keeps SQLite off the index that begins with the folder: it would read and sort all files of it. */
 const unindexedFolder = sql<string>`+folder`;

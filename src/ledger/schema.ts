@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { GeneratedAlways } from 'kysely';
+import { causeName, extensionName, needsPerson } from './cause-name.ts';
 import { mismatches } from './checksum.ts';
 import { LedgerError } from './ledger-error.ts';
 
@@ -57,6 +58,8 @@ export interface HistoryTable {
   state: string;
   note: string | null;
   checksum: number | null;
+  /** What failed, if that is what the line tells: `AttemptFailure` as JSON. */
+  failure: string | null;
 }
 
 /** One row: which ledger this is, for the mark in the watched folders. A copy of a ledger keeps it. */
@@ -188,16 +191,20 @@ export const isInLine = "state IN ('queued', 'awaiting upload')";
 export const queueName = `(CASE iif(json_valid(plan), plan, '{}') ->> '$.priority' WHEN 'high' THEN '0' WHEN 'low' THEN '2' ELSE '1' END
     || (size > 268435456) || folder)`;
 
-/** Of a row that may be damaged: JSON that is none must not keep it from being mended. */
-const planOf = "iif(json_valid(plan), plan, '{}')";
-const failureOf = "iif(json_valid(last_failure), last_failure, '{}')";
+/** JSON of a row that may be damaged: what is none must keep nobody from opening the ledger, nor the row from being mended. */
+const whole = (column: string): string => `iif(json_valid(${column}), ${column}, '{}')`;
 
-/** What files are selected by and is inside of a column. `cause` is `causeKey`. */
-export const listed = {
-  channel: `(${planOf} ->> '$.channel')`,
-  feeds: `(${planOf} -> '$.publish')`,
-  title: `(${planOf} ->> '$.title')`,
-  cause: `(${failureOf} ->> '$.code')`,
+/** What files are found by and is inside of a column, as it is in the indexes. `cause` is `causeKey`. */
+export const inside = {
+  channel: `(${whole('plan')} ->> '$.channel')`,
+  feeds: `(${whole('plan')} -> '$.publish')`,
+  title: `(${whole('plan')} ->> '$.title')`,
+  code: `(${whole('last_failure')} ->> '$.code')`,
+  cause: causeName,
+  twin: `(${whole('last_failure')} ->> '$.twin')`,
+  likeness: `(${whole('last_failure')} -> '$.likeness')`,
+  dueAt: `(ended_at + (${whole('after_ready')} ->> '$.later.afterMs'))`,
+  whenFull: `(${whole('after_ready')} ->> '$.later.whenFull')`,
 };
 
 /** Each step takes the schema from its index to the next `user_version`. Never change a released step: append one. */
@@ -302,9 +309,23 @@ const migrations: readonly string[] = [
   -- What operators paused, and the feeds that are to be published again.
   CREATE TABLE pause (folder TEXT PRIMARY KEY, since INTEGER NOT NULL, until INTEGER, "by" TEXT NOT NULL) STRICT;
   CREATE TABLE feed_due (feed TEXT PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, is_now INTEGER NOT NULL) STRICT;
+  -- What needs a person, by cause; and what ended, by the half hour.
+  CREATE INDEX file_cause ON file (${inside.cause}, folder, ${extensionName}, seq) WHERE ${needsPerson};
+  CREATE INDEX file_day ON file (ended_at, state, size) WHERE ended_at IS NOT NULL;
+  -- One flipped bit in a failure, and an index on what is inside of it kept the ledger from being opened.
+  DROP INDEX file_twin;
+  DROP INDEX file_later;
+  DROP INDEX file_crowding;
+  DROP INDEX file_existing;
+  CREATE INDEX file_twin ON file (${inside.twin}) WHERE state = 'skipped';
+  CREATE INDEX file_later ON file (${inside.dueAt}) WHERE disposal = 'later';
+  CREATE INDEX file_crowding ON file (folder, ${inside.whenFull}, ended_at) WHERE disposal = 'later';
+  CREATE INDEX file_existing ON file (seq) WHERE "end" = 'held' AND ${inside.code} = 'existing';
+  -- Class, code and HTTP status of a failure, for who looks at the attempts of a file.
+  ALTER TABLE history ADD COLUMN failure TEXT;
   -- All that files are selected by, so that no question reads the rows themselves: 16 MB with 100,000 files.
-  CREATE INDEX file_listing ON file (state, folder, ${listed.channel}, ${listed.feeds}, ${listed.cause},
-    discovered_at, ended_at, path, ${listed.title}, video_id);
+  CREATE INDEX file_listing ON file (state, folder, ${inside.channel}, ${inside.feeds}, ${inside.cause},
+    discovered_at, ended_at, path, ${inside.title}, video_id);
   -- Messages to people that are on their way, what they were told, and the files that somebody expects by a time of day.
   CREATE TABLE outbox (seq INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL, message TEXT NOT NULL, at INTEGER NOT NULL,
     tried_at INTEGER, refusals INTEGER NOT NULL) STRICT;

@@ -5,16 +5,16 @@ import type { FilePage, FileRange, FileSelection, SelectionStore } from '../pipe
 import { facetsOf } from './facets.ts';
 import type { Alike } from './facets.ts';
 import { allFacts, filesIn } from './row.ts';
-import { listed } from './schema.ts';
+import { inside } from './schema.ts';
 import type { LedgerTables } from './schema.ts';
 import { hasText } from './search-text.ts';
 
 type Condition = RawBuilder<boolean>;
 
-const channel = sql.raw<string | null>(listed.channel);
-const feeds = sql.raw<string | null>(listed.feeds);
-const cause = sql.raw<string | null>(listed.cause);
-const title = sql.raw<string | null>(listed.title);
+const channel = sql.raw<string | null>(inside.channel);
+const feeds = sql.raw<string | null>(inside.feeds);
+const cause = sql.raw<string | null>(inside.cause);
+const title = sql.raw<string | null>(inside.title);
 const path = sql.raw('path');
 const absolutePath = sql.raw("folder || '/' || path");
 const videoId = sql.raw('video_id');
@@ -41,7 +41,7 @@ export function createSelection(db: Kysely<LedgerTables>): SelectionStore {
     ids: async (selection, most, after) => {
       const seqs = await seqsOf(db, selection, { after, limit: most });
       if (seqs.length === 0) return { ids: [], next: null };
-      const rows = await db.selectFrom('file').select('id').where('seq', 'in', seqs).orderBy('seq', 'desc').execute();
+      const rows = await db.selectFrom('file').select('id').where(isRow(seqs)).orderBy('seq', 'desc').execute();
       return { ids: rows.map(({ id }) => id), next: seqs.length < most ? null : String(seqs.at(-1)) };
     },
   };
@@ -62,7 +62,7 @@ async function pageOf(db: Kysely<LedgerTables>, selection: FileSelection, range:
         ? []
         : await allFacts(
             filesIn(db)
-              .where('seq', 'in', seqs)
+              .where(isRow(seqs))
               .orderBy('seq', order === 'oldest first' ? 'asc' : 'desc'),
           ),
     first: seqs.length === 0 ? null : String(seqs[0]),
@@ -125,6 +125,11 @@ function conditions(selection: FileSelection): readonly Condition[] {
     ...(text === undefined ? [] : [hasText(text, [text.startsWith('/') ? absolutePath : path, title, videoId])]),
     ...(since === undefined ? [] : [sql<boolean>`(discovered_at >= ${since} or ended_at >= ${since})`]),
   ];
+}
+
+/** One value, however many rows: SQLite takes 32,766. */
+function isRow(seqs: readonly number[]): Condition {
+  return sql<boolean>`seq in (select value from json_each(${JSON.stringify(seqs)}))`;
 }
 
 /** By their unique index. */

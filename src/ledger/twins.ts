@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Kysely, RawBuilder } from 'kysely';
 import type { FileStore } from '../pipeline/file/ports.ts';
 import { allFacts, filesIn } from './row.ts';
+import { inside } from './schema.ts';
 import type { LedgerTables } from './schema.ts';
 
 /** Files of the same size that are compared at most. */
@@ -43,8 +44,8 @@ export function createTwins(db: Kysely<LedgerTables>): Pick<FileStore, 'twins' |
   };
 }
 
-/** The file that a duplicate was skipped for, as in the index `file_twin`. */
-const twinOf = sql<string>`json_extract(file.last_failure, '$.twin')`;
+/** The file that a duplicate was skipped for, as in the index `file_twin`; with the name of its table, for a query inside of a query. */
+const twinOf = sql.raw<string>(inside.twin.replaceAll('last_failure', 'file.last_failure'));
 
 /** Whether others may be skipped for a file: the service has it, and did not fail to process it, nor did anybody delete it there. */
 function stands(file: string): RawBuilder<boolean> {

@@ -1,9 +1,10 @@
-import { posix } from 'node:path';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Backlog } from '../pipeline/estimate.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
+import type { AttemptFailure } from '../pipeline/file/failure.ts';
 import type { Line } from '../pipeline/file/queue.ts';
+import { findFiles } from './find.ts';
 import { tellKnown } from './known-files.ts';
 import type { KnownFile } from './known-files.ts';
 import { linesIn, placesIn } from './queues.ts';
@@ -16,6 +17,8 @@ export interface HistoryLine {
   readonly at: number;
   readonly state: string;
   readonly note: string | null;
+  /** Class, code and HTTP status of what failed, if the line tells of a failure. */
+  readonly failure: AttemptFailure | null;
 }
 
 /** Which rows a listing shows. */
@@ -42,7 +45,8 @@ export interface LedgerView {
   list(filter: FileFilter): Promise<readonly Facts[]>;
   /**
    * By id, by video id, by absolute path (the newest row there), by the absolute path that files of its name were moved from, by
-   * file name (the newest at each path), or by the beginning of an id (at least 4 characters): the first of these that finds anything.
+   * file name (the newest at each path), by the beginning of an id (at least 4 characters), or by any of these as `ls` prints it,
+   * escaped and shortened: the first of these that finds anything.
    */
   find(name: string): Promise<readonly Facts[]>;
   /**
@@ -74,11 +78,19 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     backlog: () => backlogOf(db),
     feedsAhead: () => feedsAhead(db),
     list: (filter) => list(db, filter),
-    find: (name) => find(db, name),
+    find: (name) => findFiles(db, name),
     before: (ids, most, without) => placesIn(db, ids, most, without),
     lines: (without) => linesIn(db, without),
-    history: (id) =>
-      db.selectFrom('history').select(['at', 'state', 'note']).where('file_id', '=', id).orderBy('seq').execute(),
+    history: async (id) => {
+      const lines = db
+        .selectFrom('history')
+        .select(['at', 'state', 'note', wholeJson.as('failure')])
+        .where('file_id', '=', id);
+      return (await lines.orderBy('seq').execute()).map(({ failure, ...line }) => ({
+        ...line,
+        failure: failure === null ? null : (JSON.parse(failure) as AttemptFailure),
+      }));
+    },
     known: (folder, tell) => tellKnown(db, folder, tell),
     movedBy: async (folder) => {
       const rows = await db
@@ -93,6 +105,9 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
     },
   };
 }
+
+/** A flipped bit must not keep anybody from seeing the rest. */
+const wholeJson = sql<string | null>`iif(json_valid(failure), failure, null)`;
 
 const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
 
@@ -156,57 +171,4 @@ function list(db: Kysely<LedgerTables>, filter: FileFilter): Promise<readonly Fa
           eb.or([eb('discovered_at', '>=', since), eb('ended_at', '>=', since), eb('ended_at', 'is', null)]),
         );
   return allFacts(query.orderBy('seq', newestFirst === true ? 'desc' : 'asc').limit(limit));
-}
-
-/** Files of one name that are listed at most. */
-const mostNamed = 20;
-
-/** Shorter beginnings of an id match too much. */
-const leastOfId = 4;
-
-/** PATH_MAX of Linux. */
-const longestName = 4_096;
-
-async function find(db: Kysely<LedgerTables>, name: string): Promise<readonly Facts[]> {
-  if (name.length > longestName) return [];
-  const files = filesIn(db);
-  const ways = [
-    files.where((eb) => eb.or([eb('id', '=', name), eb('video_id', '=', name)])),
-    ...(name.startsWith('/') ? byPath(db, name) : byName(db, name)),
-  ];
-  for (const query of ways) {
-    const found = await allFacts(query);
-    if (found.length > 0) return found;
-  }
-  return [];
-}
-
-/** Each `/` may be where the watched folder ends: so an index answers. */
-function byPath(db: Kysely<LedgerTables>, path: string) {
-  const ends = [...path.matchAll(/\//g)].map(({ index }) => index);
-  const places = JSON.stringify(ends.map((end) => [path.slice(0, end), path.slice(end + 1)]));
-  const files = filesIn(db).orderBy('seq', 'desc');
-  return [
-    files.where(sql<boolean>`(folder, path) in (select value ->> 0, value ->> 1 from json_each(${places}))`).limit(1),
-    files.where(wasMovedFrom(path)).limit(mostNamed),
-  ];
-}
-
-/** A row of a moved file has its new path only. What `after_ready` moved stays in its folder, and keeps its name or gets a number. */
-function wasMovedFrom(path: string) {
-  const { name, ext } = posix.parse(path);
-  // The characters that mean something to GLOB, as themselves.
-  const [stem, ending] = [name, ext].map((text) => text.replaceAll(/[*?[]/g, '[$&]'));
-  return sql<boolean>`disposal = 'moved' and substr(${path}, 1, length(folder) + 1) = folder || '/'
-    and ('/' || path glob ${`*/${stem}${ending}`} or '/' || path glob ${`*/${stem} ([1-9]*)${ending}`})`;
-}
-
-function byName(db: Kysely<LedgerTables>, name: string) {
-  const files = filesIn(db).limit(mostNamed);
-  return [
-    files.where(sql<boolean>`substr('/' || path, -1 - length(${name})) = '/' || ${name}`)
-      .where(sql<boolean>`not exists (
-        select 1 from file newer where newer.folder = file.folder and newer.path = file.path and newer.seq > file.seq)`),
-    ...(name.length < leastOfId ? [] : [files.where('id', '>=', name).where('id', '<', `${name}\u{10FFFF}`)]),
-  ];
 }

@@ -1,7 +1,8 @@
 import { stateOf } from '../pipeline/file/facts.ts';
-import type { Facts } from '../pipeline/file/facts.ts';
+import type { Facts, FileState } from '../pipeline/file/facts.ts';
 import { StaleRowError } from '../pipeline/file/ports.ts';
-import { checksumOf } from './checksum.ts';
+import type { AttemptFailure, Failure } from '../pipeline/file/failure.ts';
+import { checksumOfLine } from './checksum.ts';
 import { noteRequests } from './leftovers.ts';
 import { rowOf } from './row.ts';
 import type { Statements, StoredRow } from './statements.ts';
@@ -15,7 +16,7 @@ export function insertFacts(sql: Statements, facts: Facts): void {
     Object.values(row),
   );
   noteRequests(sql, null, facts);
-  addHistory(sql, facts, facts.why ?? 'complete');
+  addHistory(sql, facts, facts.why ?? 'complete', facts.lastFailure);
 }
 
 /**
@@ -31,17 +32,29 @@ export function saveFacts(sql: Statements, facts: Facts, note: string | undefine
   const saved: Facts = { ...facts, rev: facts.rev + 1 };
   noteRequests(sql, tokensOf(before), saved);
   update(sql, before, rowOf(saved));
-  if (before['state'] !== stateOf(saved) || note !== undefined) addHistory(sql, saved, note ?? null);
+  if (before['state'] !== stateOf(saved) || note !== undefined) {
+    const isAnother = JSON.stringify(saved.lastFailure) !== before['last_failure'];
+    addHistory(sql, saved, note ?? null, isAnother || standing.includes(stateOf(saved)) ? saved.lastFailure : null);
+  }
   return saved;
 }
 
-/** Adds a line to the history of a file, with the state it is in now. */
-export function addHistory(sql: Statements, facts: Facts, note: string | null): void {
-  const line = { file_id: facts.id, at: Date.now(), state: stateOf(facts), note };
-  sql.run('INSERT INTO history (file_id, at, state, note, checksum) VALUES (?, ?, ?, ?, ?)', [
+/** In these a file is because of its last failure. */
+const standing: readonly string[] = ['retrying', 'failed', 'held', 'skipped'] satisfies FileState[];
+
+/** Adds a line to the history of a file, with the state it is in now. @param failure that the line tells */
+export function addHistory(sql: Statements, facts: Facts, note: string | null, failure: Failure | null = null): void {
+  const line = { file_id: facts.id, at: Date.now(), state: stateOf(facts), note, failure: failureOf(failure) };
+  sql.run('INSERT INTO history (file_id, at, state, note, failure, checksum) VALUES (?, ?, ?, ?, ?, ?)', [
     ...Object.values(line),
-    checksumOf(line),
+    checksumOfLine(line),
   ]);
+}
+
+function failureOf(failure: Failure | null): string | null {
+  if (failure === null) return null;
+  const { kind, code, status = null } = failure;
+  return JSON.stringify({ kind, code, status } satisfies AttemptFailure);
 }
 
 /** Only the columns that differ: SQLite rewrites every index on a column that it is given, even if the value is the same. */

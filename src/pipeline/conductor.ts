@@ -8,10 +8,12 @@ import { isTakenOver } from './file/rows.ts';
 import { Loop } from './loop.ts';
 import { createParts } from './parts.ts';
 import type { ConductorSettings, ConductorWorld, Parts } from './parts.ts';
+import type { OperatorPauses } from './operator-pauses.ts';
 import type { Pause } from './events.ts';
 import type { Comparison } from './rounds/adopt.ts';
-import type { FeedWait } from './rounds/publish.ts';
+import type { FeedWait, Publish } from './rounds/publish.ts';
 import type { PollTrouble } from './rounds/sweep.ts';
+import type { ServiceNames } from './service-names.ts';
 import type { Applied } from './steps/runner.ts';
 import type { NoSlot } from './steps/slots.ts';
 import type { LiveUpload } from './steps/uploads.ts';
@@ -29,6 +31,14 @@ export interface Conductor {
    * long tick has moved. Only one that hangs, or breaks each time for a reason of its own, no longer turns.
    */
   progressedAt(): number;
+  /**
+   * Gives an event to a file, and cuts the step that works on it: see `Runner.interrupt`. @throws what the ledger throws
+   */
+  interrupt(id: string, event: FileEvent): Promise<Applied>;
+  /** What people paused. */
+  readonly pauses: OperatorPauses;
+  /** A person wants a feed to be published now; see `Publish.now`. */
+  publishNow: Publish['now'];
   /** Why everything waits, or all uploads to a host, or null. */
   pause(): Pause | null;
   /** Why a file in line cannot be taken up at present; null when it is only not its turn yet. */
@@ -47,6 +57,8 @@ export interface Conductor {
   ring(): void;
   /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
   putAwayAgain(id: string): Promise<boolean | null>;
+  /** Which channels and feeds the service has. */
+  readonly names: Pick<ServiceNames, 'ask' | 'unknown' | 'known'>;
   /** Work beside it broke: when the machine is at its limits, everything waits. */
   broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */
@@ -76,6 +88,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   const { signal } = stopping;
 
   const tick = async (): Promise<void> => {
+    await pauses.keep();
     await retries.run();
     rounds.startLocal(signal);
     const pause = breaker.pause();
@@ -84,13 +97,16 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       else loop.ringAt('probe', world.clock.elapsed() + pause.nextProbeAt - world.clock.now());
       return;
     }
+    if (names.isDue()) rounds.start('names', () => names.look(signal));
     await lanes.pump();
     uploadHosts.tidy();
     rounds.startRemote(signal);
   };
 
   const probe = async (): Promise<void> => {
-    if (await breaker.probe(signal)) release();
+    if (!(await breaker.probe(signal))) return;
+    names.serviceBack();
+    release();
   };
 
   /** What waited for a host need not wait for its own backoff once the host is back. */
@@ -108,7 +124,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
 
   const loop = new Loop({ clock: world.clock, tick, broke: (error) => broke('tick', error) });
   const parts = createParts(world, { loop, stopping: signal, settings: () => settings, broke, hostBack: release });
-  const { breaker, lanes, retries, rounds, runner, uploadHosts } = parts;
+  const { breaker, lanes, names, pauses, retries, rounds, runner, uploadHosts } = parts;
 
   return {
     start: () => loop.start(),
@@ -138,6 +154,13 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       loop.wake();
       return applied;
     },
+    interrupt: async (id, event) => {
+      const applied = await runner.interrupt(id, event);
+      loop.wake();
+      return applied;
+    },
+    pauses,
+    publishNow: (feed) => rounds.publishNow(feed),
     probeNow: () => {
       breaker.probeNow();
       uploadHosts.tryNow();
@@ -156,6 +179,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
       retries.folderBack(folder);
       loop.wake();
     },
+    names,
     broke,
     progressedAt: () => loop.progressedAt(),
     pause: () => breaker.pause() ?? uploadHosts.pause(),
@@ -178,14 +202,21 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
   };
 }
 
-const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
+const waitForStep = ['queued', 'awaiting upload', 'retrying'] as const;
+const waitForService = ['processing', 'awaiting publish'] as const;
 
-async function isIdle(store: ConductorWorld['store'], { lanes, rounds }: Parts): Promise<boolean> {
+async function isIdle(store: ConductorWorld['store'], { lanes, pauses, rounds }: Parts): Promise<boolean> {
   if (lanes.size() > 0 || !rounds.isPutAwayUpToDate()) return false;
-  // One look at all of them: a file that moves from one state to another must not be missed in between.
-  if ((await store.count(...unfinished)) > 0) return false;
-  const left = await Promise.all([store.toDispose(1), store.toAmend(1), store.toCompare(1)]);
+  if ((await countUnfinished(store, pauses)) > 0) return false;
+  const left = await Promise.all([store.toDispose(1), store.toAmend(1), store.toCompare(1), store.feedsDue()]);
   return left.every(({ length }) => length === 0);
+}
+
+/** One look at all of them: a file that moves from one state to another must not be missed in between. */
+async function countUnfinished(store: ConductorWorld['store'], pauses: OperatorPauses): Promise<number> {
+  if (pauses.all() !== null) return store.count(...waitForService);
+  const paused = pauses.list().flatMap(({ folder }) => folder ?? []);
+  return paused.length === 0 ? store.count(...waitForStep, ...waitForService) : store.countUnfinished(paused);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

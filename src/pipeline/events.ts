@@ -1,5 +1,6 @@
 import type { Facts } from './file/facts.ts';
 import type { Failure } from './file/failure.ts';
+import type { NameKind } from './file/ports.ts';
 
 /** Why everything waits, or all uploads to a host, and when that is tried again. Times are epoch milliseconds. */
 export interface Pause {
@@ -10,6 +11,17 @@ export interface Pause {
   readonly since: number;
   readonly probes: number;
   readonly nextProbeAt: number;
+}
+
+/** A pause that a person set. Times are epoch milliseconds. */
+export interface OperatorPause {
+  /** Absolute path of the watched folder; null: everything. */
+  readonly folder: string | null;
+  readonly since: number;
+  /** When it ends by itself, by the clock on the wall; null: when somebody ends it. */
+  readonly until: number | null;
+  /** Who set it. */
+  readonly by: string;
 }
 
 /**
@@ -39,6 +51,13 @@ export type DropcastEvent =
     }
   /** A step of a file failed. `next` says in words what happens next. */
   | { readonly type: 'failure'; readonly facts: Facts; readonly failure: Failure; readonly next: string }
+  /** Something that a person wanted for a file cannot be done. `why` is a sentence without its full stop. */
+  | {
+      readonly type: 'refusal';
+      readonly facts: Facts;
+      readonly what: 'metadata' | 'channel of a late sidecar';
+      readonly why: string;
+    }
   /** A feed was published with some files, or was not. */
   | { readonly type: 'feed'; readonly feed: string; readonly files: number; readonly failure: Failure | null }
   /** A request to the service or an upload has ended; `status` is null when no answer came. In memory only: it is counted, not told. */
@@ -52,6 +71,15 @@ export type DropcastEvent =
   /** Everything waits, for a service that is away or for a key or account that it refuses. */
   | { readonly type: 'paused'; readonly pause: Pause }
   | { readonly type: 'resumed'; readonly pause: Pause }
+  /** The service does not have this channel or feed, and what goes there waits; or it has it again. */
+  | { readonly type: 'name'; readonly kind: NameKind; readonly name: string; readonly isKnown: boolean }
+  /** A person paused a folder or everything, or that is over. `by` is null when it ended by its time. */
+  | {
+      readonly type: 'operator pause';
+      readonly pause: OperatorPause;
+      readonly is: 'set' | 'over';
+      readonly by: string | null;
+    }
   | {
       readonly type: 'folder';
       /** Absolute. */

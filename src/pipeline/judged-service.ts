@@ -1,5 +1,7 @@
-import type { Answer, VideoHost, VideoLibrary } from './file/ports.ts';
+import type { Failure } from './file/failure.ts';
+import type { Answer, NameKind, VideoHost, VideoLibrary } from './file/ports.ts';
 import type { Breaker } from './pause.ts';
+import type { ServiceNames } from './service-names.ts';
 import type { UploadHosts } from './upload-hosts.ts';
 
 /**
@@ -11,11 +13,17 @@ export function judgedService(
   verdicts: {
     readonly breaker: Pick<Breaker, 'judge'>;
     readonly uploadHosts: Pick<UploadHosts, 'judge'>;
+    readonly names: Pick<ServiceNames, 'refused' | 'whyNot'>;
     /** Fires when the daemon is asked to stop: no verdict is waited for then. */
     readonly stopping: AbortSignal;
   },
 ): { readonly host: VideoHost; readonly library: VideoLibrary } {
-  const { breaker, uploadHosts, stopping } = verdicts;
+  const { breaker, uploadHosts, names, stopping } = verdicts;
+  /** What it has not is no mistake of a file. */
+  const whyRefused = async (failure: Failure, kind: NameKind, name: string): Promise<Refusal | null> => {
+    const unknown = await names.refused(failure, { kind, name }, stopping);
+    return unknown && { ok: false, failure: unknown };
+  };
   const judged = async <T>(asked: Promise<Answer<T>>, signal: AbortSignal): Promise<Answer<T>> => {
     const answer = await asked;
     if (answer.ok || signal.aborted) return answer;
@@ -23,7 +31,11 @@ export function judgedService(
   };
   return {
     host: {
-      create: (facts, token, signal) => judged(host.create(facts, token, signal), signal),
+      create: async (facts, token, signal) => {
+        const answer = await host.create(facts, token, signal);
+        const refused = answer.ok ? null : await whyRefused(answer.failure, 'channel', facts.plan?.channel ?? '');
+        return refused ?? judged(Promise.resolve(answer), signal);
+      },
       status: (videoId, signal, priority) => judged(host.status(videoId, signal, priority), signal),
       send: async (facts, hooks) => {
         const answer = await host.send(facts, hooks);
@@ -37,7 +49,19 @@ export function judgedService(
       list: (page, signal) => library.list(page, signal),
       get: (videoId, signal) => library.get(videoId, signal),
       probe: (signal) => library.probe(signal),
-      publish: (feed, signal) => judged(library.publish(feed, signal), signal),
+      names: (kind, signal) => library.names(kind, signal),
+      publish: async (feed, signal) => {
+        const unknown = names.whyNot('feed', feed);
+        if (unknown !== null) return { ok: false, failure: unknown };
+        const answer = await library.publish(feed, signal);
+        const refused = answer.ok ? null : await whyRefused(answer.failure, 'feed', feed);
+        return refused ?? judged(Promise.resolve(answer), signal);
+      },
     },
   };
+}
+
+interface Refusal {
+  readonly ok: false;
+  readonly failure: Failure;
 }

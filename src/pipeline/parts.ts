@@ -4,9 +4,11 @@ import { failureOfThrown } from './file/failure.ts';
 import type { Failure } from './file/failure.ts';
 import type { Facts } from './file/facts.ts';
 import type { MachinePolicy } from './file/machine.ts';
-import type { Budget, Clock, QueueStore } from './file/ports.ts';
+import type { Budget, Clock, PauseStore, QueueStore } from './file/ports.ts';
 import { judgedService } from './judged-service.ts';
 import type { Loop } from './loop.ts';
+import { createOperatorPauses } from './operator-pauses.ts';
+import type { OperatorPauses } from './operator-pauses.ts';
 import { createBreaker } from './pause.ts';
 import type { Breaker } from './pause.ts';
 import { createRetries } from './rounds/retries.ts';
@@ -23,6 +25,8 @@ import { createUnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import type { UnconfirmedCreates } from './steps/unconfirmed-creates.ts';
 import { createUploads } from './steps/uploads.ts';
 import type { Uploads } from './steps/uploads.ts';
+import { createServiceNames } from './service-names.ts';
+import type { ServiceNames } from './service-names.ts';
 import { createUploadHosts } from './upload-hosts.ts';
 import type { UploadHosts } from './upload-hosts.ts';
 
@@ -32,7 +36,7 @@ export interface ConductorSettings extends RoundSettings, Limits {}
 type Own = 'runner' | 'settings' | 'failed' | 'broke' | 'wake' | 'ringAt' | 'filesPerHour';
 
 export interface ConductorWorld extends Omit<RoundsWorld, Own> {
-  readonly store: RoundsWorld['store'] & QueueStore;
+  readonly store: RoundsWorld['store'] & QueueStore & PauseStore;
   readonly budget: Budget;
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   uploadsStartAt(): number | null;
@@ -45,7 +49,9 @@ export interface ConductorWorld extends Omit<RoundsWorld, Own> {
 /** Everything that moves files on. */
 export interface Parts {
   readonly uploads: Uploads;
+  readonly pauses: OperatorPauses;
   readonly breaker: Breaker;
+  readonly names: ServiceNames;
   readonly uploadHosts: UploadHosts;
   readonly unconfirmed: UnconfirmedCreates;
   readonly runner: Runner;
@@ -71,13 +77,19 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
   const { loop, settings, stopping } = context;
   const retry = (): RetryPolicy => settings().retry;
   const uploads = createUploads(world.clock);
+  const pauses = createOperatorPauses({ ...world, ended: () => loop.wake() });
   const breaker = createBreaker(world);
   const uploadHosts = createUploadHosts({
     ...world,
     isBack: context.hostBack,
     ringAt: (host, at) => loop.ringAt(`upload host ${host}`, at),
   });
-  const service = judgedService(world, { breaker, uploadHosts, stopping });
+  const names = createServiceNames({
+    ...world,
+    back: context.hostBack,
+    ringAt: (at) => loop.ringAt('names', at),
+  });
+  const service = judgedService(world, { breaker, uploadHosts, names, stopping });
   const unconfirmed = createUnconfirmedCreates(world);
 
   const ended = (facts: Facts, failure: Failure | null): void => {
@@ -90,7 +102,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
 
   const runner = createRunner({
     ...world,
-    steps: createSteps({ ...world, host: service.host, unconfirmed, uploads }, stopping),
+    steps: createSteps({ ...world, host: service.host, names, unconfirmed, uploads }, stopping),
     policy: policyOf(world.clock, retry),
     ended,
     stuck: (id, error) => {
@@ -103,6 +115,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
       ...world,
       runner,
       mayCreate: () => unconfirmed.mayRisk(),
+      isPaused: (folder) => pauses.holds(folder) !== null,
       uploadHosts,
       onEnd: (id, wasOurs) => {
         uploads.ended(id);
@@ -140,7 +153,7 @@ export function createParts(world: ConductorWorld, context: PartsContext): Parts
     wake: () => loop.wake(),
     ringAt: (name, at) => loop.ringAt(name, at),
   });
-  return { uploads, breaker, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
+  return { uploads, pauses, breaker, names, uploadHosts, unconfirmed, runner, lanes, retries, rounds };
 }
 
 function policyOf(clock: Clock, retry: () => RetryPolicy): MachinePolicy {

@@ -1,5 +1,6 @@
 import type { Events, Pause } from './events.ts';
 import { offlineProbeMs, suspensionProbeMs } from './file/backoff.ts';
+import { unknownNameCodes } from './file/failure.ts';
 import type { Failure, FailureKind } from './file/failure.ts';
 import type { Clock, VideoLibrary } from './file/ports.ts';
 import { isLedgerFailure } from './file/store-errors.ts';
@@ -117,9 +118,12 @@ export const closed: BreakerState = { pause: null, probes: 0 };
 /** Code of the failure 'the watched folder is missing': it holds back that folder's files, not everything. */
 export const folderAway = 'folder_away';
 
+/** Codes of failures that hold back a group of files: those of a folder, of a channel, of a feed. */
+const holdsBackSome: ReadonlySet<string> = new Set([folderAway, ...Object.values(unknownNameCodes)]);
+
 /** Pure: the breaker after a failure. An account that is refused or a network that is away opens it at once. */
 export function afterFailure(state: BreakerState, failure: Failure, now: number): BreakerState {
-  if (state.pause !== null || failure.code === folderAway) return state;
+  if (state.pause !== null || holdsBackSome.has(failure.code)) return state;
   const { kind } = failure;
   return kind === 'suspended' || kind === 'offline' ? opened(state, kind, failure, now) : state;
 }

@@ -32,6 +32,8 @@ export interface Plan {
   readonly publish: readonly string[];
   /** Without it, normal. */
   readonly priority?: Priority;
+  /** A person sent it to this channel: rules and sidecars have no say in that any more. */
+  readonly chosenChannel?: string;
   /** The sidecar that had its say, which goes with the file. */
   readonly sidecar?: SidecarFile;
   /** What proved that it is complete (a done marker, a checksum), which goes with it too. */

@@ -38,6 +38,7 @@ export class Hints implements AsyncDisposable {
   #events: FolderEvents | null = null;
   /** The generation of the folder whose directories are watched; null when it was frozen. */
   #openedOn: string | null = null;
+  #heardAt: number | null = null;
 
   constructor(options: HintsOptions) {
     this.#options = options;
@@ -59,6 +60,11 @@ export class Hints implements AsyncDisposable {
   get isPolled(): boolean {
     const { folder, root } = this.#options;
     return this.#proof.deafBecause !== null || (folder.watch === 'auto' && root.remote !== null);
+  }
+
+  /** How long ago an event told of a path in the folder; null: none did. */
+  get heardMsAgo(): number | null {
+    return this.#heardAt === null ? null : this.#options.clock.elapsed() - this.#heardAt;
   }
 
   /** What else there is to know about the events, or null. */
@@ -129,6 +135,7 @@ export class Hints implements AsyncDisposable {
     if (signal.aborted) return;
     const path = this.#pathOf(absolutePath);
     if (path === probeName) this.#proof.heard();
+    else this.#heardAt = this.#options.clock.elapsed();
     if (path === '') scanSoon();
     if (path === '' || path === probeName || root.isFrozen || this.#leavesOut(absolutePath)) return;
     if (this.#isOurs(path)) hint(path);

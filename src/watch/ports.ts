@@ -1,6 +1,7 @@
 import type { Accounts } from './accounts.ts';
 import type { FileVersion } from '../pipeline/file/file-version.ts';
 import type { RootIdentity } from './root-identity.ts';
+import type { ScanTimes } from './scan-schedule.ts';
 
 /**
  * `link` is a file that names a remote address (`.url`, `.webloc`); `sidecar` holds the metadata of a file beside it; `proof` says of one
@@ -147,6 +148,17 @@ export interface WatchCounts {
   readonly refused: number;
 }
 
+/** How a folder is watched, and when it was last heard of and looked at. */
+export interface WatchActivity {
+  /** What finds files. Where events tell of some files only, scans come every few seconds as well. */
+  readonly by: 'events' | 'events and scans' | 'scans';
+  /** Null: no event came since the start. */
+  readonly heardMsAgo: number | null;
+  readonly scans: ScanTimes;
+  /** Files that wait until the file is there that says that they are complete. */
+  readonly lackMarkers: number;
+}
+
 export interface FolderWatcher extends AsyncDisposable {
   /** Looks only at the folder itself. Resolves when it is known whether the folder can be trusted. */
   begin(): Promise<void>;
@@ -176,6 +188,7 @@ export interface FolderWatcher extends AsyncDisposable {
   /** Those that settle, without words: there may be 100,000. */
   waiting(): Iterable<Pick<SettlingFile, 'path' | 'kind'>>;
   counts(): WatchCounts;
-  /** An example of the refused paths. */
-  firstRefused(): RefusedPath | null;
+  activity(): WatchActivity;
+  /** The first so many of the refused paths. */
+  refused(most: number): readonly RefusedPath[];
 }

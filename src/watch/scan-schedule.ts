@@ -14,6 +14,14 @@ export interface ScanInterval {
   readonly isUrgent: boolean;
 }
 
+/** When the last scan ended and how long it took, and when the next one comes; null: there was none, none is planned. */
+export interface ScanTimes {
+  readonly isScanning: boolean;
+  readonly endedMsAgo: number | null;
+  readonly tookMs: number | null;
+  readonly nextInMs: number | null;
+}
+
 /**
  * When a folder is scanned, and how deep. Scans never overlap; of several that are requested during one only one follows. A deep scan
  * looks at the version of every file; the others check files that the sink has by name only. Owns one timer, which ends with it.
@@ -25,10 +33,23 @@ export class ScanSchedule implements AsyncDisposable {
   #isDeepWanted = true;
   #sinceDeep = 0;
   #tookMs = 0;
+  #isScanning = false;
+  #endedAt: number | null = null;
+  #nextAt: number | null = null;
   #cancelNext: (() => void) | null = null;
 
   constructor(options: ScanScheduleOptions) {
     this.#options = options;
+  }
+
+  times(): ScanTimes {
+    const now = this.#options.clock.elapsed();
+    return {
+      isScanning: this.#isScanning,
+      endedMsAgo: this.#endedAt === null ? null : now - this.#endedAt,
+      tookMs: this.#endedAt === null ? null : this.#tookMs,
+      nextInMs: this.#nextAt === null || this.#isScanning ? null : Math.max(0, this.#nextAt - now),
+    };
   }
 
   /** Resolves after a deep scan that began after the call. */
@@ -79,11 +100,15 @@ export class ScanSchedule implements AsyncDisposable {
     const { clock, signal, scan } = this.#options;
     if (signal.aborted) return;
     const startedAt = clock.elapsed();
+    this.#isScanning = true;
     await scan();
-    this.#tookMs = clock.elapsed() - startedAt;
+    this.#isScanning = false;
+    this.#endedAt = clock.elapsed();
+    this.#tookMs = this.#endedAt - startedAt;
     if (signal.aborted) return;
     this.#cancelNext?.();
     const jittered = this.#nextMs() * (0.75 + Math.random() / 2);
+    this.#nextAt = this.#endedAt + jittered;
     this.#cancelNext = clock.after(jittered, () => void this.#follow());
   }
 

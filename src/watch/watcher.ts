@@ -19,6 +19,7 @@ import type {
   RootState,
   RootStore,
   SettlingFile,
+  WatchActivity,
   WatchCounts,
   WatchSink,
   WatchSettings,
@@ -289,9 +290,25 @@ class Watcher implements FolderWatcher {
     return this.#parts.inventory.waiting.values();
   }
 
-  firstRefused(): RefusedPath | null {
-    const [first] = this.#parts.refused.paths;
-    return first === undefined ? null : { path: first[0], why: first[1] };
+  activity(): WatchActivity {
+    const { folder, hints, schedule, inventory } = this.#parts;
+    const isDeaf = folder.watch === 'polling' || hints.gap !== null;
+    let lackMarkers = 0;
+    for (const { lacksMarker } of inventory.waiting.values()) if (lacksMarker) lackMarkers += 1;
+    return {
+      by: isDeaf ? 'scans' : hints.isPolled ? 'events and scans' : 'events',
+      heardMsAgo: hints.heardMsAgo,
+      scans: schedule.times(),
+      lackMarkers,
+    };
+  }
+
+  refused(most: number): readonly RefusedPath[] {
+    return this.#parts.refused.paths
+      .entries()
+      .take(most)
+      .map(([path, why]) => ({ path, why }))
+      .toArray();
   }
 
   counts(): WatchCounts {

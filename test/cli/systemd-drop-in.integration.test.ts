@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findUnitNeeds } from '../../src/cli/unit-needs.ts';
 import type { Machine } from '../../src/cli/unit-needs.ts';
-import { installFile } from '../../src/cli/systemd-drop-in.ts';
+import { installFile } from '../../src/cli/install-file.ts';
 import { installedService } from '../../src/config/installed-service.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { scratch as configScratch } from '../config/scratch.ts';

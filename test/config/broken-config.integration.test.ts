@@ -22,18 +22,18 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
   [
     'a key that nobody knows',
     { 9: 'frobnicate: yes' },
-    '9:1 frobnicate ~ service, state_dir, uploads, retry, poll, publish, folders, status, log',
+    '9:1 frobnicate ~ service, state_dir, uploads, retry, poll, publish, folders, status, notify, log',
   ],
   ['a key in camel case', { 2: '  baseUrl: https://video.example.com/v1' }, '2:3 service.baseUrl ~ "base_url"'],
   [
     'a key that a terminal would obey',
     { 9: '"evil\\u202Eyek": 1' },
-    '9:1 ["evil\\u202eyek"] ~ service, state_dir, uploads, retry, poll, publish, folders, status, log',
+    '9:1 ["evil\\u202eyek"] ~ service, state_dir, uploads, retry, poll, publish, folders, status, notify, log',
   ],
   [
     'a key named like the prototype',
     { 9: '__proto__: { a: 1 }' },
-    '9:1 __proto__ ~ service, state_dir, uploads, retry, poll, publish, folders, status, log',
+    '9:1 __proto__ ~ service, state_dir, uploads, retry, poll, publish, folders, status, notify, log',
   ],
   ['a merge key', { 9: 'uploads: { <<: { concurrency: 2 } }' }, '9:12 uploads["<<"] ~ merge'],
   [
@@ -350,6 +350,16 @@ const BROKEN: readonly (readonly [what: string, edits: Edits, problem: string])[
     'IPv6 without brackets',
     { 9: 'status: { listen: "::1:7878" }' },
     '9:19 status.listen ~ off ~ 127.0.0.1:7878 ~ [::1]:7878',
+  ],
+  [
+    'the address of the proxy instead of its name',
+    { 9: 'status: { hosts: ["https://dropcast.example.com"] }' },
+    '9:19 status.hosts[0] ~ not a host name ~ dropcast.example.com',
+  ],
+  [
+    'a port behind the name of the proxy',
+    { 9: 'status: { hosts: [dropcast.example.com, "dropcast.example.com:8443"] }' },
+    '9:41 status.hosts[1] ~ not a host name',
   ],
   [
     'a socket path beyond the limit of the system',

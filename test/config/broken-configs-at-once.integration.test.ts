@@ -19,7 +19,7 @@ folders: []
       '4:22 service.requests_per_hour ~ 1 to 1000000',
       '5:17 service.send_key_to[0] ~ https://video.example.com/v1',
       '5:37 service.send_key_to[1] ~ path',
-      '6:3 service.timeout ~ base_url, api_key, webhook_secret, requests_per_hour, send_key_to',
+      '6:3 service.timeout ~ notify[].timeout',
       '7:10 folders ~ at least one folder',
     ],
   ],
@@ -148,10 +148,10 @@ folders:
 restart: always
 `,
     [
-      '1:1 version ~ service, state_dir, uploads, retry, poll, publish, folders, status, log',
+      '1:1 version ~ service, state_dir, uploads, retry, poll, publish, folders, status, notify, log',
       '2:1 services ~ "service"',
       '6:5 folders[0] ~ keys ~ text',
-      '7:1 restart ~ service, state_dir, uploads, retry, poll, publish, folders, status, log',
+      '7:1 restart ~ service, state_dir, uploads, retry, poll, publish, folders, status, notify, log',
     ],
   ],
   [

@@ -87,7 +87,7 @@ uploads:
   window: "20:00-06:00"
   stall_timeout: 2m
 publish: { quiet: 0s, at_most: 0s }
-status: { listen: off, socket: run/x.sock }
+status: { listen: off, hosts: [DropCast.example.com], socket: run/x.sock }
 log: { level: debug, format: json }
 folders:
   - path: ~/in/../inbox/
@@ -108,7 +108,7 @@ folders:
         stallTimeoutMs: 120_000,
       },
       publish: { quietMs: 0, atMostMs: 0 },
-      status: { listen: null, socket: join(here.path, 'run/x.sock') },
+      status: { listen: null, hosts: ['dropcast.example.com'], socket: join(here.path, 'run/x.sock') },
       log: { level: 'debug', format: 'json' },
       folders: [
         {

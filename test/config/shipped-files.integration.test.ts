@@ -94,7 +94,8 @@ it('is a draft-07 schema that refuses unknown keys and asks only for what has no
 /** Keys of the schema that no mapping of this place has; of several list items one is enough. */
 function missingKeys(schema: JsonSchema, value: unknown, key: string): string[] {
   const values = Array.isArray(value) ? value : [value];
-  if (schema.items !== undefined) return missingKeys(schema.items, values, `${key}[]`);
+  // An empty list is a default whose items a comment shows.
+  if (schema.items !== undefined) return values.length === 0 ? [] : missingKeys(schema.items, values, `${key}[]`);
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => {
     const found = values.map((each) => property(each, name)).filter((each) => each !== undefined);
     return found.length === 0 ? [`${key}.${name}`] : missingKeys(inner, found.flat(), `${key}.${name}`);

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { filesOf, statusOf } from '../../src/daemon/view.ts';
+import { filesOf } from '../../src/daemon/files/files-view.ts';
+import { statusOf } from '../../src/daemon/view.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { countLine } from '../../src/status/count-line.ts';
 import { everyState, statesOfRows } from '../ledger/every-state.ts';
+import { created, someFacts, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 const rows = everyState();
@@ -66,7 +68,7 @@ describe('the counts of status agree with the rows that ls shows', () => {
     await using ledger = await openLedger(scratch.path);
     for (const facts of rows) await ledger.insert(facts);
     const daemon = held === null ? null : working(held);
-    const { files } = await filesOf(ledger, daemon, { states: [], limit: 1_000 });
+    const { files } = await filesOf(ledger, daemon, { selection: {}, range: { limit: 1_000 } });
     const shown = tally(files.map(({ state }) => state));
     const status = await statusOf(ledger, daemon);
     const { 'not put away': _, ...counts } = status.counts;
@@ -74,7 +76,10 @@ describe('the counts of status agree with the rows that ls shows', () => {
     for (const { id, state } of [...status.working, ...status.needs_you])
       expect(state).toBe(files.find((file) => file.id === id)?.state);
     for (const [state, count] of Object.entries(shown)) {
-      const { files: those } = await filesOf(ledger, daemon, { states: [state], limit: 1_000 });
+      const { files: those } = await filesOf(ledger, daemon, {
+        selection: { states: [state] },
+        range: { limit: 1_000 },
+      });
       expect(those).toHaveLength(count);
       expect(countLine(status)).toContain(`${count} ${state}`);
     }
@@ -96,4 +101,26 @@ function statesWith(held: readonly string[]): readonly string[] {
 
 test('every state of a row is among them', () => {
   expect(statesOfRows.size).toBe(11);
+});
+
+test.each([
+  ['ends', ['f_1', 'f_2', 'f_3'], []],
+  ['begins', [], ['f_1', 'f_2', 'f_3']],
+  ['is another one', ['f_1'], ['f_2', 'f_3']],
+])('the counts of status agree with its rows when a step %s while it is put together', async (_what, first, then) => {
+  await using scratch = await scratchDirectory();
+  await using ledger = await openLedger(scratch.path);
+  const stages = [{}, { ...created, videoId: 'vid_2' }, { ...created, videoId: 'vid_3' }, uploaded];
+  for (const [n, stage] of stages.entries())
+    await ledger.insert(someFacts({ ...stage, id: `f_${n + 1}`, path: `${n}.mp4` }));
+  let held: readonly string[] = first;
+  const daemon = working([]);
+  const heldOnce = (): readonly string[] => {
+    const now = held;
+    held = then;
+    return now;
+  };
+  Object.assign(daemon, { rows: { held: heldOnce, isHeld: (id: string) => held.includes(id) } });
+  const status = await statusOf(ledger, daemon);
+  expect(tally(status.working.map(({ state }) => state))).toEqual(status.counts);
 });

@@ -7,8 +7,9 @@ import type { Daemon } from '../../src/daemon/daemon.ts';
 import { statusOf } from '../../src/daemon/view.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import type { SandboxOptions } from '../../packages/sandbox/src/options.ts';
-import { serveStatusPage } from '../../src/status/page.ts';
-import { createPageAccess } from '../../src/status/page-access.ts';
+import { serveStatusPage } from '../../src/status/page/serve.ts';
+import { createPageAccess } from '../../src/status/page/access.ts';
+import { idleDaemon } from '../status/page/idle-daemon.ts';
 import { makeScratch } from '../e2e/dropcast-process.ts';
 import { until } from '../support/until.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
@@ -25,6 +26,7 @@ async function start(stack: AsyncDisposableStack, options: SandboxOptions) {
     await serveStatusPage(
       { host: '127.0.0.1', port: 0 },
       {
+        daemon: idleDaemon(),
         status: async () => statusOf(required(daemon).ledger, required(daemon)),
         health: () => healthOf(required(daemon)),
         receive: (webhook) => required(daemon).receive(webhook),

@@ -3,7 +3,7 @@ import { whyOf } from '../../src/cli/file-table.ts';
 import { rate, size } from '../../src/daemon/amounts.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { viewOf } from '../../src/daemon/file-view.ts';
-import { filesOf } from '../../src/daemon/view.ts';
+import { viewsOf } from '../../src/daemon/file-view.ts';
 import type { LedgerView } from '../../src/ledger/view.ts';
 import type { Pace } from '../../src/pipeline/estimate.ts';
 import type { Line } from '../../src/pipeline/file/queue.ts';
@@ -221,11 +221,10 @@ describe('a file in line says when it starts:', () => {
   test.for(table)('%s', async ([, world, before, words]) => {
     const facts = someFacts({ id: 'f_9' });
     const ledger = {
-      list: async () => [facts],
       before: async () => new Map([['f_9', before]]),
       lines: async () => [line],
     } as unknown as LedgerView;
-    const { files } = await filesOf(ledger, daemonOf(world), { states: ['queued'], limit: 5 });
+    const files = await viewsOf(ledger, daemonOf(world), [facts]);
     expect(files.map(whyOf)).toEqual([words]);
     expect(files[0]?.queue?.before).toBe(before);
     expect(JSON.stringify(files)).not.toMatch(/NaN|Infinity/);
@@ -234,11 +233,10 @@ describe('a file in line says when it starts:', () => {
   test('files that a step works on are not before it', async () => {
     const asked: unknown[] = [];
     const ledger = {
-      list: async () => [someFacts({ id: 'f_9' })],
       before: async (...args: unknown[]) => (asked.push(args[2]), new Map()),
       lines: async (without: unknown) => (asked.push(without), []),
     } as unknown as LedgerView;
-    await filesOf(ledger, daemonOf({}), { states: [], limit: 5 });
+    await viewsOf(ledger, daemonOf({}), [someFacts({ id: 'f_9' })]);
     expect(asked).toEqual([['f_1'], ['f_1']]);
   });
 });

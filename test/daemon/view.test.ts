@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { deletionWords } from '../../src/daemon/deletion-words.ts';
-import { viewOf } from '../../src/daemon/file-view.ts';
-import { filesOf, refusedFor } from '../../src/daemon/view.ts';
-import type { FileFilter, LedgerView } from '../../src/ledger/view.ts';
+import { viewOf, viewsOf } from '../../src/daemon/file-view.ts';
+import { filesOf } from '../../src/daemon/files/files-view.ts';
+import type { FilesLedger } from '../../src/daemon/files/files-view.ts';
+import { refusedFor } from '../../src/daemon/view.ts';
+import type { FileRange, FileSelection } from '../../src/pipeline/file/selection.ts';
 import type { NoSlot } from '../../src/pipeline/steps/slots.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
 import type { PollTrouble } from '../../src/pipeline/rounds/sweep.ts';
@@ -11,19 +13,16 @@ import { created, failure, ready, someFacts, someVersion, uploaded } from '../pi
 
 /** Five files wait for an upload slot, newest first; the oldest of them has it. */
 const waiting = [5, 4, 3, 2, 1].map((n) => someFacts({ ...created, id: `f_${n}` }));
+const somePage = { first: '5', last: '1', isMoreBefore: false, isMoreAfter: false };
 const running = { id: 'f_1', sentBytes: 7, sizeBytes: someVersion.size, startedAt: 0, idleMs: 0, bytesPerSecond: null };
-let mostAsked = 0;
 const ledger = {
-  list: ({ states, also, limit }: FileFilter): Promise<readonly Facts[]> => {
-    mostAsked = Math.max(mostAsked, limit);
-    const isMeant = (): boolean => states?.includes('awaiting upload') ?? true;
-    const isToo = ({ id }: Facts): boolean =>
-      also?.ids.includes(id) === true && also.states.includes('awaiting upload');
-    return Promise.resolve(waiting.filter((facts) => isMeant() || isToo(facts)).slice(0, limit));
+  selection: {
+    page: async (_selection: FileSelection, { limit }: FileRange) => ({ ...somePage, files: waiting.slice(0, limit) }),
+    count: async () => waiting.length,
   },
   before: (ids: readonly string[]) => Promise.resolve(new Map(ids.map((id) => [id, 7]))),
   lines: () => Promise.resolve([]),
-} as unknown as LedgerView;
+} as unknown as FilesLedger;
 const daemon = {
   conductor: {
     pause: () => null,
@@ -46,28 +45,11 @@ const daemon = {
   }),
 } as unknown as Daemon;
 
-test.for([
-  { states: ['uploading'], limit: 2, ids: ['f_1'] },
-  { states: ['awaiting upload'], limit: 4, ids: ['f_5', 'f_4', 'f_3', 'f_2'] },
-  { states: ['awaiting upload'], limit: 2, ids: ['f_5', 'f_4'] },
-  { states: [], limit: 2, ids: ['f_5', 'f_4'] },
-])('a limit of $limit counts files that are $states, not rows of the ledger', async ({ states, limit, ids }) => {
-  const { files } = await filesOf(ledger, daemon, { states, limit });
-  expect(files.map(({ id }) => id)).toEqual(ids);
-});
-
-test('a short list of one state reads few rows, however many files wait', async () => {
-  mostAsked = 0;
-  for (const state of ['queued', 'creating', 'awaiting upload', 'uploading'])
-    await filesOf(ledger, daemon, { states: [state], limit: 3 });
-  expect(mostAsked).toBe(4);
-});
-
 test('a limit counts what settles too', async () => {
   const settling = [1, 2, 3].map((n) => ({ folder: '/inbox', path: `${n}.mp4`, size: n, why: 'unchanged for 1 s' }));
   const busy = { ...daemon, folders: { settling: () => settling } } as unknown as Daemon;
   const counts = async (limit: number) => {
-    const view = await filesOf(ledger, busy, { states: [], limit });
+    const view = await filesOf(ledger, busy, { selection: {}, range: { limit } });
     return [view.settling.length, view.files.length];
   };
   expect(await counts(2)).toEqual([2, 0]);
@@ -84,8 +66,8 @@ test.each<[NoSlot | null, number, string]>([
 ])('a queued file without a slot (%s) behind %i others says why it waits', async (noSlot, before, why) => {
   const busy = { ...daemon, conductor: { ...daemon.conductor, noSlot: () => noSlot } } as unknown as Daemon;
   const queued = someFacts({ id: 'f_9' });
-  const asked = { ...ledger, list: async () => [queued], before: async () => new Map([['f_9', before]]) };
-  const { files } = await filesOf(asked, busy, { states: ['queued'], limit: 5 });
+  const asked = { ...ledger, before: async () => new Map([['f_9', before]]) };
+  const files = await viewsOf(asked, busy, [queued]);
   expect(files.map((file) => file.why)).toEqual([why]);
 });
 

@@ -86,6 +86,18 @@ test('a flipped bit anywhere in what is written is found, or changes nothing', a
   expect([found.get('WRONG') ?? [], found.get('LOST') ?? []]).toEqual([[], []]);
 });
 
+// An index is on what is inside of these columns. One wrong character in them, and the ledger could not be opened.
+test.for(['"code":"existing"', '"afterMs":604800000', '"title":"Clip"'])(
+  'a flipped bit that breaks the JSON of a column keeps nobody from opening the ledger: %s',
+  async (text) => {
+    await using scratch = await soundLedger();
+    const bytes = await readFile(scratch.file('sound/ledger.db'));
+    // The quote in front becomes a star.
+    const found = await tally(scratch, [bytes.indexOf(text) * 8 + 3]);
+    expect([...found.keys()]).toEqual(['as it was']);
+  },
+);
+
 test('a flipped bit in the text of a row is put right', async () => {
   await using scratch = await soundLedger();
   const bytes = await readFile(scratch.file('sound/ledger.db'));

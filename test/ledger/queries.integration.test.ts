@@ -13,13 +13,14 @@ import { createQueues } from '../../src/ledger/queues.ts';
 import { createRetentionRows } from '../../src/ledger/retention.ts';
 import { createRounds } from '../../src/ledger/rounds.ts';
 import type { LedgerTables } from '../../src/ledger/schema.ts';
+import { createSnapshots } from '../../src/ledger/snapshot.ts';
 import { createView } from '../../src/ledger/view.ts';
 import { dialectOf } from '../../src/ledger/sqlite-dialect.ts';
 import { openStatements } from '../../src/ledger/statements.ts';
 import type { Statements } from '../../src/ledger/statements.ts';
 import { createGroupCommit } from '../../src/ledger/group-commit.ts';
 import type { Facts } from '../../src/pipeline/file/facts.ts';
-import { created, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
+import { created, failure, ready, someFacts, somePlan, someVersion, uploaded } from '../pipeline/some-facts.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 
 /** The ports of the ledger over a database, with every query they make. */
@@ -52,6 +53,7 @@ async function openQueries() {
     ...createRetentionRows(db),
     ...createLeftovers(connection),
     ...createView(db),
+    ...createSnapshots(noting),
   };
   const parts = stack.move();
   return { database, queries, ports, [Symbol.asyncDispose]: () => parts.disposeAsync() };
@@ -96,6 +98,8 @@ const questions: readonly [string, (ports: Ports) => Promise<unknown>, string][]
   ['the file with these bytes', ({ atLocation }) => atLocation(someFacts().version), 'file_location'],
   ['records that nobody will fill', ({ abandoned }) => abandoned(['superseded', 'vanished'], 4), 'file_empty_record'],
   ['the file of a video', ({ hasVideo }) => hasVideo('vid_1'), 'file_video'],
+  ['how many ended in half an hour', ({ ended }) => ended(1, 2), 'file_day'],
+  ['when feeds were published last', ({ latestPublished }) => latestPublished(9), 'file_day'],
   ['rows that nothing routes', ({ unrouted }) => unrouted(), 'file_state'],
 ];
 
@@ -134,6 +138,17 @@ test('a statement is prepared once, however often it runs', async () => {
   }
   const texts = prepare.mock.calls.map(([text]) => text);
   expect(texts).toEqual([...new Set(texts)]);
+});
+
+test('indexes alone answer for each part of a snapshot: nothing reads or sorts all rows', async () => {
+  await using opened = await openQueries();
+  const { ports, queries, database } = opened;
+  await ports.insert(someFacts({ end: 'failed', endedAt: 1, lastFailure: failure('permanent') }));
+  queries.length = 0;
+  await ports.snapshot({ held: () => ['f_1'], working: 5, needing: 5 });
+  const plans = queries.map((query) => planOf(database, query));
+  expect(plans.join('\n')).not.toMatch(/SCAN file$|SCAN file;|TEMP B-TREE/m);
+  expect(plans.filter((plan) => plan.includes('file_cause')).length).toBeGreaterThanOrEqual(3);
 });
 
 // SQLite plans a statement anew when a bound value could have decided the plan: a LIMIT, or a column that a partial index names.

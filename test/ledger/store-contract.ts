@@ -6,10 +6,12 @@ import type {
   AdoptionStore,
   AmendStore,
   Claims,
+  FeedStore,
   FileStore,
   FirstStartStore,
   IntakeStore,
   LeftoverStore,
+  PauseStore,
   PublishStore,
   PutAwayStore,
   QueueStore,
@@ -21,6 +23,8 @@ export type Stores = FileStore &
   QueueStore &
   Claims &
   PublishStore &
+  FeedStore &
+  PauseStore &
   PutAwayStore &
   RetentionStore &
   AdoptionStore &
@@ -601,6 +605,58 @@ export function storeContract(open: () => Promise<AsyncDisposable & { readonly s
         await store.noteDeletion('vid_2', 20);
         await store.noteDeletion('vid_1', 30);
         expect([await store.deletionsSince(0), await store.deletionsSince(20)]).toEqual([2, 1]);
+      });
+    });
+  });
+
+  describe('feeds that are due', () => {
+    test('are there until they were published; what is noted during that stays', async () => {
+      await withRows([], async (store) => {
+        const first = await store.noteFeedDue('feed_news', 5, false);
+        expect(first).toEqual({ feed: 'feed_news', firstAt: 5, lastAt: 5, isNow: false });
+        const second = await store.noteFeedDue('feed_news', 5, true);
+        expect(second).toEqual({ feed: 'feed_news', firstAt: 5, lastAt: 6, isNow: true });
+        expect(await store.noteFeedDue('feed_news', 9, false)).toMatchObject({ lastAt: 9, isNow: true });
+        await store.dropFeedDue(second);
+        expect(await store.feedsDue()).toHaveLength(1);
+        await store.dropFeedDue({ feed: 'feed_news', lastAt: 9 });
+        expect(await store.feedsDue()).toEqual([]);
+      });
+    });
+  });
+
+  describe('pauses', () => {
+    const pause = { folder: '/inbox', since: 5, until: 9, by: 'anna' } as const;
+
+    test('are one for each folder and one of everything', async () => {
+      await withRows([], async (store) => {
+        await store.savePause(pause);
+        await store.savePause({ ...pause, folder: null, since: 7, until: null });
+        await store.savePause({ ...pause, until: null });
+        expect(await store.pauses()).toEqual([
+          { ...pause, until: null },
+          { ...pause, folder: null, since: 7, until: null },
+        ]);
+        await store.dropPause(null);
+        expect(await store.pauses()).toEqual([{ ...pause, until: null }]);
+      });
+    });
+
+    test('leave out the files that wait for a step in their folders, and no others', async () => {
+      const elsewhere = { folder: '/other' } as const;
+      const rows = [
+        named('queued'),
+        named('waiting', created),
+        named('retrying', { notBefore: 9 }),
+        named('processing', { ...uploaded, videoId: 'vid_2' }),
+        named('ready', { ...ready, videoId: 'vid_3' }),
+        named('done', { ...ready, videoId: 'vid_4', end: 'done' }),
+        named('other', elsewhere),
+      ];
+      await withRows(rows, async (store) => {
+        expect(await store.countUnfinished(['/inbox'])).toBe(3);
+        expect(await store.countUnfinished(['/other'])).toBe(5);
+        expect(await store.countUnfinished(['/inbox', '/other'])).toBe(2);
       });
     });
   });

@@ -234,7 +234,7 @@ describe('from drop to done', () => {
     const { conductor, store, service, until } = open([someFacts({ ...finished, amendment: { title: 'Late' } })]);
     await until(() => conductor.isIdle());
     expect(store.row()).toMatchObject({ disposal: 'deleted', amendment: null });
-    expect(service.asked).toEqual(['amend']);
+    expect(service.asked).toEqual(['amend', 'publish feed_news']);
   });
 
   test.each([413, 400])(

@@ -8,6 +8,8 @@ export class FakeHost {
   readonly asked: string[] = [];
   /** Set by a test: what requests of this kind are answered with; null is the usual answer. */
   readonly failing = new Map<string, Failure>();
+  /** What the account has. */
+  readonly names = { channel: ['ch_main'], feed: ['feed_news'] };
   /** Uploads wait for it, when it is set. */
   uploadGate: Promise<void> | null = null;
   /** Set by a test: what happens to the videos before somebody looks at them. */
@@ -60,6 +62,7 @@ export class FakeHost {
     },
     publish: (feed) => this.#answer(`publish ${feed}`, () => null),
     probe: () => this.#answer('probe', () => null),
+    names: (kind) => this.#answer(`${kind}s`, () => this.names[kind]),
   };
 
   count(request: string): number {

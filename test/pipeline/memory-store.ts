@@ -4,12 +4,15 @@ import type { End, Facts, FileState } from '../../src/pipeline/file/facts.ts';
 import { queuedOf } from '../../src/pipeline/file/queue.ts';
 import type { Queued } from '../../src/pipeline/file/queue.ts';
 import type { HostedVideo } from '../../src/pipeline/file/failure.ts';
+import type { OperatorPause } from '../../src/pipeline/events.ts';
 import { StaleRowError } from '../../src/pipeline/file/ports.ts';
 import type {
   AmendStore,
   Claim,
   Claims,
+  DueFeed,
   FeedBatch,
+  FeedStore,
   FileStore,
   FirstStartRecord,
   FirstStartStore,
@@ -17,6 +20,7 @@ import type {
   Listing,
   IntakeStore,
   LeftoverStore,
+  PauseStore,
   PublishStore,
   PutAwayStore,
   QueueStore,
@@ -29,6 +33,8 @@ type Stores = FileStore &
   QueueStore &
   Claims &
   PublishStore &
+  FeedStore &
+  PauseStore &
   PutAwayStore &
   RetentionStore &
   AmendStore &
@@ -52,6 +58,8 @@ export class MemoryStore implements Stores {
   readonly #listed = new Map<string, HostedVideo>();
   readonly #firstStarts = new Map<string, FirstStartRecord>();
   readonly #deletions = new Map<string, number>();
+  readonly #feedsDue = new Map<string, DueFeed>();
+  #pauses: readonly OperatorPause[] = [];
 
   /** @param now epoch milliseconds */
   constructor(rows: readonly Facts[] = [], now: () => number = Date.now) {
@@ -173,6 +181,47 @@ export class MemoryStore implements Stores {
     const isExpected = (facts: Facts): boolean =>
       underWay.has(stateOf(facts)) && (facts.plan?.publish.includes(feed) ?? false);
     return Promise.resolve(this.rows.some(isExpected));
+  }
+
+  async feedsDue(): Promise<readonly DueFeed[]> {
+    return [...this.#feedsDue.values()].toSorted((one, other) => one.firstAt - other.firstAt);
+  }
+
+  async noteFeedDue(feed: string, at: number, isNow: boolean): Promise<DueFeed> {
+    const before = this.#feedsDue.get(feed);
+    const due = {
+      feed,
+      firstAt: before?.firstAt ?? at,
+      lastAt: Math.max(at, (before?.lastAt ?? -Infinity) + 1),
+      isNow: isNow || before?.isNow === true,
+    };
+    this.#feedsDue.set(feed, due);
+    return due;
+  }
+
+  async dropFeedDue({ feed, lastAt }: Pick<DueFeed, 'feed' | 'lastAt'>): Promise<void> {
+    if ((this.#feedsDue.get(feed)?.lastAt ?? Infinity) <= lastAt) this.#feedsDue.delete(feed);
+  }
+
+  async pauses(): Promise<readonly OperatorPause[]> {
+    return this.#pauses.toSorted((one, other) => one.since - other.since);
+  }
+
+  async savePause(pause: OperatorPause): Promise<void> {
+    this.#pauses = [...this.#pauses.filter(({ folder }) => folder !== pause.folder), pause];
+  }
+
+  async dropPause(wanted: string | null): Promise<void> {
+    this.#pauses = this.#pauses.filter(({ folder }) => folder !== wanted);
+  }
+
+  async countUnfinished(paused: readonly string[]): Promise<number> {
+    const isLeft = (facts: Facts): boolean => {
+      const state = stateOf(facts);
+      if (['processing', 'awaiting publish'].includes(state)) return true;
+      return ['queued', 'awaiting upload', 'retrying'].includes(state) && !paused.includes(facts.folder);
+    };
+    return this.rows.filter(isLeft).length;
   }
 
   toDispose(limit: number): Promise<readonly Facts[]> {

@@ -9,9 +9,9 @@ import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { statusOf } from '../../src/daemon/view.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
-import { createPageAccess } from '../../src/status/page-access.ts';
-import { serveStatusPage } from '../../src/status/page.ts';
-import type { StatusPage } from '../../src/status/page.ts';
+import { createPageAccess } from '../../src/status/page/access.ts';
+import { serveStatusPage } from '../../src/status/page/serve.ts';
+import type { StatusPage } from '../../src/status/page/serve.ts';
 import { needs } from '../support/needs.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
 import type { ScratchDirectory } from '../support/scratch-directory.ts';
@@ -42,6 +42,7 @@ beforeAll(async () => {
   page = await serveStatusPage(
     { host: '127.0.0.1', port: 0 },
     {
+      daemon,
       status: () => statusOf(daemon.ledger, daemon),
       health: () => 'ok',
       receive: () => 'refused',
@@ -49,7 +50,7 @@ beforeAll(async () => {
     },
   );
   world.use(page);
-  world.use(await serveControl(countingLists(daemon), socket, { reload, pageLink: () => page.link() }));
+  world.use(await serveControl(countingLists(daemon), socket, { reload, pageLink: (right) => page.link(right) }));
   for (const path of [scratch.path, socket, readSocketPath(socket)]) await chown(path, SERVICE.uid, SERVICE.gid);
   // Open: the sockets themselves are closed.
   await chmod(scratch.path, 0o755);

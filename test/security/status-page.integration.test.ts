@@ -7,8 +7,9 @@ import { describe, expect, test } from 'vitest';
 
 import { flood } from '../support/flood.ts';
 import type { StatusView } from '../../src/daemon/view.ts';
-import { serveStatusPage } from '../../src/status/page.ts';
-import { createPageAccess } from '../../src/status/page-access.ts';
+import { serveStatusPage } from '../../src/status/page/serve.ts';
+import { idleDaemon } from '../status/page/idle-daemon.ts';
+import { createPageAccess } from '../../src/status/page/access.ts';
 import type { HttpLimits } from '../../src/http/serve.ts';
 import { sumOfAccounts } from '../../src/watch/accounts.ts';
 
@@ -25,6 +26,7 @@ const view: StatusView = {
   accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],
+  causes: { files: 0, causes: [], more: { causes: 0, files: 0 } },
   suspects: 0,
   adoption: { files: 0, compared: 0, comparing: null },
   deletions: { files: 0, next_at: null },
@@ -36,6 +38,7 @@ const token = 'the-token-of-this-daemon';
 
 function serve(limits?: Partial<HttpLimits>) {
   const source = {
+    daemon: idleDaemon({}, ['dropcast.example.com']),
     status: async () => view,
     health: () => 'ok' as const,
     receive: () => 'not wanted' as const,
@@ -80,6 +83,10 @@ describe('the status page', () => {
     ['127.0.0.1', 200],
     ['localhost:9', 200],
     ['[::1]:7878', 200],
+    ['dropcast.example.com', 200],
+    ['DropCast.Example.com:443', 200],
+    ['www.dropcast.example.com', 421],
+    ['dropcast.example.com.', 421],
   ])('under the name %j answers %i, so that no name of somebody else leads to it', async (host, status) => {
     await using page = await serve();
     for (const path of ['/', '/status.json', '/healthz']) {
@@ -107,15 +114,18 @@ describe('the status page', () => {
     expect(await ask(page.port, { method })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
   });
 
-  test('lets no script run, is shown in no frame, and gives other origins nothing', async () => {
+  test('runs its own script alone, is shown in no frame, and gives other origins nothing', async () => {
     await using page = await serve();
     const { headers } = await ask(page.port, {});
     expect(String(headers['content-security-policy']).split('; ').toSorted()).toEqual([
       "base-uri 'none'",
+      "connect-src 'self'",
       "default-src 'none'",
-      "form-action 'none'",
+      "form-action 'self'",
       "frame-ancestors 'none'",
-      "style-src 'unsafe-inline'",
+      "img-src 'self'",
+      "script-src 'self'",
+      "style-src 'self'",
     ]);
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -167,7 +177,7 @@ describe('the status page', () => {
 
   test('is opened by a link, once, with a cookie that no script and no other site can use', async () => {
     await using page = await serve();
-    const link = new URL(page.link());
+    const link = new URL(page.link('change'));
     expect(link.origin).toBe(`http://127.0.0.1:${page.port}`);
     const path = `${link.pathname}${link.search}`;
     // Mail programs and chats look at links before people do.
@@ -187,7 +197,10 @@ describe('the status page', () => {
 
   test('under the name of another site, its token and its cookie open nothing', async () => {
     await using page = await serve();
-    const { headers } = await ask(page.port, { path: page.link().replace(/^http:\/\/[^/]*/, ''), headers: none });
+    const { headers } = await ask(page.port, {
+      path: page.link('change').replace(/^http:\/\/[^/]*/, ''),
+      headers: none,
+    });
     const cookie = (headers['set-cookie'] ?? [''])[0]?.split(';')[0] ?? '';
     for (const path of ['/', '/status.json', '/open'])
       expect((await ask(page.port, { path, headers: { cookie, host: 'evil.example' } })).status).toBe(421);

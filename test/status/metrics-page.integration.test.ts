@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { metricsToken } from '../../src/status/metrics/access.ts';
 import { createMetrics } from '../../src/status/metrics/metrics.ts';
-import { createPageAccess } from '../../src/status/page-access.ts';
-import { serveStatusPage } from '../../src/status/page.ts';
+import { createPageAccess } from '../../src/status/page/access.ts';
+import { serveStatusPage } from '../../src/status/page/serve.ts';
 import { scratchDirectory } from '../support/scratch-directory.ts';
+import { idleDaemon } from './page/idle-daemon.ts';
 import { measuredDaemon } from './measured-daemon.ts';
 
 const asked: RequestInit[] = [
@@ -18,6 +19,7 @@ async function serve() {
   const page = await serveStatusPage(
     { host: '127.0.0.1', port: 0 },
     {
+      daemon: idleDaemon(),
       status: () => Promise.reject(new Error('not asked')),
       health: () => 'ok',
       receive: () => 'not wanted',

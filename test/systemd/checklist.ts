@@ -16,6 +16,7 @@ import { checkMishaps } from './checks/mishaps.ts';
 import { checkRefusals } from './checks/refusals.ts';
 import { checkReload } from './checks/reload.ts';
 import { checkSecrets } from './checks/secrets.ts';
+import { checkSetup } from './checks/setup.ts';
 import { checkStart } from './checks/start.ts';
 import { checkUpgrade } from './checks/upgrade.ts';
 import { tail } from './installed.ts';
@@ -56,6 +57,9 @@ function register(suite: Suite, ground: Ground): void {
   });
   describe('a drop-in for hostile names', () => {
     checkHostileNames(boxOf(ground));
+  });
+  describe('the set-up', () => {
+    checkSetup(boxOf(ground), inside(ground));
   });
   describe('the guide', () => {
     checkGuide(boxOf(ground), inside(ground));

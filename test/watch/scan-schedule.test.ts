@@ -69,3 +69,29 @@ test('closed, it scans no more', async () => {
   await pass(10 * minute);
   expect([depths.length, clock.timers]).toEqual([1, 0]);
 });
+
+test('tells when it scanned, how long that took, and when it scans next', async () => {
+  const { schedule, clock, pass } = open({ tookMs: 2_000 });
+  expect(schedule.times()).toEqual({ isScanning: false, endedMsAgo: null, tookMs: null, nextInMs: null });
+  await schedule.now();
+  await pass(10_000);
+  const [delay = 0] = clock.delays();
+  expect(schedule.times()).toEqual({ isScanning: false, endedMsAgo: 10_000, tookMs: 2_000, nextInMs: delay });
+  expect(delay).toBeGreaterThan(0);
+});
+
+test('during a scan it tells so, and of no next one', async () => {
+  const scan = Promise.withResolvers<void>();
+  const schedule = new ScanSchedule({
+    clock: new FakeClock(),
+    signal: new AbortController().signal,
+    interval: () => ({ ms: minute, isUrgent: false }),
+    scan: () => scan.promise,
+  });
+  const first = schedule.now();
+  await Promise.resolve();
+  expect(schedule.times()).toMatchObject({ isScanning: true, nextInMs: null });
+  scan.resolve();
+  await first;
+  expect(schedule.times().isScanning).toBe(false);
+});

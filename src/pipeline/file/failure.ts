@@ -53,6 +53,12 @@ export interface Failure {
   readonly digests?: Digests;
 }
 
+/** What the history of a file keeps of a failure; its message is the note. */
+export interface AttemptFailure extends Pick<Failure, 'kind' | 'code'> {
+  /** HTTP status, if there was one. */
+  readonly status: number | null;
+}
+
 /** A video that the service has already. */
 export interface HostedVideo {
   readonly id: string;
@@ -94,9 +100,12 @@ export const unconfirmedCode = 'unconfirmed';
 /** Code of 'uploads may not start at this time of day'. */
 export const outsideWindowCode = 'upload_window';
 
+/** Of a file that waits for a channel that the service does not have, and of a feed that it does not have. */
+export const unknownNameCodes = { channel: 'unknown_channel', feed: 'unknown_feed' } as const;
+
 /** Whether it is only a wait: no line in the failure log, and nothing for the breaker to count. */
 export function isMereWait({ code }: Failure): boolean {
-  return code === stopped.code || code === twinCode || code === outsideWindowCode;
+  return code === unknownNameCodes.channel || code === stopped.code || code === twinCode || code === outsideWindowCode;
 }
 
 /**

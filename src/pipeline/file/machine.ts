@@ -11,6 +11,7 @@ import {
   deletedOnService,
   fresh,
   gaveUp,
+  ignoredBy,
   isBeingAdopted,
   notAdopted,
   reasonOf,
@@ -46,7 +47,11 @@ export type FileEvent =
   | { readonly type: 'TWIN_FELL'; readonly twin: string }
   /** A person confirmed that the service has this file already, as this video. */
   | { readonly type: 'ADOPTED'; readonly videoId: string }
-  | { readonly type: 'RETRY' };
+  | { readonly type: 'RETRY' }
+  /** A person sends a file that failed or is held to another channel than its rule says. */
+  | { readonly type: 'SEND_ELSEWHERE'; readonly channel: string }
+  /** A person does not want it to be uploaded. @see ignoredBy */
+  | { readonly type: 'IGNORE'; readonly by: string };
 
 interface Context {
   readonly facts: Facts;
@@ -87,6 +92,12 @@ const machineSetup = setup({
     }),
     clearBackoff: assign({ facts: ({ context }) => ({ ...context.facts, notBefore: null }) }),
     rearm: assign({ facts: ({ context: { facts, policy } }) => ({ ...facts, ...rearmed(facts, policy.now()) }) }),
+    choose: assign({
+      facts: ({ context: { facts } }, { channel }: { channel: string }) => ({
+        ...facts,
+        plan: facts.plan && { ...facts.plan, channel, chosenChannel: channel },
+      }),
+    }),
     awaken: assign({ facts: ({ context }) => ({ ...context.facts, ...fresh }) }),
     adopt: assign({
       facts: ({ context: { facts, policy } }, { videoId }: { videoId: string }) => ({
@@ -113,6 +124,7 @@ const machineSetup = setup({
     isLastAttempt: ({ context }) => context.facts.attempts + 1 >= context.policy.attempts,
     hasNotLeft: ({ context }) => !mayHaveArrived(context.facts),
     hasRule: ({ context }) => context.facts.plan !== null,
+    mayBeChosenFor: ({ context: { facts } }) => facts.plan !== null && facts.videoId === null,
     wasThereBefore: ({ context }) => wasThereBefore(context.facts),
     isBeingAdopted: ({ context }) => isBeingAdopted(context.facts),
     isAdopted: ({ context, event }) => isBeingAdopted(context.facts) && isReady(event),
@@ -169,6 +181,29 @@ const whileHere = {
   FILE_CHANGED: { guard: 'hasNotLeft', target: 'superseded' },
 } as const;
 
+/** Once its bytes may have left, the service has the say. Before, an empty record is given back (docs/decisions/0035). */
+const ignore = {
+  target: 'skipped',
+  actions: [
+    'reopen',
+    { type: 'takeFailure', params: ({ event }: { event: { by: string } }) => ({ failure: ignoredBy(event.by) }) },
+  ],
+} as const;
+const ignoreUnlessSent = { ...ignore, guard: 'hasNotLeft' } as const;
+
+/** The channel of a video cannot be changed (api-spec 4.1). */
+const sendElsewhere = {
+  guard: 'mayBeChosenFor',
+  target: 'resuming',
+  actions: [
+    {
+      type: 'choose',
+      params: ({ event: { channel } }: { event: { channel: string } }) => ({ channel }),
+    },
+    'rearm',
+  ],
+} as const;
+
 /** The service lost it since somebody confirmed that the file is this video. */
 const notTheVideo = { guard: 'isBeingAdopted', target: 'held', actions: 'disown' } as const;
 
@@ -195,7 +230,7 @@ export const fileMachine = machineSetup.createMachine({
   // Once the bytes may have left, the local file may change or go without meaning anything.
   on: { FILE_GONE: {}, FILE_CHANGED: {}, '*': { actions: 'ignore' } },
   states: {
-    queued: { on: { GO: 'creating', ...whileHere } },
+    queued: { on: { GO: 'creating', IGNORE: ignoreUnlessSent, ...whileHere } },
     creating: {
       description: 'A step of create: makes the record.',
       on: {
@@ -206,7 +241,7 @@ export const fileMachine = machineSetup.createMachine({
         ...setbacks,
       },
     },
-    'awaiting upload': { on: { GO: 'uploading', ...whileHere } },
+    'awaiting upload': { on: { GO: 'uploading', IGNORE: ignoreUnlessSent, ...whileHere } },
     uploading: {
       description: 'A step of upload: sends the bytes.',
       on: {
@@ -257,6 +292,7 @@ export const fileMachine = machineSetup.createMachine({
       on: {
         GO: { target: 'resuming', actions: 'clearBackoff' },
         RETRY: { target: 'resuming', actions: 'rearm' },
+        IGNORE: ignoreUnlessSent,
         ...whileHere,
       },
     },
@@ -274,6 +310,8 @@ export const fileMachine = machineSetup.createMachine({
       entry: end('failed'),
       on: {
         RETRY: { target: 'resuming', actions: 'rearm' },
+        SEND_ELSEWHERE: sendElsewhere,
+        IGNORE: ignore,
         FILE_CHANGED: { target: 'superseded', actions: 'reopen' },
       },
     },
@@ -281,6 +319,8 @@ export const fileMachine = machineSetup.createMachine({
       entry: end('held'),
       on: {
         RETRY: { guard: 'hasRule', target: 'resuming', actions: 'rearm' },
+        SEND_ELSEWHERE: sendElsewhere,
+        IGNORE: ignore,
         ADOPTED: {
           guard: 'wasThereBefore',
           target: 'processing',

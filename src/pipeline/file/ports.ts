@@ -5,6 +5,7 @@ import type { Amendment, End, Facts, FileState } from './facts.ts';
 import type { Failure, HostedVideo } from './failure.ts';
 import type { Queued } from './queue.ts';
 import type { RequestRoom } from '../estimate.ts';
+import type { OperatorPause } from '../events.ts';
 
 /** An expected failure is a value; only a mistake of ours is thrown. */
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -117,9 +118,20 @@ export interface VideoLibrary {
   /** Pages are numbered from 1. */
   list(page: number, signal: AbortSignal): Promise<Answer<ListedPage>>;
   get(videoId: string, signal: AbortSignal): Promise<Answer<RemoteVideo>>;
-  publish(feed: string, signal: AbortSignal): Promise<Answer<null>>;
+  publish(feed: string, signal: AbortSignal): Promise<Answer<Published | null>>;
   /** A harmless request: does the service answer at all? */
   probe(signal: AbortSignal): Promise<Answer<null>>;
+  /** Ids of all channels or feeds of the account. */
+  names(kind: NameKind, signal: AbortSignal): Promise<Answer<readonly string[]>>;
+}
+
+/** What a file goes to on the service. */
+export type NameKind = 'channel' | 'feed';
+
+/** What the service says about a publish. */
+export interface Published {
+  /** In the feed; null: it does not say. */
+  readonly videos: number | null;
 }
 
 export interface ListedPage {
@@ -136,6 +148,38 @@ export interface PublishStore {
   waiting(): Promise<readonly FeedBatch[]>;
   /** Whether more files are on their way to this feed. */
   isExpecting(feed: string): Promise<boolean>;
+}
+
+/** The feeds that are to be published although no file waits for them. */
+export interface FeedStore {
+  feedsDue(): Promise<readonly DueFeed[]>;
+  /**
+   * A video of the feed has changed, or a person wants it to be published. Repeating it moves `lastAt` on.
+   *
+   * @param at epoch milliseconds
+   * @param isNow it does not wait for others
+   */
+  noteFeedDue(feed: string, at: number, isNow: boolean): Promise<DueFeed>;
+  /** It was published, or never will be; unless it was noted again since. */
+  dropFeedDue(due: Pick<DueFeed, 'feed' | 'lastAt'>): Promise<void>;
+}
+
+/** Times are epoch milliseconds. */
+export interface DueFeed {
+  readonly feed: string;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly isNow: boolean;
+}
+
+/** The pauses that people set, one for each folder and one of everything. */
+export interface PauseStore {
+  /** Oldest first. */
+  pauses(): Promise<readonly OperatorPause[]>;
+  savePause(pause: OperatorPause): Promise<void>;
+  dropPause(folder: string | null): Promise<void>;
+  /** Files that have not ended, without those that wait for a step in one of these folders, all at one moment. */
+  countUnfinished(paused: readonly string[]): Promise<number>;
 }
 
 export interface FeedBatch {

@@ -9,6 +9,7 @@ export type ReasonCode =
   | HoldCode
   | 'flawed'
   | 'existing'
+  | 'ignored'
   | 'not_found'
   | 'processing_failed'
   | 'gave_up'
@@ -49,7 +50,8 @@ export const fresh = {
  * (design 5.5); one that somebody deleted is simply let go.
  */
 export function rearmed(facts: Facts, now: number): Partial<Facts> {
-  if (facts.end === 'skipped' && !wasThereBefore(facts)) return { ...fresh, onDuplicate: 'upload' };
+  if (facts.end === 'skipped' && !wasThereBefore(facts) && !isIgnored(facts))
+    return { ...fresh, onDuplicate: 'upload' };
   if (facts.lastFailure?.kind === 'gone' || facts.lastFailure?.kind === 'unclear') {
     return { ...fresh, ...unbound, suspects: suspectsOf(facts) };
   }
@@ -89,6 +91,18 @@ export function isHeldByRules({ end, lastFailure }: Pick<Facts, 'end' | 'lastFai
 /** Whether a file is left alone because it lay in its folder before dropcast watched it. */
 export function wasThereBefore({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
   return (end === 'skipped' || end === 'held') && lastFailure?.code === 'existing';
+}
+
+/** A person does not want it to be uploaded. `dropcast retry` uploads it all the same. */
+export const ignoredBy = (who: string): Reason => ({
+  kind: 'permanent',
+  code: 'ignored',
+  message: `ignored by ${who}`,
+});
+
+/** Whether a file is left alone because a person said so. */
+export function isIgnored({ end, lastFailure }: Pick<Facts, 'end' | 'lastFailure'>): boolean {
+  return end === 'skipped' && lastFailure?.code === 'ignored';
 }
 
 /**

@@ -40,6 +40,7 @@ const ofKind: Readonly<Record<FailureKind, RetryRule | 'see code'>> = {
 const ofCode: Readonly<Record<ReasonCode, RetryRule>> = {
   flawed: { takes: 'forced', because: 'empty or damaged, and not changed since' },
   existing: { takes: 'named', because: 'there before dropcast watched their folder: `dropcast adopt` says what to do' },
+  ignored: { takes: 'named', because: 'somebody ignored them' },
   no_rule: any,
   sidecar: any,
   // The channel of the rule, which may be right by now. A video that was deleted is of the kind `gone`.

@@ -34,8 +34,8 @@ export interface Rows {
   held(): readonly string[];
   /** Adds the row of a file that came in. */
   insert(facts: Facts): Promise<void>;
-  /** Resolves when every row that is held now was given back. */
-  released(): Promise<void>;
+  /** Resolves when every row that is held now was given back, or this one. */
+  released(id?: string): Promise<void>;
 }
 
 /** Thrown by `write` after the claim went to another worker. Nothing was written. */
@@ -93,8 +93,8 @@ export function createRows(world: {
       await store.insert(facts);
       events.emit({ type: 'file', before: null, facts, note: facts.why });
     },
-    released: async () => {
-      await Promise.allSettled(held.values());
+    released: async (id) => {
+      await Promise.allSettled([...held].filter(([one]) => one === (id ?? one)).map(([, done]) => done));
     },
   };
 }

@@ -82,10 +82,23 @@ export const stepStates = { queued: 'creating', 'awaiting upload': 'uploading' }
   Record<FileState, FileState>
 >;
 
-/** A short stable word for why a file stands still: files with the same one wait for the same deed. The ledger's index has it too. */
-export function causeKey({ lastFailure }: Pick<Facts, 'lastFailure'>): string | null {
-  return lastFailure?.code ?? null;
+/**
+ * Pure: why a file stands still, as a short word that does not change: the code of its failure, with the field for what the service
+ * refused (`invalid_request.tags`). Files with the same one wait for the same deed. The ledger's indexes have it too.
+ */
+export function causeKey({ disposal, lastFailure }: Pick<Facts, 'disposal' | 'lastFailure'>): string | null {
+  if (lastFailure === null) return null;
+  const { code, kind, status = 0, message } = lastFailure;
+  if (disposal === 'waiting') return `local.${code}`;
+  if (kind === 'gone') return 'deleted_on_service';
+  if (!refusals.has(status)) return code;
+  const [, said = ''] = message.split(`${code}: `, 2);
+  const field = /^([a-zA-Z_]+):/.exec(said)?.[1];
+  return field === undefined ? code : `${code}.${field}`;
 }
+
+/** Answers of the service to what was asked, not to who asked. */
+const refusals: ReadonlySet<number> = new Set([400, 409, 413, 415, 422]);
 
 /** PATH_MAX of Linux: no path, title or video id is longer. */
 export const longestText = 4_096;

@@ -1,22 +1,22 @@
 import type { RetryPolicy } from '../file/backoff.ts';
-import type { Facts } from '../file/facts.ts';
-import type { AmendStore, Clock, VideoHost } from '../file/ports.ts';
+import type { Amendment, Facts } from '../file/facts.ts';
+import type { AmendStore, Clock, FeedStore, VideoHost } from '../file/ports.ts';
 import type { Rows } from '../file/rows.ts';
 import { createBackoffs } from './backoffs.ts';
-import type { Logger } from '../../log/logger.ts';
+import type { Events } from '../events.ts';
 
 export interface AmendWorld {
-  readonly store: AmendStore;
+  readonly store: AmendStore & Pick<FeedStore, 'noteFeedDue'>;
   readonly rows: Pick<Rows, 'claim' | 'isHeld'>;
   readonly host: Pick<VideoHost, 'amend'>;
   readonly clock: Clock;
-  readonly logger: Logger;
+  readonly events: Events;
   readonly retry: () => RetryPolicy;
   /** There is more to do at this time of the monotonic clock. */
   readonly ringAt?: (name: string, at: number) => void;
 }
 
-/** Sends the metadata that late sidecars changed. */
+/** Sends the metadata that late sidecars or changed rules bring, and has the feeds published again that have the video already. */
 export interface Amend {
   run(signal: AbortSignal): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface Amend {
 /** Videos of one round. */
 const atOnce = 8;
 
-export function createAmend({ store, rows, host, clock, logger, retry, ringAt }: AmendWorld): Amend {
+export function createAmend({ store, rows, host, clock, events, retry, ringAt }: AmendWorld): Amend {
   const backoffs = createBackoffs(clock, retry, (at) => ringAt?.('amend', at));
 
   /** What a still later sidecar wants is kept, and so sent next. */
@@ -39,19 +39,22 @@ export function createAmend({ store, rows, host, clock, logger, retry, ringAt }:
   const send = async (facts: Facts, signal: AbortSignal): Promise<void> => {
     const { id, videoId, amendment } = facts;
     if (amendment === null || videoId === null) return;
-    const answer = await host.amend(videoId, amendment, signal);
+    const answer = isEmpty(amendment) ? nothingToSay : await host.amend(videoId, amendment, signal);
     if (signal.aborted) return;
     if (answer.ok) {
-      await clear(facts, `metadata sent: ${Object.keys(amendment).join(', ')}`);
+      // Noted first: after a crash in between, both are done once more, which changes nothing.
+      for (const feed of feedsOf(facts)) await store.noteFeedDue(feed, clock.now(), false);
+      await clear(facts, isEmpty(amendment) ? 'feeds are published again' : sentWords(amendment));
       backoffs.forget(id);
     } else if (!backoffs.retryAfter(id, answer.failure)) {
       const { message } = answer.failure;
-      logger.warn('The service did not take the metadata of a late sidecar', {
-        file: id,
-        path: facts.path,
-        why: message,
-      });
       await clear(facts, `metadata refused: ${message}`);
+      events.emit({
+        type: 'refusal',
+        facts,
+        what: 'metadata',
+        why: `the service did not take the new metadata: ${message}`,
+      });
     }
   };
 
@@ -64,4 +67,20 @@ export function createAmend({ store, rows, host, clock, logger, retry, ringAt }:
       }
     },
   };
+}
+
+/** Only its feeds changed. */
+function isEmpty(amendment: Amendment): boolean {
+  return Object.keys(amendment).length === 0;
+}
+
+const nothingToSay = { ok: true, value: null } as const;
+
+function sentWords(amendment: Amendment): string {
+  return `metadata sent: ${Object.keys(amendment).join(', ')}`;
+}
+
+/** Those that have the video. One that is not done yet is published by itself in the others. */
+function feedsOf({ end, plan, published }: Facts): readonly string[] {
+  return [...new Set([...Object.keys(published), ...(end === 'done' ? (plan?.publish ?? []) : [])])];
 }

@@ -15,13 +15,13 @@ export interface GiveBackWorld {
   readonly logger: Logger;
 }
 
-/** Deletes the records of files that changed or disappeared before their bytes were sent: nobody will ever fill them. */
+/** Deletes the records of files that changed, disappeared or were ignored before their bytes were sent: nobody will ever fill them. */
 export interface GiveBack {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A file that failed or is held keeps its record: a retry sends to it. */
-const givenUp: readonly End[] = ['superseded', 'vanished'];
+/** A file that failed or is held keeps its record: a retry sends to it. What is skipped with one was ignored by a person. */
+const givenUp: readonly End[] = ['superseded', 'vanished', 'skipped'];
 
 /** Records of one round, and the time between two: this is the least urgent of all work. */
 const atOnce = 4;

@@ -3,14 +3,15 @@ import type { RequestRoom } from '../estimate.ts';
 import { freeRequests, keptRequests } from '../request-shares.ts';
 import type { Wanted } from '../request-shares.ts';
 import type { RetryPolicy } from '../file/backoff.ts';
+import { unknownNameCodes } from '../file/failure.ts';
 import type { Failure } from '../file/failure.ts';
 import { createBackoffs } from './backoffs.ts';
-import type { Clock, FeedBatch, PublishStore, VideoLibrary } from '../file/ports.ts';
+import type { Clock, DueFeed, FeedBatch, FeedStore, Published, PublishStore, VideoLibrary } from '../file/ports.ts';
 import { sideBySide } from './side-by-side.ts';
 import type { Runner } from '../steps/runner.ts';
 
 export interface PublishWorld {
-  readonly store: PublishStore;
+  readonly store: PublishStore & FeedStore;
   readonly library: Pick<VideoLibrary, 'publish'>;
   readonly runner: Pick<Runner, 'apply'>;
   readonly clock: Clock;
@@ -25,6 +26,8 @@ export interface PublishWorld {
 export interface Publish {
   /** Publishes the feeds that are due, one request at a time. What fails is tried again later. */
   run(signal: AbortSignal): Promise<void>;
+  /** A person wants this feed to be published at the next run. Durable. @returns what came of it, once the service has answered */
+  now(feed: string): Promise<{ readonly answer: Promise<FeedAnswer> }>;
   /** Feeds that wait, as they were at the last look. */
   waits(): readonly FeedWait[];
   /** When the next feed is due, as of the last look, by the monotonic clock; Infinity: none is known to be. */
@@ -42,6 +45,16 @@ export interface FeedWait {
   readonly nextTryAt: number | null;
 }
 
+/** What the service said about a publish. `nextTryAt` (epoch milliseconds): when it is tried again; null: never. */
+export type FeedAnswer =
+  | { readonly ok: true; readonly files: number; readonly videos: number | null }
+  | { readonly ok: false; readonly failure: Failure; readonly nextTryAt: number | null };
+
+/** All that is published with one request: files that wait, and what is due without any. */
+interface Batch extends FeedBatch {
+  readonly due: DueFeed | null;
+}
+
 /** A file that is published, but was held when its row was to say so. */
 interface Unwritten {
   readonly id: string;
@@ -54,6 +67,7 @@ export function createPublish(world: PublishWorld): Publish {
   const { store, library, runner, clock, timing, events } = world;
   const backoffs = createBackoffs(clock, () => timing().retry);
   const failures = new Map<string, Failure>();
+  const asking = new Set<{ readonly feed: string; readonly lastAt: number; answer(answer: FeedAnswer): void }>();
   let unwritten: readonly Unwritten[] = [];
   let waits: readonly FeedWait[] = [];
   let dueAt = Infinity;
@@ -65,27 +79,47 @@ export function createPublish(world: PublishWorld): Publish {
     unwritten = published.filter((_, n) => applied[n] === 'busy');
   };
 
-  const publish = async ({ feed, ids }: FeedBatch, signal: AbortSignal): Promise<void> => {
+  const publish = async (batch: Batch, signal: AbortSignal): Promise<void> => {
     // The ids were taken before the request: a file that becomes ready during it waits for the next publish.
-    const answer = await library.publish(feed, signal);
-    if (answer.ok) {
-      backoffs.forget(feed);
-      failures.delete(feed);
-      const at = clock.now();
-      await write([...unwritten, ...ids.map((id) => ({ id, feed, at }))]);
-      events.emit({ type: 'feed', feed, files: ids.length, failure: null });
-      return;
-    }
-    if (signal.aborted) return;
-    const failure = describe(feed, answer.failure);
+    const answer = await library.publish(batch.feed, signal);
+    if (answer.ok) return succeed(batch, answer.value);
+    if (!signal.aborted) await fail(batch, describe(batch.feed, answer.failure));
+  };
+
+  const succeed = async ({ feed, ids, due }: Batch, published: Published | null): Promise<void> => {
+    backoffs.forget(feed);
+    failures.delete(feed);
+    const at = clock.now();
+    await write([...unwritten, ...ids.map((id) => ({ id, feed, at }))]);
+    if (due !== null) await store.dropFeedDue(due);
+    events.emit({ type: 'feed', feed, files: ids.length, failure: null });
+    tell(due, { ok: true, files: ids.length, videos: published?.videos ?? null });
+  };
+
+  const fail = async ({ feed, ids, due }: Batch, failure: Failure): Promise<void> => {
     failures.set(feed, failure);
     if (!backoffs.retryAfter(feed, failure)) {
       failures.delete(feed);
       const refused = { type: 'PUBLISH_FAILED', failure: { ...failure, kind: 'permanent' } } as const;
       await sideBySide(ids, (id) => runner.apply(id, refused));
+      if (due !== null) await store.dropFeedDue(due);
     }
-    events.emit({ type: 'feed', feed, files: ids.length, failure });
+    // Said once, when it became unknown.
+    if (failure.code !== unknownNameCodes.feed) events.emit({ type: 'feed', feed, files: ids.length, failure });
+    tell(due, { ok: false, failure, nextTryAt: onTheWall(backoffs.nextTryAt(feed)) });
   };
+
+  /** Who asked before the request began. */
+  const tell = (due: DueFeed | null, answer: FeedAnswer): void => {
+    for (const one of asking) {
+      if (due === null || one.feed !== due.feed || one.lastAt > due.lastAt) continue;
+      asking.delete(one);
+      one.answer(answer);
+    }
+  };
+
+  const onTheWall = (elapsed: number | null): number | null =>
+    elapsed === null ? null : elapsed - clock.elapsed() + clock.now();
 
   const atMost = async (feeds: number): Promise<number> =>
     publishAtMostMs(timing().atMostMs, world.room(), { ...(await world.wanted()), publishes: feeds });
@@ -94,27 +128,28 @@ export function createPublish(world: PublishWorld): Publish {
     unwritten.some((one) => one.id === id && one.feed === feed);
 
   const waitOf = ({ feed, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => {
-    const nextTryAt = backoffs.nextTryAt(feed);
     return {
       feed,
       since: firstReadyAt,
       latestAt: firstReadyAt + atMostMs,
       failure: failures.get(feed) ?? null,
-      nextTryAt: nextTryAt === null ? null : nextTryAt - clock.elapsed() + clock.now(),
+      nextTryAt: onTheWall(backoffs.nextTryAt(feed)),
     };
   };
 
   return {
     run: async (signal) => {
       await write(unwritten);
-      const batches = await store.waiting();
+      const batches = together(await store.waiting(), await store.feedsDue());
       const now = { ...timing(), atMostMs: batches.length === 0 ? 0 : await atMost(batches.length) };
       waits = batches.map((batch) => waitOf(batch, now.atMostMs));
       dueAt = Infinity;
       for (const batch of batches) {
         const ids = batch.ids.filter((id) => !isUnwritten(id, batch.feed));
-        if (signal.aborted || ids.length === 0 || backoffs.isBackingOff(batch.feed)) continue;
-        const inMs = dueInMs(batch, clock.now(), await store.isExpecting(batch.feed), now);
+        const isNothing = ids.length === 0 && batch.due === null;
+        if (signal.aborted || isNothing || backoffs.isBackingOff(batch.feed)) continue;
+        const isNow = batch.due?.isNow === true;
+        const inMs = isNow ? 0 : dueInMs(batch, clock.now(), await store.isExpecting(batch.feed), now);
         if (inMs > 0) {
           dueAt = Math.min(dueAt, clock.elapsed() + inMs);
           continue;
@@ -124,9 +159,32 @@ export function createPublish(world: PublishWorld): Publish {
       }
       dueAt = Math.min(dueAt, ...batches.flatMap(({ feed }) => backoffs.nextTryAt(feed) ?? []));
     },
+    now: async (feed) => {
+      const { lastAt } = await store.noteFeedDue(feed, clock.now(), true);
+      backoffs.forget(feed);
+      const { promise, resolve } = Promise.withResolvers<FeedAnswer>();
+      asking.add({ feed, lastAt, answer: resolve });
+      return { answer: promise };
+    },
     waits: () => waits,
     dueAt: () => dueAt,
   };
+}
+
+/** One request publishes a feed for whatever wants it. */
+function together(waiting: readonly FeedBatch[], dueFeeds: readonly DueFeed[]): readonly Batch[] {
+  const batches = new Map(waiting.map((batch): [string, Batch] => [batch.feed, { ...batch, due: null }]));
+  for (const due of dueFeeds) {
+    const batch = batches.get(due.feed);
+    batches.set(due.feed, {
+      feed: due.feed,
+      ids: batch?.ids ?? [],
+      firstReadyAt: Math.min(batch?.firstReadyAt ?? Infinity, due.firstAt),
+      lastReadyAt: Math.max(batch?.lastReadyAt ?? 0, due.lastAt),
+      due,
+    });
+  }
+  return [...batches.values()];
 }
 
 /** The longest that a short budget makes a ready video wait for others. */

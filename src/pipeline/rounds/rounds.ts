@@ -6,6 +6,7 @@ import type {
   AmendStore,
   Budget,
   Clock,
+  FeedStore,
   FileStore,
   LeftoverStore,
   LocalFiles,
@@ -26,7 +27,7 @@ import { createGiveBack } from './give-back.ts';
 import { createDuplicates } from './duplicates.ts';
 import { createJobs } from './jobs.ts';
 import { createPublish } from './publish.ts';
-import type { FeedWait } from './publish.ts';
+import type { FeedWait, Publish } from './publish.ts';
 import type { Wanted } from '../request-shares.ts';
 import { createPutAway } from './put-away.ts';
 import { createRetention } from './retention.ts';
@@ -47,7 +48,14 @@ export interface RoundSettings {
 
 export interface RoundsWorld
   extends Pick<RetentionWorld, 'diskOf' | 'freedBy'>, Pick<AdoptWorld, 'durationOf' | 'isArchiveSeen'> {
-  readonly store: FileStore & PublishStore & PutAwayStore & RetentionStore & AdoptionStore & AmendStore & LeftoverStore;
+  readonly store: FileStore &
+    PublishStore &
+    FeedStore &
+    PutAwayStore &
+    RetentionStore &
+    AdoptionStore &
+    AmendStore &
+    LeftoverStore;
   readonly rows: Rows;
   readonly runner: Pick<Runner, 'apply'>;
   readonly host: VideoHost;
@@ -92,6 +100,8 @@ export interface Rounds {
   comparison(): Comparison | null;
   /** Why it takes long to hear of a video, or null. */
   pollTrouble(): PollTrouble | null;
+  /** A person wants a feed to be published now; see `Publish.now`. */
+  publishNow: Publish['now'];
   /** Feeds that wait to be published. */
   feedsWaiting(): readonly FeedWait[];
   /** How long the service usually processes a video, in milliseconds; null until it is known. */
@@ -178,6 +188,12 @@ export function createRounds(world: RoundsWorld): Rounds {
     ring: sweep.ring,
     comparison: adopt.progress,
     pollTrouble: sweep.trouble,
+    publishNow: async (feed) => {
+      const asked = await publish.now(feed);
+      publishAt = 0;
+      wake();
+      return asked;
+    },
     feedsWaiting: publish.waits,
     processingMs: sweep.usualMs,
     latePoll: sweep.late,

@@ -33,10 +33,12 @@ export interface LanesWorld {
   readonly mayCreate: () => Promise<boolean>;
   /** When uploads may start again by the time of day (epoch milliseconds); null: they may now. */
   readonly uploadsStartAt: () => number | null;
-  /** Whether a file could be sent now, and whether it may begin: its upload host may be away. */
   /** Whether the folder does not answer: a step that waits there for an answer holds no slot, because it may wait for days. */
   readonly isOffLimits: (folder: string) => boolean;
+  /** Whether a file could be sent now, and whether it may begin: its upload host may be away. */
   readonly uploadHosts: { isOpen(file: Queued): boolean; admit(file: Queued): boolean };
+  /** Whether a person wants nothing new of the folder to begin. */
+  readonly isPaused: (folder: string) => boolean;
   /** A task ended. `wasOurs`: there may be more to do at once; false when another worker has the file. */
   readonly onEnd: (id: string, wasOurs: boolean) => void;
 }
@@ -69,17 +71,18 @@ class TwoLanes implements Lanes {
   async pump(): Promise<void> {
     if (this.#isClosed) return;
     await this.#begin();
-    const { uploadHosts, mayCreate, uploadsStartAt } = this.#world;
+    const { uploadHosts, mayCreate, uploadsStartAt, isPaused } = this.#world;
     const isOpen = uploadsStartAt() === null;
     // The step that created a record may have a last line to write.
     const awaiting = (await this.#awaitingUpload()).filter(({ id }) => !this.#create.has(id));
-    const mayRun = (file: Queued): boolean => (isOpen || file.isSent) && uploadHosts.isOpen(file);
+    const mayRun = (file: Queued): boolean =>
+      (isOpen || file.isSent) && uploadHosts.isOpen(file) && !isPaused(file.folder);
     this.#fill(this.#upload, awaiting, (file) => mayRun(file) && this.#whyNotSent(file) === null);
     this.#ahead = this.#countedAhead(awaiting.filter(({ id }) => !this.#upload.isStuck(id)));
     // A record without bytes is litter, and its address expires.
     if (!isOpen || this.#create.free() === 0 || !(await mayCreate())) return;
     const queued = await this.#world.store.heads('queued', this.#create.free(), this.#create.ids());
-    this.#fill(this.#create, queued, (file) => this.#whyNotCreated(file) === null);
+    this.#fill(this.#create, queued, (file) => !isPaused(file.folder) && this.#whyNotCreated(file) === null);
   }
 
   whyNot(state: 'queued' | 'awaiting upload', file: Queued): NoSlot | null {
@@ -113,18 +116,24 @@ class TwoLanes implements Lanes {
 
   /** Behind files that wait for an upload host there may be others. */
   async #awaitingUpload(): Promise<readonly Queued[]> {
-    const { store, uploadHosts } = this.#world;
+    const { store, uploadHosts, isPaused } = this.#world;
+    const mayBeSent = (file: Queued): boolean => uploadHosts.isOpen(file) && !isPaused(file.folder);
     for (let each = 4 * this.#limits.uploads; ; each *= 4) {
       const files = await store.heads('awaiting upload', each, []);
-      if (files.length < each || files.some((file) => uploadHosts.isOpen(file))) return files;
+      if (files.length < each || files.some(mayBeSent)) return files;
     }
   }
 
-  /** Those that wait for a host that is away count twice at most as slots: the others need not wait for that host, too. */
+  /**
+   * Those that wait for a host that is away count twice at most as slots: the others need not wait for that host, too. Those of a paused
+   * folder do not count: no others of it get a record.
+   */
   #countedAhead(awaiting: readonly Queued[]): readonly Queued[] {
-    const isAway = (file: Queued): boolean => !this.#world.uploadHosts.isOpen(file) && !this.#upload.has(file.id);
-    const away = awaiting.filter(isAway);
-    return [...awaiting.filter((file) => !isAway(file)), ...away.slice(2 * this.#limits.uploads)];
+    const { uploadHosts, isPaused } = this.#world;
+    const waiting = awaiting.filter(({ id, folder }) => this.#upload.has(id) || !isPaused(folder));
+    const isAway = (file: Queued): boolean => !uploadHosts.isOpen(file) && !this.#upload.has(file.id);
+    const away = waiting.filter(isAway);
+    return [...waiting.filter((file) => !isAway(file)), ...away.slice(2 * this.#limits.uploads)];
   }
 
   #whyNotSent(file: Queued): NoSlot | null {

@@ -41,6 +41,11 @@ export interface Runner {
   run(id: string): Promise<boolean>;
   /** Gives an event to a file that nobody works on. @throws what the ledger throws */
   apply(id: string, event: FileEvent): Promise<Applied>;
+  /**
+   * The same for a file that a step may work on: cuts the step if the event means something there, and no other begins before it was
+   * given. A create request under way is waited for.
+   */
+  interrupt(id: string, event: FileEvent): Promise<Applied>;
   /** Cuts the steps under way and waits for them: one may still write what it learned. */
   abort(): Promise<void>;
 }
@@ -53,13 +58,19 @@ export interface Runner {
 export function createRunner(world: RunnerWorld): Runner {
   const { rows, policy, logger } = world;
   const cut = new AbortController();
+  /** Steps under way, by the id of their file. */
+  const cuts = new Map<string, AbortController>();
+  /** Files that are to get an event before any step. */
+  const reserved = new Set<string>();
 
   const run = async (row: Row): Promise<void> => {
     const before = row.facts;
     const { state } = decide(stateOf(before), { facts: before, policy }, { type: 'GO' });
-    if (state !== 'creating' && state !== 'uploading') return;
-    const signal = AbortSignal.any([cut.signal, row.lost]);
-    const outcome = await perform(world.steps[state], row, signal);
+    if ((state !== 'creating' && state !== 'uploading') || reserved.has(before.id)) return;
+    const own = new AbortController();
+    cuts.set(before.id, own);
+    const signal = AbortSignal.any([cut.signal, own.signal, row.lost]);
+    const outcome = await perform(world.steps[state], row, signal).finally(() => cuts.delete(before.id));
     if (row.lost.aborted) logger.warn('The claim of a file was lost to another worker', { file: before.id, state });
     // Cut, it decided nothing. What it learned is in the row, and the next start goes on from there.
     if (signal.aborted) return;
@@ -95,15 +106,34 @@ export function createRunner(world: RunnerWorld): Runner {
     return true;
   };
 
+  const apply = async (id: string, event: FileEvent): Promise<Applied> => {
+    const applied = await rows.claim(id, (row) => applyEvent(row, event, world)).catch(busyIfTakenOver);
+    if (applied !== null) return applied;
+    return (await world.store.load(id)) === null ? 'ignored' : 'busy';
+  };
+
+  /** Whoever holds a row gives it back soon, once its step is cut. */
+  const applyOnceFree = async (id: string, event: FileEvent): Promise<Applied> => {
+    for (;;) {
+      const facts = await world.store.load(id);
+      if (facts === null || !decide(stateOf(facts), { facts, policy }, event).isExpected) return 'ignored';
+      cuts.get(id)?.abort();
+      await rows.released(id);
+      const applied = await apply(id, event);
+      if (applied !== 'busy' || !rows.isHeld(id)) return applied;
+    }
+  };
+
   return {
     run: async (id) => {
+      if (reserved.has(id)) return false;
       const wasOurs = await rows.claim(id, runOrWait).catch((error: unknown) => stuck(id, error));
       return wasOurs ?? false;
     },
-    apply: async (id, event) => {
-      const applied = await rows.claim(id, (row) => applyEvent(row, event, world)).catch(busyIfTakenOver);
-      if (applied !== null) return applied;
-      return (await world.store.load(id)) === null ? 'ignored' : 'busy';
+    apply,
+    interrupt: async (id, event) => {
+      reserved.add(id);
+      return applyOnceFree(id, event).finally(() => reserved.delete(id));
     },
     abort: async () => {
       cut.abort();
@@ -153,7 +183,7 @@ async function applyEvent(
   const facts = await row.write(after.facts, noteOf(event, after.facts));
   if (facts === before) return 'ignored';
   const { lastFailure } = after.facts;
-  if (lastFailure !== null && lastFailure !== before.lastFailure) {
+  if (event.type !== 'IGNORE' && lastFailure !== null && lastFailure !== before.lastFailure) {
     tell(events, facts, lastFailure);
     ended(facts, lastFailure);
   }
@@ -182,6 +212,8 @@ function noteOf(event: FileEvent, after: Facts): string | undefined {
       return `feed ${event.feed} published`;
     case 'RETRY':
       return 'retry';
+    case 'SEND_ELSEWHERE':
+      return `retry, to channel ${event.channel}`;
     case 'ADOPTED':
       return `the service has it already: video ${event.videoId}`;
     case 'REMOTE_STATUS':

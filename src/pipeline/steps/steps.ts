@@ -1,4 +1,7 @@
 import type { Budget, FileStore, LocalFiles, Receipts, VideoHost, Clock } from '../file/ports.ts';
+import type { Facts } from '../file/facts.ts';
+import type { Failure } from '../file/failure.ts';
+import type { ServiceNames } from '../service-names.ts';
 import { createRecord } from './create.ts';
 import { rememberingHashes } from './duplicates.ts';
 import type { RunnerWorld } from './runner.ts';
@@ -15,6 +18,7 @@ export interface StepsWorld {
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedCreates;
   readonly uploads: Uploads;
+  readonly names: Pick<ServiceNames, 'whyNot'>;
   uploadsStartAt(): number | null;
   newToken(): string;
 }
@@ -29,7 +33,12 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
   const create = {
     ...world,
     passing,
-    local: { ...world.local, hash: rememberingHashes(world.local.hash) },
+    local: {
+      ...world.local,
+      // Before the request is paid for: those that wait for a channel cost nothing.
+      check: async (facts: Facts) => whyNoChannel(facts, world) ?? world.local.check(facts),
+      hash: rememberingHashes(world.local.hash),
+    },
     budget: {
       take: (priority, signal) => world.budget.take(priority, AbortSignal.any([signal, stopping])),
     } satisfies Pick<Budget, 'take'>,
@@ -39,4 +48,8 @@ export function createSteps(world: StepsWorld, stopping: AbortSignal): RunnerWor
     creating: (row, signal) => createRecord(row, signal, create).finally(() => passing.delete(row.facts.id)),
     uploading: (row, signal) => uploadFile(row, signal, upload),
   };
+}
+
+function whyNoChannel({ plan, videoId }: Facts, { names }: Pick<StepsWorld, 'names'>): Failure | null {
+  return plan === null || videoId !== null ? null : names.whyNot('channel', plan.channel);
 }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
-import { tokenAt } from '../page-token.ts';
+import { tokenAt } from '../page/token.ts';
 
 /**
  * The token of the numbers: it opens `/metrics` and nothing else, so a machine that collects numbers neither reads file names nor changes

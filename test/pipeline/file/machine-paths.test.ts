@@ -45,6 +45,7 @@ const outside: readonly FileEvent[] = [
   { type: 'FILE_GONE' },
   { type: 'FILE_CHANGED' },
   { type: 'RETRY' },
+  { type: 'IGNORE', by: 'anna' },
 ];
 
 /** How a step may end, with what it wrote before. */

@@ -49,12 +49,14 @@ const events: readonly FileEvent[] = [
   { type: 'TWIN_FELL', twin: 'f_other' },
   { type: 'ADOPTED', videoId: 'vid_9' },
   { type: 'RETRY' },
+  { type: 'SEND_ELSEWHERE', channel: 'ch_other' },
+  { type: 'IGNORE', by: 'anna' },
 ];
 
 /** What moves; every other pair of state and event changes nothing. `GO` is the runner's: it starts a step. */
 const moves: Partial<Record<keyof typeof rows, Readonly<Record<string, FileState>>>> = {
-  queued: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded' },
-  'awaiting upload': { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded' },
+  queued: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded', IGNORE: 'skipped' },
+  'awaiting upload': { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded', IGNORE: 'skipped' },
   processing: {
     'REMOTE_STATUS transcoding': 'processing',
     'REMOTE_STATUS ready': 'awaiting publish',
@@ -66,9 +68,9 @@ const moves: Partial<Record<keyof typeof rows, Readonly<Record<string, FileState
     'PUBLISHED feed_news': 'done',
     'PUBLISH_FAILED permanent': 'failed',
   },
-  retrying: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded', RETRY: 'awaiting upload' },
-  failed: { FILE_CHANGED: 'superseded', RETRY: 'awaiting upload' },
-  held: { FILE_CHANGED: 'superseded', RETRY: 'queued' },
+  retrying: { FILE_GONE: 'vanished', FILE_CHANGED: 'superseded', RETRY: 'awaiting upload', IGNORE: 'skipped' },
+  failed: { FILE_CHANGED: 'superseded', RETRY: 'awaiting upload', IGNORE: 'skipped' },
+  held: { FILE_CHANGED: 'superseded', RETRY: 'queued', IGNORE: 'skipped' },
   skipped: { RETRY: 'queued', 'TWIN_FELL f_0': 'queued' },
   vanished: { RETRY: 'queued' },
 };
@@ -226,6 +228,46 @@ describe('what an event leaves in the row', () => {
   test('a retry after giving up gives the service its full time again', () => {
     const facts = someFacts({ ...uploaded, end: 'failed', lastFailure: failure('permanent', { code: 'gave_up' }) });
     expect(next(facts, { type: 'RETRY' }, policy)).toMatchObject({ processingSince: 50, dying: false });
+  });
+
+  test('a file that somebody ignores says who, whatever was wrong with it', () => {
+    for (const facts of [rows.queued, rows['awaiting upload'], rows.retrying, rows.failed, rows.held]) {
+      const after = next(facts, { type: 'IGNORE', by: 'anna' }, policy);
+      expect(after).toMatchObject({ end: 'skipped', why: 'ignored by anna', endedAt: 50, notBefore: null });
+      expect(after.lastFailure).toMatchObject({ code: 'ignored' });
+      expect([after.videoId, after.intent, after.suspects]).toEqual([facts.videoId, facts.intent, facts.suspects]);
+    }
+  });
+
+  test('a file whose bytes may have left is not ignored', () => {
+    const sent = { ...created, uploadStartedAt: 2, sha256: 'aa' };
+    for (const facts of [someFacts(sent), someFacts({ ...sent, notBefore: 99 }), rows.processing]) {
+      expect(next(facts, { type: 'IGNORE', by: 'anna' }, policy)).toEqual(facts);
+    }
+  });
+
+  test('a retry of an ignored file goes on where it was, and does not upload a duplicate', () => {
+    for (const facts of [rows.queued, rows['awaiting upload']]) {
+      const ignored = next(facts, { type: 'IGNORE', by: 'anna' }, policy);
+      const after = next(ignored, { type: 'RETRY' }, policy);
+      expect(stateOf(after)).toBe(stateOf(facts));
+      expect(after).toMatchObject({ onDuplicate: 'skip', why: null, endedAt: null, lastFailure: null });
+    }
+  });
+
+  test('a file that failed or is held without a video is sent to the channel that somebody chose', () => {
+    for (const end of ['failed', 'held'] as const) {
+      const facts = someFacts({ end, endedAt: 8, lastFailure: failure('permanent', { code: 'not_found' }) });
+      const after = next(facts, { type: 'SEND_ELSEWHERE', channel: 'ch_other' }, policy);
+      expect(stateOf(after)).toBe('queued');
+      expect(after.plan).toEqual({ ...somePlan, channel: 'ch_other', chosenChannel: 'ch_other' });
+    }
+  });
+
+  test('a file that has a video, or is not at rest, stays in its channel', () => {
+    const event = { type: 'SEND_ELSEWHERE', channel: 'ch_other' } as const;
+    for (const facts of [...Object.values(rows), someFacts({ notBefore: 9, lastFailure: failure('offline') })])
+      expect(next(facts, event, policy)).toEqual(facts);
   });
 
   test('an old failure is not the reason why a file is gone', () => {

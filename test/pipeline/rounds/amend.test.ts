@@ -2,10 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createAmend } from '../../../src/pipeline/rounds/amend.ts';
 import type { AmendWorld } from '../../../src/pipeline/rounds/amend.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
-import { rowsOf } from '../held-rows.ts';
+import { recordingEvents, rowsOf } from '../held-rows.ts';
 import { MemoryStore } from '../memory-store.ts';
-import { recordingLogger } from '../silent-logger.ts';
-import { failure, ready, someFacts } from '../some-facts.ts';
+import { failure, ready, someFacts, somePlan } from '../some-facts.ts';
 import { TestClock } from '../test-clock.ts';
 
 const live = new AbortController().signal;
@@ -21,16 +20,17 @@ function open(rows: readonly Facts[]) {
       return { ok: true, value: null };
     },
   };
+  const events = recordingEvents();
   const { claim } = rowsOf(store);
   const round = createAmend({
     store,
     rows: { claim, isHeld: (id) => busy.has(id) },
     clock,
     host,
-    logger: recordingLogger(),
+    events,
     retry: () => ({ attempts: 3, firstMs: 1_000, maxMs: 1_000 }),
   });
-  return { clock, store, host, amended, busy, amend: () => round.run(live) };
+  return { clock, store, host, amended, busy, told: events.told, amend: () => round.run(live) };
 }
 
 describe('late metadata', () => {
@@ -101,5 +101,51 @@ describe('late metadata', () => {
     await amend();
     await amend();
     expect(store.rows.filter(({ amendment }) => amendment === null)).toHaveLength(2);
+  });
+});
+
+describe('the feeds of a video with new metadata', () => {
+  const published = { published: { feed_news: 5 } } as const;
+
+  test('are published again once it is sent: those that have the video', async () => {
+    const { amend, store } = open([someFacts({ ...ready, ...published, end: 'done', amendment: { title: 'Late' } })]);
+    await amend();
+    expect(await store.feedsDue()).toMatchObject([{ feed: 'feed_news', isNow: false }]);
+  });
+
+  test('are not noted for a video that is published for the first time anyway', async () => {
+    const { amend, store } = open([someFacts({ ...ready, amendment: { title: 'Late' } })]);
+    await amend();
+    expect(await store.feedsDue()).toEqual([]);
+  });
+
+  test('are published without a request for metadata when only they changed', async () => {
+    const plan = { ...somePlan, publish: ['feed_news', 'feed_tv'] };
+    const { amend, amended, store } = open([someFacts({ ...ready, ...published, plan, end: 'done', amendment: {} })]);
+    await amend();
+    expect((await store.feedsDue()).map(({ feed }) => feed)).toEqual(['feed_news', 'feed_tv']);
+    expect([amended, store.row().amendment]).toEqual([[], null]);
+  });
+
+  test('are noted before the row forgets what it had to send: a crash in between repeats both', async () => {
+    const { amend, store } = open([someFacts({ ...ready, ...published, end: 'done', amendment: { title: 'Late' } })]);
+    const noted: unknown[] = [];
+    const note = store.noteFeedDue.bind(store);
+    store.noteFeedDue = async (feed, at, isNow) => {
+      noted.push(store.row().amendment);
+      return note(feed, at, isNow);
+    };
+    await amend();
+    expect(noted).toEqual([{ title: 'Late' }]);
+  });
+
+  test('stay as they are when the service refuses the metadata, which is told', async () => {
+    const { amend, host, store, told } = open([
+      someFacts({ ...ready, ...published, end: 'done', amendment: { title: 'Late' } }),
+    ]);
+    host.amend = async () => ({ ok: false, failure: failure('permanent') });
+    await amend();
+    expect(await store.feedsDue()).toEqual([]);
+    expect(told.filter(({ type }) => type === 'refusal')).toMatchObject([{ what: 'metadata' }]);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { decide } from '../../../src/pipeline/file/machine.ts';
+import { ignoredBy } from '../../../src/pipeline/file/reasons.ts';
 import { createGiveBack } from '../../../src/pipeline/rounds/give-back.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Answer } from '../../../src/pipeline/file/ports.ts';
@@ -58,7 +60,7 @@ function open(...others: readonly Partial<Facts>[]) {
 const proof = ['status vid_1, poll', 'receipt dying', 'remove vid_1, poll, dying on disk', 'status vid_1, poll'];
 
 describe('a record that nobody will fill', () => {
-  test.each(['superseded', 'vanished'] as const)(
+  test.each(['superseded', 'vanished', 'skipped'] as const)(
     'of a file that is %s is deleted: asked again, marked on disk, deleted, and looked for',
     async (end) => {
       const { store, calls, run } = open({ ...left, end });
@@ -183,4 +185,18 @@ describe('a record that nobody will fill', () => {
     await rows.claim('f_1', () => run());
     expect(calls).toEqual([]);
   });
+});
+
+test('a retry of an ignored file finds its record marked for deletion, and begins with a new one', async () => {
+  const ignored = { ...created, end: 'skipped', endedAt: 1, lastFailure: ignoredBy('anna') } as const;
+  const { store, host, run } = open(ignored);
+  host.remove = async () => inDoubt;
+  await run();
+  expect(store.row()).toMatchObject({ end: 'skipped', dying: true });
+  const after = decide(
+    'skipped',
+    { facts: store.row(), policy: { attempts: 3, retryAt: () => 1, now: () => 1 } },
+    { type: 'RETRY' },
+  );
+  expect(after).toMatchObject({ state: 'queued', facts: { dying: true, videoId: 'vid_1' } });
 });

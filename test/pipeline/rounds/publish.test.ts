@@ -24,32 +24,34 @@ function open(rows: readonly Facts[]) {
   const asked: string[] = [];
   const busy = new Set<string>();
   const world = {
-    answer: async (): Promise<Answer<null>> => ({ ok: true, value: null }),
+    answer: async (): Promise<Answer<{ readonly videos: number | null } | null>> => ({ ok: true, value: null }),
     room: someRoom(),
     wanted: { creates: 0, publishes: 0 },
   };
   const policy = { attempts: 3, retryAt: () => 0, now: () => clock.now() };
-  const publisher = createPublish({
-    store,
-    library: {
-      publish: (feed) => {
-        asked.push(feed);
-        return world.answer();
+  const start = () =>
+    createPublish({
+      store,
+      library: {
+        publish: (feed) => {
+          asked.push(feed);
+          return world.answer();
+        },
       },
-    },
-    runner: {
-      apply: async (id: string, event: FileEvent): Promise<Applied> => {
-        if (busy.has(id)) return 'busy';
-        await store.save(after(store.row(id), event, policy));
-        return 'applied';
+      runner: {
+        apply: async (id: string, event: FileEvent): Promise<Applied> => {
+          if (busy.has(id)) return 'busy';
+          await store.save(after(store.row(id), event, policy));
+          return 'applied';
+        },
       },
-    },
-    clock,
-    events: recordingEvents(),
-    room: () => world.room,
-    wanted: async () => world.wanted,
-    timing: () => ({ ...quiet, retry: { attempts: 3, firstMs: 1_000, maxMs: 1_000 } }),
-  });
+      clock,
+      events: recordingEvents(),
+      room: () => world.room,
+      wanted: async () => world.wanted,
+      timing: () => ({ ...quiet, retry: { attempts: 3, firstMs: 1_000, maxMs: 1_000 } }),
+    });
+  let publisher = start();
   return {
     clock,
     store,
@@ -57,7 +59,9 @@ function open(rows: readonly Facts[]) {
     busy,
     world,
     run: () => publisher.run(live),
-    waits: publisher.waits,
+    publishNow: (feed: string) => publisher.now(feed),
+    restart: () => (publisher = start()),
+    waits: () => publisher.waits(),
     dueInMs: () => publisher.dueAt() - clock.elapsed(),
   };
 }
@@ -240,4 +244,97 @@ describe('where more records are wanted than the hour has requests', () => {
     await run();
     expect(asked).toHaveLength(2);
   });
+});
+
+describe('a feed that somebody wants to be published', () => {
+  test('is published at once, with the files that wait for it, and with one request', async () => {
+    const { run, publishNow, asked, store, world } = open([readyFile(1)]);
+    world.answer = async () => ({ ok: true, value: { videos: 7 } });
+    const { answer } = await publishNow('feed_news');
+    await run();
+    expect(await answer).toEqual({ ok: true, files: 1, videos: 7 });
+    expect([asked, store.states(), await store.feedsDue()]).toEqual([['feed_news'], ['done'], []]);
+    await run();
+    expect(asked).toEqual(['feed_news']);
+  });
+
+  test('is published although no file waits for it', async () => {
+    const { run, publishNow, asked } = open([]);
+    const { answer } = await publishNow('feed_news');
+    await run();
+    expect([asked, await answer]).toEqual([['feed_news'], { ok: true, files: 0, videos: null }]);
+  });
+
+  test('by two people at the same moment is published once, and both are answered', async () => {
+    const { run, publishNow, asked } = open([]);
+    const both = [await publishNow('feed_news'), await publishNow('feed_news')];
+    await run();
+    expect(await Promise.all(both.map(({ answer }) => answer))).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(asked).toEqual(['feed_news']);
+  });
+
+  test('during a request is published once more: what changed since may not be in it', async () => {
+    const { run, publishNow, asked, world, store } = open([]);
+    const first = await publishNow('feed_news');
+    let second: Awaited<ReturnType<typeof publishNow>> | null = null;
+    world.answer = async () => {
+      world.answer = async () => ({ ok: true, value: null });
+      second = await publishNow('feed_news');
+      return { ok: true, value: null };
+    };
+    await run();
+    await first.answer;
+    expect(await store.feedsDue()).toHaveLength(1);
+    await run();
+    expect(await (second as unknown as typeof first).answer).toMatchObject({ ok: true });
+    expect(asked).toEqual(['feed_news', 'feed_news']);
+  });
+
+  test('is published after a restart when it was not before', async () => {
+    const { run, publishNow, asked, restart } = open([]);
+    await publishNow('feed_news');
+    restart();
+    await run();
+    expect(asked).toEqual(['feed_news']);
+  });
+
+  test('is not forgotten when the service is away, and not tried again when it knows no such feed', async () => {
+    const { run, publishNow, world, clock, store, asked } = open([]);
+    world.answer = async () => ({ ok: false, failure: failure('offline') });
+    const { answer } = await publishNow('feed_news');
+    await run();
+    expect(await answer).toMatchObject({ ok: false, failure: { kind: 'offline' }, nextTryAt: expect.any(Number) });
+    expect(await store.feedsDue()).toHaveLength(1);
+    world.answer = async () => ({ ok: false, failure: failure('gone') });
+    clock.advance(600_000);
+    await run();
+    expect([asked.length, await store.feedsDue()]).toEqual([2, []]);
+  });
+
+  test('does not wait for the next try of one that failed before', async () => {
+    const { run, publishNow, world, asked } = open([readyFile(1)]);
+    world.answer = async () => ({ ok: false, failure: failure('transient') });
+    await publishNow('feed_news');
+    await run();
+    world.answer = async () => ({ ok: true, value: null });
+    await run();
+    expect(asked).toHaveLength(1);
+    await publishNow('feed_news');
+    await run();
+    expect(asked).toHaveLength(2);
+  });
+});
+
+test('a feed whose videos have changed is published when it is quiet, as for files that wait', async () => {
+  const { run, clock, store, asked } = open([]);
+  await store.noteFeedDue('feed_news', clock.now(), false);
+  await run();
+  clock.advance(quiet.quietMs - 1);
+  await store.noteFeedDue('feed_news', clock.now(), false);
+  clock.advance(1);
+  await run();
+  expect(asked).toEqual([]);
+  clock.advance(quiet.quietMs);
+  await run();
+  expect([asked, await store.feedsDue()]).toEqual([['feed_news'], []]);
 });

@@ -15,6 +15,7 @@ function open(
     mayUpload = (_id: string): boolean => true,
     isOpen = (): boolean => true,
     offLimits = new Set<string>(),
+    paused = new Set<string>(),
   } = {},
 ) {
   const store = new MemoryStore(rows);
@@ -27,6 +28,7 @@ function open(
       mayCreate: async () => mayCreate,
       uploadsStartAt: () => (isOpen() ? null : 1),
       isOffLimits: (folder) => offLimits.has(folder),
+      isPaused: (folder) => paused.has(folder),
       uploadHosts: { isOpen: ({ id }) => mayUpload(id), admit: () => true },
       onEnd: (id) => ended.push(id),
       runner: {
@@ -230,5 +232,34 @@ describe('outside of the hours for uploads', () => {
     expect(running()).toEqual(['sent']);
     await end('sent');
     expect(running()).toEqual([]);
+  });
+});
+
+describe('a folder that a person paused', () => {
+  const at = (folder: string, files: readonly Facts[]): Facts[] =>
+    files.map((facts) => ({ ...facts, id: `${folder}/${facts.id}`, folder }));
+
+  test('begins nothing new, and what runs there is finished', async () => {
+    const paused = new Set<string>();
+    const { lanes, running, end } = open([...at('/a', queued(2)), ...at('/a', waiting(2))], { paused });
+    await lanes.pump();
+    const before = running();
+    expect(before.length).toBeGreaterThan(0);
+    paused.add('/a');
+    await lanes.pump();
+    expect(running()).toEqual(before);
+    await end(...before);
+    expect(running()).toEqual([]);
+    paused.clear();
+    await lanes.pump();
+    expect(running().length).toBeGreaterThan(0);
+  });
+
+  test('takes no slot and no record from the others, however many wait in it', async () => {
+    const paused = new Set(['/a']);
+    const rows = [...at('/a', waiting(40)), ...at('/a', queued(40)), ...at('/b', waiting(1)), ...at('/b', queued(3))];
+    const { lanes, running } = open(rows, { paused });
+    await lanes.pump();
+    expect(running().toSorted()).toEqual(['/b/q_0', '/b/q_1', '/b/u_0']);
   });
 });

@@ -3,6 +3,8 @@ import { stateOf } from '../../../src/pipeline/file/facts.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
 import type { Failure } from '../../../src/pipeline/file/failure.ts';
 import { StaleRowError } from '../../../src/pipeline/file/ports.ts';
+import type { Answer, SendHooks } from '../../../src/pipeline/file/ports.ts';
+import { stopped } from '../../../src/pipeline/file/failure.ts';
 import { createRecord } from '../../../src/pipeline/steps/create.ts';
 import type { CreateWorld } from '../../../src/pipeline/steps/create.ts';
 import { createRunner } from '../../../src/pipeline/steps/runner.ts';
@@ -333,3 +335,110 @@ async function turns(): Promise<void> {
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await turns();
 }
+
+describe('an event that cuts the step', () => {
+  const ignore = { type: 'IGNORE', by: 'anna' } as const;
+
+  /** An upload that ends only when it is cut. */
+  const endless = {
+    host: {
+      create: async () => ({ ok: true, value: { videoId: 'vid_1', uploadUrl: 'u:vid_1', status: 'pending' } }),
+      status: async () => ({ ok: true, value: 'pending' }),
+      send: (_facts: Facts, { signal }: SendHooks) =>
+        new Promise<Answer<{ sha256: string }>>((resolve) =>
+          signal.addEventListener('abort', () => resolve({ ok: false, failure: stopped })),
+        ),
+      remove: async () => ({ ok: true, value: null }),
+      amend: async () => ({ ok: true, value: null }),
+    } satisfies CreateWorld['host'],
+  };
+
+  test('ends an upload under way; its empty record stays in the row, to be given back', async () => {
+    const { runner, store, failed } = open([someFacts(created)], endless);
+    const step = runner.run('f_1');
+    expect(await runner.interrupt('f_1', ignore)).toBe('applied');
+    await step;
+    expect(store.row()).toMatchObject({ end: 'skipped', why: 'ignored by anna', videoId: 'vid_1', uploadedAt: null });
+    expect(failed()).toEqual([]);
+  });
+
+  test('is given before another step can begin', async () => {
+    const { runner, store } = open([someFacts(created)], endless);
+    const step = runner.run('f_1');
+    const interrupted = runner.interrupt('f_1', ignore);
+    // The lane takes the file up again as soon as its step has ended.
+    await step.then(() => runner.run('f_1'));
+    expect(await interrupted).toBe('applied');
+    expect(stateOf(store.row())).toBe('skipped');
+  });
+
+  test('waits for the answer of a create request, and keeps the record that it made', async () => {
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { runner, store } = open([someFacts()], {
+      host: {
+        ...endless.host,
+        create: async () => {
+          asked.resolve();
+          await answer.promise;
+          return endless.host.create();
+        },
+      },
+    });
+    const step = runner.run('f_1');
+    await asked.promise;
+    const interrupted = runner.interrupt('f_1', ignore);
+    answer.resolve();
+    expect(await interrupted).toBe('applied');
+    await step;
+    expect(store.row()).toMatchObject({ end: 'skipped', videoId: 'vid_1', intent: null });
+  });
+
+  test('does not cut an upload whose last part may have left: it is finished', async () => {
+    const last = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const { runner, store } = open([someFacts(created)], {
+      host: {
+        ...endless.host,
+        send: async (_facts, { beforeLastPart, signal }) => {
+          await beforeLastPart('aa');
+          reached.resolve();
+          await last.promise;
+          return signal.aborted ? { ok: false, failure: stopped } : { ok: true, value: { sha256: 'aa' } };
+        },
+      },
+    });
+    const step = runner.run('f_1');
+    await reached.promise;
+    expect(await runner.interrupt('f_1', ignore)).toBe('ignored');
+    last.resolve();
+    await step;
+    expect(stateOf(store.row())).toBe('processing');
+  });
+
+  test('a file that nobody works on gets it at once; one that is not there does not', async () => {
+    const { runner, store } = open([someFacts()]);
+    expect(await runner.interrupt('f_1', ignore)).toBe('applied');
+    expect(await runner.interrupt('f_none', ignore)).toBe('ignored');
+    expect(stateOf(store.row())).toBe('skipped');
+  });
+
+  test('two of them at the same moment are one', async () => {
+    const { runner, store } = open([someFacts(created)], endless);
+    const step = runner.run('f_1');
+    const both = await Promise.all([
+      runner.interrupt('f_1', ignore),
+      runner.interrupt('f_1', { ...ignore, by: 'bob' }),
+    ]);
+    await step;
+    expect(both.toSorted()).toEqual(['applied', 'ignored']);
+    expect(stateOf(store.row())).toBe('skipped');
+  });
+
+  test('a crash in between leaves the file as it was, with its record: it goes on after the restart', async () => {
+    const { runner, store } = open([someFacts(created)], endless);
+    const step = runner.run('f_1');
+    await runner.abort();
+    await step;
+    expect(stateOf(store.row())).toBe('awaiting upload');
+  });
+});

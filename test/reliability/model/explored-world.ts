@@ -481,6 +481,7 @@ class Turn {
       amend: async () => ({ ok: true, value: null }),
       list: () => Promise.reject(new Error('one file needs no list')),
       probe: async () => ({ ok: true, value: null }),
+      names: async () => fail(failure('permanent')),
       get: async (id) => {
         const answer = await look(id);
         if (!answer.ok) return answer;

@@ -314,7 +314,8 @@ class Life {
       poll: { intervalMs: 5_000, giveUpAfterMs: 86_400_000 },
       publish: { quietMs: 2_000, atMostMs: 10_000 },
       folders: this.#folders,
-      status: { listen: null, socket: '/state/dropcast.sock' },
+      status: { listen: null, hosts: [], socket: '/state/dropcast.sock' },
+      notify: [],
       log: { level: 'info', format: 'json' },
     };
   }

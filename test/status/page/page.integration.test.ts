@@ -1,11 +1,13 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { sumOfAccounts } from '../../src/watch/accounts.ts';
-import { viewOf } from '../../src/daemon/file-view.ts';
-import type { StatusView } from '../../src/daemon/view.ts';
-import { serveStatusPage, type PageSource } from '../../src/status/page.ts';
-import { createPageAccess } from '../../src/status/page-access.ts';
-import { someFacts } from '../pipeline/some-facts.ts';
+import { sumOfAccounts } from '../../../src/watch/accounts.ts';
+import { viewOf } from '../../../src/daemon/file-view.ts';
+import type { StatusView } from '../../../src/daemon/view.ts';
+import { serveStatusPage } from '../../../src/status/page/serve.ts';
+import type { PageSource } from '../../../src/status/page/site.ts';
+import { idleDaemon } from './idle-daemon.ts';
+import { createPageAccess } from '../../../src/status/page/access.ts';
+import { someFacts } from '../../pipeline/some-facts.ts';
 
 const view: StatusView = {
   v: 1,
@@ -18,16 +20,7 @@ const view: StatusView = {
   outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
   uploads: null,
   accounts: sumOfAccounts([]),
-  folders: [
-    {
-      path: '/inbox',
-      state: 'frozen',
-      why: 'unmounted',
-      paths: { seen: 0, settling: 0, offered: 0, ignored: 0, refused: 0 },
-      accounts: sumOfAccounts([]),
-      refused: null,
-    },
-  ],
+  folders: [],
   working: [
     viewOf(
       null,
@@ -35,6 +28,7 @@ const view: StatusView = {
     ),
   ],
   needs_you: [],
+  causes: { files: 0, causes: [], more: { causes: 0, files: 0 } },
   suspects: 0,
   adoption: { files: 0, compared: 0, comparing: null },
   deletions: { files: 0, next_at: null },
@@ -68,6 +62,7 @@ const serve = (
   serveStatusPage(
     { host: '127.0.0.1', port: 0 },
     {
+      daemon: idleDaemon(),
       status: async () => status,
       health: () => health,
       receive,
@@ -81,8 +76,7 @@ test('shows what is under way, with hostile names escaped and no secret', async 
   expect(status).toBe(200);
   expect(headers).toMatchObject({ 'content-security-policy': expect.stringContaining("default-src 'none'") });
   expect(text).toContain('&lt;script&gt;alert(1)');
-  expect(text).not.toContain('<script');
-  expect(text).toContain('/inbox: frozen, unmounted');
+  expect(text.match(/<script/g)).toHaveLength(1);
   expect(text).toContain('others use about 300 an hour of this key');
   expect(text).toContain('Limited by upload slots: all 4 are in use');
   expect(text).not.toContain('sig=');

@@ -1,19 +1,25 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
+/** What somebody may do on the page. */
+export type Right = 'look' | 'change';
+
 /** How long a link works, milliseconds: long enough to copy it into a browser. */
 const LINK_MS = 5 * 60_000;
 
 /** Links that nobody opened. The oldest stops working when there are more. */
 const MOST_LINKS = 100;
 
-/** Who may see the page: programs send the token, browsers a cookie that they get from a link. */
+/** Who may see the page, and change things: programs send the token, browsers a cookie that they get from a link. */
 export interface PageAccess {
   /** A code that opens the page once. */
-  makeCode(): string;
+  makeCode(right: Right): string;
   /** Takes a code, and returns the cookie's value; null for an unknown, used or old code. */
   redeem(code: string): string | null;
-  /** @param cookie its value; null without one */
-  isAllowed(authorization: string | null, cookie: string | null): boolean;
+  /**
+   * @param cookie its value; null without one
+   * @returns null for somebody who may not even look
+   */
+  rightOf(authorization: string | null, cookie: string | null): Right | null;
 }
 
 /**
@@ -21,29 +27,37 @@ export interface PageAccess {
  * @param now a clock that never jumps, milliseconds
  */
 export function createPageAccess(token: string, now: () => number = () => performance.now()): PageAccess {
-  // Not the token itself: browsers send a cookie to every port of a host, and to whoever listens there.
-  const session = createHmac('sha256', token).update('status page').digest('base64url');
-  /** Digests of codes, and until when they work. */
-  const codes = new Map<string, number>();
+  const sessions: Readonly<Record<Right, string>> = {
+    look: sessionOf(token, 'look'),
+    change: sessionOf(token, 'change'),
+  };
+  /** By the digests of codes; `until` is when they stop working. */
+  const codes = new Map<string, { readonly right: Right; readonly until: number }>();
   return {
-    makeCode: () => {
+    makeCode: (right) => {
       const code = randomBytes(24).toString('base64url');
-      codes.set(digest(code).toString('hex'), now() + LINK_MS);
+      codes.set(digest(code).toString('hex'), { right, until: now() + LINK_MS });
       const [oldest] = codes.keys();
       if (codes.size > MOST_LINKS && oldest !== undefined) codes.delete(oldest);
       return code;
     },
     redeem: (code) => {
       const key = digest(code).toString('hex');
-      const until = codes.get(key) ?? -Infinity;
+      const found = codes.get(key);
       codes.delete(key);
-      return now() < until ? session : null;
+      return found !== undefined && now() < found.until ? sessions[found.right] : null;
     },
-    isAllowed: (authorization, cookie) => {
+    rightOf: (authorization, cookie) => {
       const [, given = ''] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
-      return isSame(given, token) || isSame(cookie ?? '', session);
+      if (isSame(given, token) || isSame(cookie ?? '', sessions.change)) return 'change';
+      return isSame(cookie ?? '', sessions.look) ? 'look' : null;
     },
   };
+}
+
+/** Not the token itself: browsers send a cookie to every port of a host, and to whoever listens there. */
+function sessionOf(token: string, right: Right): string {
+  return createHmac('sha256', token).update(`page: ${right}`).digest('base64url');
 }
 
 /** Takes the same time whatever the difference: digests have the same length. */

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { ConfigPaths } from '../../../config/paths.ts';
+import { findUser } from '../../../systemd/passwd.ts';
+import type { Credentials } from '../../../systemd/folder-access.ts';
+import { readMachine, SERVICE_USER } from '../../unit-needs.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+import type { Patient } from '../patient.ts';
+
+/** Tries, as the user of the service, what the service does: list a folder, open its files, and move and delete one where that is configured. */
+export const access: Check = {
+  name: 'access to the folders',
+  run: async (patient) => {
+    const { checked } = patient;
+    if (checked?.paths == null) throw new SkippedError('no configuration says which folders');
+    const who = await userOf(patient);
+    const found = await Promise.all(checked.paths.folders.map(async (folder) => probe(folder, who, patient)));
+    return found.flat();
+  },
+};
+
+/**
+ * What a probe found.
+ *
+ * @param code exit code of the script below
+ * @param said what it printed: the file that cannot be opened
+ */
+export function accessVerdict(path: string, code: number, said: string, who: string): readonly Finding[] {
+  const refused = refusals[code];
+  if (refused === undefined) return [];
+  const what = `${who} cannot ${refused.what} ${path}${said === '' ? '' : `: ${said}`}`;
+  return [{ level: 'problem', what, why: refused.why, fix: FIX }];
+}
+
+const FIX = 'sudo dropcast setup    # gives the service the access that it lacks, after asking';
+
+const refusals: Readonly<Record<number, { readonly what: string; readonly why: string }>> = {
+  11: { what: 'enter', why: 'none of its files is uploaded' },
+  12: { what: 'list', why: 'none of its files is found' },
+  13: { what: 'read a file in', why: 'this file fails' },
+  14: { what: 'create files in', why: 'after_ready cannot be done' },
+  15: { what: 'rename files in', why: 'after_ready cannot move them' },
+  16: { what: 'delete files in', why: 'after_ready cannot remove them' },
+};
+
+/** One process for each folder: a share that does not answer hangs the process, not the doctor. */
+const script = `cd -- "$1" 2>/dev/null || exit 11
+ls -A . >/dev/null 2>&1 || exit 12
+closed=$(find . -maxdepth 3 -type f ! -name '.*' ! -readable -print -quit 2>/dev/null)
+[ -z "$closed" ] || { printf %s "$closed"; exit 13; }
+[ "$2" = written ] || exit 0
+probe=.dropcast-doctor.$$
+: 2>/dev/null > "$probe" || exit 14
+mv "$probe" "$probe.moved" 2>/dev/null || { rm -f "$probe"; exit 15; }
+rm "$probe.moved" 2>/dev/null || exit 16`;
+
+const timeoutMs = 10_000;
+
+async function probe(
+  { path, afterReady }: ConfigPaths['folders'][number],
+  who: Credentials | null,
+  { service }: Patient,
+): Promise<readonly Finding[]> {
+  const use = afterReady.kind === 'keep' ? 'read' : 'written';
+  const shell = ['/bin/sh', '-c', script, 'sh', path, use];
+  const command = who === null ? shell : ['setpriv', ...becoming(who), '--', ...shell];
+  const name = who === null ? 'you' : `the service (user ${SERVICE_USER})`;
+  const [program = '', ...args] = command;
+  const { code, said } = await run(program, args);
+  if (code === null)
+    return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: 'df' }];
+  const findings = accessVerdict(path, code, said, name);
+  return service === null ? findings.map((finding) => ({ ...finding, fix: `ls -ld '${path}'` })) : findings;
+}
+
+function becoming({ uid, gids }: Credentials): readonly string[] {
+  const [gid = uid] = gids;
+  return [`--reuid=${uid}`, `--regid=${gid}`, `--groups=${[...gids].join(',') || gid}`];
+}
+
+async function run(program: string, args: readonly string[]): Promise<{ code: number | null; said: string }> {
+  const child = promisify(execFile)(program, [...args], { timeout: timeoutMs, cwd: '/' });
+  try {
+    return { code: 0, said: (await child).stdout };
+  } catch (error) {
+    const { code, stdout = '' } = error as { code?: unknown; stdout?: string };
+    return { code: typeof code === 'number' ? code : null, said: stdout };
+  }
+}
+
+/** The user of the service with the groups that its drop-in adds; null: the daemon is our own. */
+async function userOf({ service, isRoot }: Patient): Promise<Credentials | null> {
+  if (service === null) return null;
+  if (!isRoot) throw new SkippedError('only root can become the user of the service: run it with sudo');
+  const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
+  if (machine.user === null) throw new SkippedError(`there is no user ${SERVICE_USER} on this machine`);
+  const dropIn = await readFile(service.dropInFile, 'utf8').catch(() => '');
+  return { uid: machine.user.uid, gids: new Set([...machine.user.gids, ...joined(dropIn, machine.group)]) };
+}
+
+/** Numbers of the groups in `SupplementaryGroups=` lines. @param table text of group(5) */
+export function joined(dropIn: string, table: string): readonly number[] {
+  const names = dropIn.split('\n').flatMap((line) => /^SupplementaryGroups=(.*)$/.exec(line)?.[1]?.split(' ') ?? []);
+  const ids = new Map(table.split('\n').map((line) => [line.split(':')[0], Number(line.split(':')[2])]));
+  return names.flatMap((name) => ids.get(name) ?? (/^\d+$/.test(name) ? [Number(name)] : []));
+}

@@ -1,0 +1,53 @@
+import { stat } from 'node:fs/promises';
+import { backupsOf } from '../../../ledger/backups.ts';
+import { ledgerPath } from '../../../ledger/recovery.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+
+/** Whether there is a copy of the ledger that is not much older than it. */
+export const backups: Check = {
+  name: 'backups of the ledger',
+  run: async ({ checked, status, now }) => {
+    if (checked?.paths == null) throw new SkippedError('no configuration says where they are');
+    const { stateDir } = checked.paths;
+    const [newest] = await backupsOf(stateDir);
+    const written = await Promise.all([ledgerPath(stateDir), `${ledgerPath(stateDir)}-wal`].map(writtenAt));
+    return backupVerdict({
+      backupAt: newest === undefined ? null : await writtenAt(newest),
+      writtenAt: Math.max(...written),
+      runningSince: status?.daemon.started_at ?? null,
+      now,
+    });
+  },
+};
+
+/** A copy is made every 15 minutes when something was written. */
+const lateMs = 3_600_000;
+
+/** Times are epoch milliseconds; 0 is never. @param at.backupAt null: there is no copy */
+export function backupVerdict(at: {
+  readonly backupAt: number | null;
+  readonly writtenAt: number;
+  readonly runningSince: number | null;
+  readonly now: number;
+}): readonly Finding[] {
+  const { backupAt, writtenAt, runningSince, now } = at;
+  const isDue = runningSince !== null && now - runningSince > lateMs && writtenAt > 0;
+  const isLate = backupAt === null || writtenAt - backupAt > lateMs;
+  if (!isDue || !isLate) return [];
+  return [
+    {
+      level: 'warning',
+      what:
+        backupAt === null
+          ? 'there is no backup of the ledger'
+          : 'the newest backup of the ledger is over an hour older than it',
+      why: 'a damaged disk would take more with it than it must; the log says why a backup failed',
+      fix: "journalctl -u 'dropcast*' --grep 'backed up'    # usually the disk is full",
+    },
+  ];
+}
+
+async function writtenAt(path: string): Promise<number> {
+  return (await stat(path).catch(() => null))?.mtimeMs ?? 0;
+}

@@ -1,0 +1,23 @@
+import { formatProblem } from '../../../config/problem.ts';
+import { findingFrom, SkippedError } from '../finding.ts';
+import type { Check } from '../finding.ts';
+
+/** What `dropcast check` says of the file. */
+export const configuration: Check = {
+  name: 'configuration',
+  run: async ({ checked, noConfig, shell }) => {
+    if (noConfig !== null)
+      return [{ level: 'problem', what: noConfig, why: 'without a configuration nothing runs', fix: 'dropcast init' }];
+    if (checked === null) throw new SkippedError('there is none');
+    return checked.problems.map((problem) => {
+      const why =
+        problem.severity === 'error' ? 'the daemon neither starts nor reloads with it' : 'it may not do what was meant';
+      const finding = findingFrom(
+        problem.severity === 'error' ? 'problem' : 'warning',
+        formatProblem(problem, shell.cwd),
+        why,
+      );
+      return { ...finding, fix: finding.fix ?? `edit ${checked.file}, then: dropcast check` };
+    });
+  },
+};

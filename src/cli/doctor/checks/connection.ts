@@ -1,0 +1,107 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { readFile } from 'node:fs/promises';
+import type { TLSSocket } from 'node:tls';
+import { unknownKey } from '../../setup/service-answers.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+import type { Patient } from '../patient.ts';
+
+/** One exchange with the service, without the key: how long its certificate is valid, and what time it is there. */
+export const connection: Check = {
+  name: 'certificate and clock',
+  run: async (patient) => {
+    const { config, now } = patient;
+    if (config === null) throw new SkippedError('the configuration is wrong');
+    const answer = await exchange(config.service.baseUrl).catch(() => null);
+    // That it cannot be reached is said by another check.
+    if (answer === null) throw new SkippedError('the service does not answer, or goes through a proxy');
+    return [
+      ...certificateVerdict(answer.validTo, now),
+      ...clockVerdict(answer.date, Date.now()),
+      ...(await jumpOf(patient)),
+    ];
+  },
+};
+
+const dayMs = 86_400_000;
+const soonDays = 14;
+
+/** @param validTo end of the certificate, epoch milliseconds; null without TLS */
+export function certificateVerdict(validTo: number | null, now: number): readonly Finding[] {
+  if (validTo === null || validTo - now > soonDays * dayMs) return [];
+  const days = Math.max(0, Math.floor((validTo - now) / dayMs));
+  return [
+    {
+      level: 'warning',
+      what: `the certificate of the service is valid for ${days} more ${days === 1 ? 'day' : 'days'}`,
+      why: 'no request gets through after that',
+      fix: 'tell who runs the service',
+    },
+  ];
+}
+
+const mostSkewMs = 60_000;
+
+/** @param there what the service says the time is, epoch milliseconds; null: it does not say */
+export function clockVerdict(there: number | null, here: number): readonly Finding[] {
+  if (there === null || Math.abs(there - here) <= mostSkewMs) return [];
+  const seconds = Math.round(Math.abs(there - here) / 1000);
+  return [
+    {
+      level: 'warning',
+      what: `the clock of this machine is ${seconds} s ${here > there ? 'ahead of' : 'behind'} the one of the service`,
+      why: 'signed addresses and webhooks are refused, and upload windows are kept at the wrong time',
+      fix: 'sudo timedatectl set-ntp true',
+    },
+  ];
+}
+
+/** How far the clock was moved since the daemon started: its age by the two clocks of the machine. */
+export function jumpVerdict(ages: { readonly wallMs: number; readonly monotonicMs: number }): readonly Finding[] {
+  const jumpMs = ages.wallMs - ages.monotonicMs;
+  if (Math.abs(jumpMs) <= mostSkewMs) return [];
+  return [
+    {
+      level: 'warning',
+      what: `the clock was set ${jumpMs > 0 ? 'forward' : 'back'} by ${Math.round(Math.abs(jumpMs) / 1000)} s since the daemon started`,
+      why: 'times in its history before that are wrong by as much',
+      fix: 'timedatectl    # says whether something keeps the clock right',
+    },
+  ];
+}
+
+async function jumpOf({ status, now }: Patient): Promise<readonly Finding[]> {
+  const { pid, started_at: startedAt } = status?.daemon ?? { pid: null, started_at: null };
+  if (pid === null || startedAt === null) return [];
+  const monotonicMs = await ageOfProcess(pid).catch(() => null);
+  return monotonicMs === null ? [] : jumpVerdict({ wallMs: now - startedAt, monotonicMs });
+}
+
+/** Ticks of proc(5) are hundredths of a second on every Linux that Node runs on. */
+async function ageOfProcess(pid: number): Promise<number> {
+  const [stat, uptime] = await Promise.all([`/proc/${pid}/stat`, '/proc/uptime'].map((path) => readFile(path, 'utf8')));
+  // The name of the program may contain spaces and brackets.
+  const started = Number(stat?.slice(stat.lastIndexOf(')')).split(' ')[20]) * 10;
+  return Number(uptime?.split(' ')[0]) * 1000 - started;
+}
+
+const timeoutMs = 8_000;
+
+function exchange(baseUrl: string): Promise<{ readonly date: number | null; readonly validTo: number | null }> {
+  const url = new URL(`${baseUrl}/channels`);
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const headers = { authorization: `Bearer ${unknownKey}` };
+  return new Promise((resolve, reject) => {
+    const call = request(url, { timeout: timeoutMs, agent: false, headers }, (answer) => {
+      const date = Date.parse(answer.headers.date ?? '');
+      const certificate = url.protocol === 'https:' ? (answer.socket as TLSSocket).getPeerCertificate() : null;
+      const validTo = Date.parse(certificate?.valid_to ?? '');
+      answer.resume();
+      resolve({ date: Number.isNaN(date) ? null : date, validTo: Number.isNaN(validTo) ? null : validTo });
+    });
+    call.on('timeout', () => call.destroy(new Error('no answer')));
+    call.on('error', reject);
+    call.end();
+  });
+}

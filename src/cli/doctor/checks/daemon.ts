@@ -1,0 +1,83 @@
+import { stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { packageManifest } from '../../../package-files.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+import type { Patient } from '../patient.ts';
+
+/** Whether the daemon runs, in the version that is installed, answers at its socket and shows its page. */
+export const daemon: Check = {
+  name: 'daemon',
+  run: async (patient) => {
+    const { config, status, reach } = patient;
+    if (reach === null) throw new SkippedError('no configuration says where it is');
+    if (status === null) return [silent(patient)];
+    const changedAt = (await stat(packageManifest()).catch(() => null))?.ctimeMs ?? 0;
+    const listen = config?.status.listen ?? null;
+    const isShown = listen === null || listen.port === 0 || (await isOpen(listen));
+    return [
+      ...versionVerdict(changedAt, status.daemon.started_at, patient),
+      ...(listen === null || isShown ? [] : [noPage(`${listen.host}:${listen.port}`, patient)]),
+    ];
+  },
+};
+
+function silent({ silence, service }: Patient): Finding {
+  const start = service === null ? 'dropcast run' : `sudo systemctl start ${service.name}`;
+  const isDown = silence?.includes('not running') === true;
+  return {
+    level: 'problem',
+    what: isDown ? 'the daemon is not running' : `the daemon does not answer: ${silence ?? ''}`,
+    why: 'nothing is uploaded, or nobody can say what is',
+    fix: isDown || service === null ? start : `journalctl -u ${service.name} -n 50`,
+  };
+}
+
+/**
+ * Whether the files of the program are newer than the daemon.
+ *
+ * @param changedAt when they were installed, epoch milliseconds
+ */
+export function versionVerdict(
+  changedAt: number,
+  startedAt: number | null,
+  { service }: Pick<Patient, 'service'>,
+): readonly Finding[] {
+  // In a clone the files change all the time, and mean nothing.
+  if (service === null || startedAt === null || changedAt <= startedAt) return [];
+  return [
+    {
+      level: 'warning',
+      what: 'another version was installed after the daemon started',
+      why: 'the old one still runs, and commands of the new one may not understand it',
+      fix: `sudo systemctl restart ${service.name}`,
+    },
+  ];
+}
+
+function noPage(address: string, { service }: Patient): Finding {
+  return {
+    level: 'warning',
+    what: `nothing answers at ${address}, where the status page should be`,
+    why: 'another program has the port, or the unit does not allow it; the log says which',
+    fix:
+      service === null
+        ? 'set status.listen to a free port'
+        : `${service.dropInCommand} && sudo systemctl daemon-reload && sudo systemctl restart ${service.name}`,
+  };
+}
+
+const timeoutMs = 3_000;
+
+function isOpen({ host, port }: { readonly host: string; readonly port: number }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: timeoutMs });
+    const end = (isThere: boolean): void => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.on('connect', () => end(true));
+    socket.on('timeout', () => end(false));
+    socket.on('error', () => end(false));
+  });
+}

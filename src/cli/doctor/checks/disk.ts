@@ -1,0 +1,87 @@
+import { statfs } from 'node:fs/promises';
+import type { FilesView } from '../../../daemon/view.ts';
+import { shellWord } from '../../../shell-word.ts';
+import { unlessHung } from '../../../unless-hung.ts';
+import { queryRunningDaemon } from '../../control.ts';
+import { formatBytes } from '../../output/format.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+import type { Patient } from '../patient.ts';
+
+/** What is left on a file system. */
+export interface Room {
+  readonly freeBytes: number;
+  /** Null where the file system does not count them. */
+  readonly freeInodes: number | null;
+}
+
+/** Free space and inodes, where dropcast writes and where its files lie. */
+export const disk: Check = {
+  name: 'disk',
+  run: async (patient) => {
+    const { checked } = patient;
+    if (checked?.paths == null) throw new SkippedError('no configuration says which disks');
+    const { stateDir, folders } = checked.paths;
+    const largest = await largestFile(patient);
+    const found = await Promise.all([
+      look(stateDir, (room) => stateVerdict(stateDir, room)),
+      ...folders.map(({ path }) => look(path, (room) => folderVerdict(path, room, largest))),
+    ]);
+    return found.flat();
+  },
+};
+
+const leastForState = { problem: 50 * 2 ** 20, warning: 2 ** 30 };
+const fewInodes = 1_000;
+
+/** Ledger, receipts and backups have to grow. */
+export function stateVerdict(path: string, { freeBytes, freeInodes }: Room): readonly Finding[] {
+  const why = 'the ledger, its backups and the receipts are written there: without them nothing is uploaded';
+  const fix = `df -h ${shellWord(path)}; df -i ${shellWord(path)}    # then free some space there`;
+  const level = freeBytes < leastForState.problem ? 'problem' : 'warning';
+  if (freeBytes < leastForState.warning)
+    return [{ level, what: `the disk of the state directory ${path} has ${formatBytes(freeBytes)} left`, why, fix }];
+  return inodeFinding(path, freeInodes, { why, fix });
+}
+
+/** @param largest the largest file that was seen, bytes */
+export function folderVerdict(path: string, { freeBytes, freeInodes }: Room, largest: number): readonly Finding[] {
+  const fix = `df -h ${shellWord(path)}; df -i ${shellWord(path)}    # then free some space there, or set after_ready: { delete: { when_full: 85% } }`;
+  const why = 'who copies a file there gets only a part of it in';
+  if (freeBytes < largest)
+    return [
+      {
+        level: 'warning',
+        what: `the disk of ${path} has ${formatBytes(freeBytes)} left; the largest file so far had ${formatBytes(largest)}`,
+        why,
+        fix,
+      },
+    ];
+  return inodeFinding(path, freeInodes, { why, fix });
+}
+
+function inodeFinding(path: string, free: number | null, rest: { why: string; fix: string }): readonly Finding[] {
+  if (free === null || free >= fewInodes) return [];
+  return [{ level: 'warning', what: `the disk of ${path} has room for ${free} more files only (inodes)`, ...rest }];
+}
+
+async function look(path: string, verdict: (room: Room) => readonly Finding[]): Promise<readonly Finding[]> {
+  const found = await unlessHung(
+    statfs(path).then(
+      (disk) => disk,
+      () => 'missing' as const,
+    ),
+  );
+  // That it is missing is said by another check.
+  if (found === 'missing') return [];
+  if (found === null)
+    return [{ level: 'problem', what: `${path} does not respond`, why: 'its files are not uploaded', fix: 'df' }];
+  return verdict({ freeBytes: found.bavail * found.bsize, freeInodes: found.files === 0 ? null : found.ffree });
+}
+
+/** Of those that a daemon lists to everybody. */
+async function largestFile({ reach, status }: Patient): Promise<number> {
+  if (reach === null || status === null) return 0;
+  const { files } = await queryRunningDaemon<FilesView>(reach, '/files?limit=1000');
+  return Math.max(0, ...files.map(({ size }) => size));
+}

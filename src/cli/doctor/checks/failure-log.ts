@@ -1,0 +1,46 @@
+import { stat } from 'node:fs/promises';
+import { formatBytes } from '../../output/format.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+
+const rotation = '/etc/logrotate.d/dropcast';
+
+/** Whether the failure log is rotated. */
+export const failureLog: Check = {
+  name: 'failure log',
+  run: async ({ checked, service }) => {
+    if (checked?.paths == null) throw new SkippedError('no configuration says where it is');
+    // The service has a directory for logs, which only its own environment names.
+    const path = service === null ? checked.paths.failureLog : `/var/log/${service.name}/failures.jsonl`;
+    const size = (await stat(path).catch(() => null))?.size ?? 0;
+    const isRotated = await stat(rotation).then(
+      () => true,
+      () => false,
+    );
+    return failureLogVerdict({ path, size, isRotated: service === null ? null : isRotated });
+  },
+};
+
+const largeBytes = 50 * 2 ** 20;
+
+/** @param log.isRotated null: nobody promised to */
+export function failureLogVerdict(log: {
+  readonly path: string;
+  readonly size: number;
+  readonly isRotated: boolean | null;
+}): readonly Finding[] {
+  const { path, size, isRotated } = log;
+  if (isRotated !== false && size < largeBytes) return [];
+  const why = 'it grows until the disk is full';
+  if (isRotated === false)
+    return [
+      {
+        level: 'warning',
+        what: `${rotation} is missing: nothing rotates ${path}`,
+        why,
+        fix: 'sudo apt install --reinstall -o Dpkg::Options::=--force-confmiss ./dropcast_VERSION_ARCH.deb',
+      },
+    ];
+  const what = `${path} has ${formatBytes(size)}`;
+  return [{ level: 'warning', what, why, fix: `mv '${path}' '${path}.1'    # dropcast begins a new one` }];
+}

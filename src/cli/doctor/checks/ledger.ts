@@ -1,0 +1,63 @@
+import { inspectState } from '../../../daemon/inspect-state.ts';
+import { receiptsSince } from '../../../ledger/receipts.ts';
+import type { ShowView } from '../../../daemon/view.ts';
+import { queryRunningDaemon } from '../../control.ts';
+import { findingFrom, SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+import type { Patient } from '../patient.ts';
+
+/** The ledger: whether it can be read and written, is sound, and knows what the receipts say. */
+export const ledger: Check = {
+  name: 'ledger and receipts',
+  run: async (patient) => {
+    const { checked, reach } = patient;
+    if (checked?.paths == null || reach === null) throw new SkippedError('no configuration says where it is');
+    const why = 'without its ledger dropcast starts nothing, so that nothing is uploaded twice';
+    const found = await inspectState(checked.paths, reach.status.socket);
+    return [...found.map((message) => findingFrom('problem', message, why)), ...(await unknownReceipts(patient))];
+  },
+};
+
+/** The newest ones: a start compares all of them. */
+const mostReceipts = 50;
+const dayMs = 86_400_000;
+
+async function unknownReceipts({ reach, status, now }: Patient): Promise<readonly Finding[]> {
+  // Opening the ledger takes over what is missing, so only a running daemon may lack any.
+  if (reach === null || status === null) return [];
+  const read = await receiptsSince(reach.stateDir, now - dayMs).catch(() => null);
+  if (read === null) return [];
+  const ids = [...new Set(read.receipts.slice(-mostReceipts).map(({ id }) => id))];
+  const isKnown = async (id: string): Promise<boolean> =>
+    (await queryRunningDaemon<{ readonly found: readonly ShowView[] }>(reach, `/file?name=${encodeURIComponent(id)}`))
+      .found.length > 0;
+  const known = await Promise.all(ids.map(isKnown));
+  return receiptVerdict(known.filter((each) => !each).length, read.strange);
+}
+
+/** @param unknown receipts of files without a row @param strange lines that are no receipts */
+export function receiptVerdict(unknown: number, strange: number): readonly Finding[] {
+  const fix = 'sudo systemctl restart dropcast    # a start takes over what the ledger lacks';
+  return [
+    ...(unknown === 0
+      ? []
+      : [
+          {
+            level: 'problem' as const,
+            what: `${unknown} of the newest receipts are of files that the ledger does not know`,
+            why: 'they could be uploaded a second time: the ledger is older than they are',
+            fix,
+          },
+        ]),
+    ...(strange === 0
+      ? []
+      : [
+          {
+            level: 'warning' as const,
+            what: `receipts.jsonl has ${strange} lines that are no receipts`,
+            why: 'somebody edited it, or the disk damaged it; a lost ledger is rebuilt from it',
+            fix: null,
+          },
+        ]),
+  ];
+}

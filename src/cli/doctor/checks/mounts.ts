@@ -1,0 +1,45 @@
+import { whyFrozenAtStart } from '../../../watch/root-preview.ts';
+import { isLedgerThere } from '../../../ledger/recovery.ts';
+import { shellWord } from '../../../shell-word.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+import type { Patient } from '../patient.ts';
+
+/** Whether each folder is still the directory that it was: not the empty one below a mount point, not another disk in its place. */
+export const mounts: Check = {
+  name: 'identity of the folders',
+  run: async (patient) => {
+    const { status } = patient;
+    if (status !== null)
+      return status.folders.flatMap(({ path, state, why }) =>
+        state === 'frozen' ? [frozen(path, why ?? 'frozen')] : [],
+      );
+    return fromLedger(patient);
+  },
+};
+
+async function fromLedger({ config }: Patient): Promise<readonly Finding[]> {
+  if (config === null) throw new SkippedError('neither a daemon nor a configuration says which folders');
+  if (!(await isLedgerThere(config.stateDir).catch(() => false))) return [];
+  const { openExistingLedger } = await import('../../../ledger/ledger.ts');
+  await using ledger = await openExistingLedger(config.stateDir);
+  if (ledger === null) return [];
+  const { roots, id } = ledger;
+  const known = { known: ledger.known };
+  const found = await Promise.all(
+    config.folders.map(async ({ path }) => {
+      const why = await whyFrozenAtStart(path, { roots, known, ledgerId: id });
+      return why === null ? [] : [frozen(path, why)];
+    }),
+  );
+  return found.flat();
+}
+
+export function frozen(path: string, reason: string): Finding {
+  return {
+    level: 'problem',
+    what: `${path} is frozen: ${reason}`,
+    why: 'nothing of it is uploaded, so that what lies at its path instead is not taken for the folder',
+    fix: `mount it again; if it is meant to be as it is now: sudo dropcast resume ${shellWord(path)}`,
+  };
+}

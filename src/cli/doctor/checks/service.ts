@@ -1,0 +1,47 @@
+import { inspectOnline } from '../../../host/check-online.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+import type { Patient } from '../patient.ts';
+
+/** Whether the service answers, accepts the key, and knows every channel and feed; and who else uses the key. */
+export const service: Check = {
+  name: 'service, key, channels and feeds',
+  run: async (patient) => {
+    const { config, status, shell } = patient;
+    const others = status?.requests == null ? [] : othersFinding(status.requests);
+    if (config === null) throw new SkippedError('the configuration or its key cannot be read');
+    const online = await inspectOnline(config, shell.stopping);
+    return [...online.map(({ message }) => onlineFinding(message, patient)), ...others];
+  },
+};
+
+function onlineFinding(message: string, { service, checked }: Pick<Patient, 'service' | 'checked'>): Finding {
+  const instance = service?.instance == null ? '' : ` --instance ${service.instance}`;
+  if (/\b401\b/.test(message)) {
+    const fix =
+      service === null
+        ? 'replace the key that service.api_key names, then restart dropcast'
+        : `sudo dropcast setup${instance} --key-file FILE --force    # FILE holds the new key`;
+    return { level: 'problem', what: message, why: 'nothing can be uploaded: the key is wrong or was revoked', fix };
+  }
+  if (message.startsWith('service: '))
+    return { level: 'problem', what: message, why: 'nothing can be uploaded until it answers', fix: null };
+  const fix = `edit ${checked?.file ?? 'the configuration'}, then: sudo dropcast reload`;
+  return { level: 'problem', what: message, why: 'files of this rule fail', fix };
+}
+
+/** Below that, others do no harm. */
+const smallShare = 0.05;
+
+export function othersFinding(requests: { readonly limit: number; readonly others: number }): readonly Finding[] {
+  const { limit, others } = requests;
+  if (others <= limit * smallShare) return [];
+  return [
+    {
+      level: 'warning',
+      what: `something else used ${others} of the ${limit} requests per hour of this key`,
+      why: 'the service counts per key, so uploads wait for it',
+      fix: 'give dropcast a key of its own, or lower service.requests_per_hour to what is left for it',
+    },
+  ];
+}

@@ -1,0 +1,41 @@
+import { readLimits } from '../../../watch/watch-limits.ts';
+import { folderHints, readWatchingMachine } from '../../folder-hints.ts';
+import { SkippedError } from '../finding.ts';
+import type { Check, Finding } from '../finding.ts';
+
+/** Whether events arrive: the limits of inotify, shares, and file systems of fstab(5) that are not mounted. */
+export const watches: Check = {
+  name: 'watching',
+  run: async ({ config }) => {
+    if (config === null) throw new SkippedError('the configuration is wrong');
+    const hints = await folderHints(config, await readWatchingMachine());
+    return [...hints.map(({ message }) => watchFinding(message)), ...instanceFindings(readLimits().instances)];
+  },
+};
+
+/** A limit gets the lines that raise it now and at every boot. */
+export function watchFinding(message: string): Finding {
+  const why = 'new files are found only at the next scan';
+  const [, name, value] = /sysctl (fs\.inotify\.\w+)=(\d+)/.exec(message) ?? [];
+  if (name !== undefined && value !== undefined)
+    return { level: 'warning', what: message.replace(/: raise it.*/, ''), why, fix: sysctlFix(name, Number(value)) };
+  const mount = /`(sudo mount [^`]*)`/.exec(message)?.[1];
+  if (mount === undefined) return { level: 'warning', what: message, why, fix: null };
+  const missing = 'dropcast would take what lies below the mount point for the folder';
+  return { level: 'problem', what: message.replace(/: `.*/, ''), why: missing, fix: mount };
+}
+
+/** The default of many systems is 128 for all programs of a user. */
+const leastInstances = 32;
+
+/** @param instances the limit of the kernel; null: unknown */
+export function instanceFindings(instances: number | null): readonly Finding[] {
+  if (instances === null || instances >= leastInstances) return [];
+  const what = `a user may have ${instances} inotify instances only`;
+  const why = 'another program may take the last one, and dropcast scans instead of watching';
+  return [{ level: 'warning', what, why, fix: sysctlFix('fs.inotify.max_user_instances', 512) }];
+}
+
+function sysctlFix(name: string, value: number): string {
+  return `echo '${name}=${value}' | sudo tee /etc/sysctl.d/60-dropcast-${name.split('.').at(-1)}.conf && sudo sysctl --system`;
+}

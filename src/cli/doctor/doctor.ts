@@ -1,0 +1,104 @@
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import { counted, formatDuration } from '../output/format.ts';
+import { printJson } from '../output/json.ts';
+import { requireConfig } from '../read-config.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { runTestClip } from '../test-clip.ts';
+import type { ClipResult } from '../test-clip.ts';
+import { checks } from './checks.ts';
+import type { Finding } from './finding.ts';
+import { examine } from './patient.ts';
+import { runChecks } from './run-checks.ts';
+import type { CheckResult } from './run-checks.ts';
+
+export interface DoctorOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly canary?: boolean;
+  readonly bundle?: string;
+  readonly withNames?: boolean;
+}
+
+/**
+ * `dropcast doctor`: what is wrong with this installation or will be, and the command that mends it. Works with the daemon down and with a
+ * broken configuration, as far as possible.
+ *
+ * @returns 1 when there is any finding
+ */
+export async function doctor(shell: Shell, installed: Installed, options: DoctorOptions): Promise<number> {
+  shell.takeOverSignals();
+  const patient = await examine(shell, options.config);
+  const show = options.json === true ? () => undefined : (result: CheckResult) => print(shell, result);
+  const results = await runChecks(checks, patient, show);
+  const canary = options.canary === true ? await sendCanary(shell, installed, options) : null;
+  const findings = results.flatMap(({ findings }) => findings);
+  const isWell =
+    findings.length === 0 && (canary === null || (canary.problem === null && canary.leftovers.length === 0));
+  if (options.json === true) printJson({ v: 1, ok: isWell, checks: results.map(resultJson), canary }, shell.stdout);
+  else shell.stdout.write(`\n${isWell ? 'Nothing is wrong.' : conclusion(findings, canary)}\n`);
+  return isWell ? exitCodes.fine : exitCodes.failed;
+}
+
+/** Of the package. */
+export interface Installed {
+  readonly version: string;
+  /** Folder of its sample media. */
+  readonly samples: string;
+}
+
+function print({ stdout }: Shell, { name, findings, skipped }: CheckResult): void {
+  const state = skipped === null ? (findings.length === 0 ? 'fine' : '') : `not checked: ${skipped}`;
+  stdout.write(`${name}: ${escapeControls(state)}\n`);
+  for (const { level, what, why, fix } of findings) {
+    stdout.write(`  ${level}: ${escapeControls(what)}\n    why it matters: ${escapeControls(why)}\n`);
+    if (fix !== null) stdout.write(`    to mend it: ${escapeControls(fix)}\n`);
+  }
+}
+
+function resultJson({ name, findings, skipped }: CheckResult): object {
+  return { name, skipped, findings };
+}
+
+function conclusion(findings: readonly Finding[], canary: ClipResult | null): string {
+  const problems = findings.filter(({ level }) => level === 'problem').length;
+  const parts = [
+    ...(problems === 0 ? [] : [counted(problems, 'problem')]),
+    ...(findings.length === problems ? [] : [counted(findings.length - problems, 'warning')]),
+    ...(canary?.problem == null ? [] : ['the test clip did not get through']),
+  ];
+  return `${parts.join(', ')}.`;
+}
+
+/** A clip of a few kilobytes may wait behind large files. */
+const canaryPatienceMs = 300_000;
+
+async function sendCanary(
+  shell: Shell,
+  { samples }: Installed,
+  { config: option, json }: DoctorOptions,
+): Promise<ClipResult> {
+  const say = (text: string): void => void (json === true ? undefined : shell.stdout.write(text));
+  say('test clip:\n');
+  try {
+    const config = await requireConfig(shell, option, 'may come later');
+    const [folder] = config.folders;
+    if (folder === undefined) throw new CommandError('there is no folder', exitCodes.failed);
+    const result = await runTestClip({
+      config,
+      folder,
+      samples,
+      signal: shell.stopping,
+      reached: (state, afterMs) => say(`  ${state} after ${formatDuration(afterMs)}\n`),
+      patienceMs: canaryPatienceMs,
+    });
+    if (result.link !== null) say(`  video: ${escapeControls(result.link)}, removed again\n`);
+    if (result.problem !== null) say(`  problem: ${escapeControls(result.problem)}\n`);
+    for (const leftover of result.leftovers) say(`  left: ${escapeControls(leftover)}\n`);
+    return result;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    say(`  problem: ${escapeControls(error.message)}\n`);
+    return { problem: error.message, steps: [], link: null, leftovers: [] };
+  }
+}

@@ -1,0 +1,30 @@
+import type { Patient } from './patient.ts';
+
+/** Something that is wrong, or will be. */
+export interface Finding {
+  /** `problem`: files do not get through, or would be lost sight of; `warning`: they may, later. */
+  readonly level: 'problem' | 'warning';
+  readonly what: string;
+  /** Why it matters. */
+  readonly why: string;
+  /** The command that mends it, or what to do where none can; null when there is nothing to do but wait. */
+  readonly fix: string | null;
+}
+
+/** One question that a doctor asks. It changes nothing. */
+export interface Check {
+  readonly name: string;
+  /** @throws {SkippedError} when it cannot be asked here */
+  run(patient: Patient): Promise<readonly Finding[]>;
+}
+
+/** Thrown when a check does not apply or cannot be made: the message says why. */
+export class SkippedError extends Error {
+  override readonly name = 'SkippedError';
+}
+
+/** Messages of other parts end with the command that mends it: `what; run: command`. */
+export function findingFrom(level: Finding['level'], message: string, why: string): Finding {
+  const [what = message, fix] = message.split(/;? run:? /);
+  return { level, what, why, fix: fix?.replaceAll('`', '') ?? null };
+}

@@ -1,0 +1,61 @@
+import type { Config } from '../../config/config.ts';
+import { serviceOf } from '../../config/installed-service.ts';
+import type { InstalledService } from '../../config/installed-service.ts';
+import type { StatusView } from '../../daemon/view.ts';
+import { queryRunningDaemon } from '../control.ts';
+import { readConfig } from '../read-config.ts';
+import type { CheckedConfig } from '../read-config.ts';
+import { CommandError } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { withSocketOf } from './socket-of.ts';
+
+/** What every check looks at. Parts that cannot be read are null: the other checks go on. */
+export interface Patient {
+  readonly shell: Shell;
+  /** Null when there is no configuration file at all. */
+  readonly checked: CheckedConfig | null;
+  /** Why there is none. */
+  readonly noConfig: string | null;
+  readonly config: Config | null;
+  /** Enough to reach the daemon, also where the configuration is wrong. */
+  readonly reach: Pick<Config, 'file' | 'stateDir' | 'status'> | null;
+  /** What the running daemon says of itself. */
+  readonly status: StatusView | null;
+  /** Why it says nothing. */
+  readonly silence: string | null;
+  readonly service: InstalledService | null;
+  readonly isRoot: boolean;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+export async function examine(shell: Shell, option: string | undefined): Promise<Patient> {
+  const read = await readConfig(shell, option).catch((error: unknown) => {
+    if (error instanceof CommandError) return error.message;
+    throw error;
+  });
+  const checked = typeof read === 'string' ? null : read;
+  const reach = checked === null ? null : withSocketOf(checked);
+  const answer = reach === null ? null : await statusFrom(reach);
+  return {
+    shell,
+    checked,
+    noConfig: typeof read === 'string' ? read : null,
+    config: checked?.config ?? null,
+    reach,
+    status: typeof answer === 'string' ? null : answer,
+    silence: typeof answer === 'string' ? answer : null,
+    service: checked === null ? null : serviceOf(checked.file),
+    isRoot: process.geteuid?.() === 0,
+    now: Date.now(),
+  };
+}
+
+async function statusFrom(reach: Pick<Config, 'file' | 'status'>): Promise<StatusView | string> {
+  try {
+    return await queryRunningDaemon<StatusView>(reach, '/status');
+  } catch (error) {
+    if (error instanceof CommandError) return error.message;
+    throw error;
+  }
+}

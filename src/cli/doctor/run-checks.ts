@@ -1,0 +1,58 @@
+import { unlessHung } from '../../unless-hung.ts';
+import { SkippedError } from './finding.ts';
+import type { Check, Finding } from './finding.ts';
+import type { Patient } from './patient.ts';
+
+export interface CheckResult {
+  readonly name: string;
+  readonly findings: readonly Finding[];
+  /** Why it was not made; null when it was. */
+  readonly skipped: string | null;
+  /** It did not come to an end. */
+  readonly isHung: boolean;
+}
+
+/** A disk that does not answer must not keep the other checks from their results. */
+const longestMs = 15_000;
+
+/**
+ * All checks, one after the other, each for a limited time.
+ *
+ * @param done told of each result as soon as it is there
+ */
+export async function runChecks(
+  checks: readonly Check[],
+  patient: Patient,
+  done: (result: CheckResult) => void,
+  limitMs = longestMs,
+): Promise<readonly CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const check of checks) {
+    const result = (await unlessHung(resultOf(check, patient), limitMs)) ?? hung(check, limitMs);
+    results.push(result);
+    done(result);
+  }
+  return results;
+}
+
+async function resultOf({ name, run }: Check, patient: Patient): Promise<CheckResult> {
+  try {
+    return { name, findings: await run(patient), skipped: null, isHung: false };
+  } catch (error) {
+    if (error instanceof SkippedError) return { name, findings: [], skipped: error.message, isHung: false };
+    // A check that fails must not hide the others.
+    const what = `the check failed: ${error instanceof Error ? error.message : String(error)}`;
+    const finding = { level: 'warning' as const, what, why: 'what it looks for is not known', fix: null };
+    return { name, findings: [finding], skipped: null, isHung: false };
+  }
+}
+
+function hung({ name }: Check, limitMs: number): CheckResult {
+  const finding: Finding = {
+    level: 'problem',
+    what: `no answer within ${limitMs / 1000} s: a disk, a share or a server does not respond`,
+    why: 'dropcast waits for it as well',
+    fix: 'df    # the mount that makes it hang is the one',
+  };
+  return { name, findings: [finding], skipped: null, isHung: true };
+}

@@ -1,0 +1,40 @@
+import { chmod, chown, mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SERVICE_USER } from '../unit-needs.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import type { FolderAnswer } from './check-folder.ts';
+import { runProgram } from './systemctl.ts';
+
+/**
+ * Makes a folder that its group shares: what is dropped there belongs to that group, so that the service can read it. Its owner is who ran
+ * sudo. A folder that is there stays as it is.
+ *
+ * @param group null: the one of the service
+ */
+export async function makeFolder(
+  { path, isThere }: FolderAnswer,
+  group: string | null,
+  { env }: Shell,
+): Promise<string> {
+  if (isThere) return `${path} is there`;
+  if (group !== null) await runProgram('groupadd', '--force', group);
+  const gid = await groupId(group ?? SERVICE_USER);
+  const owner = /^\d+$/.test(env['SUDO_UID'] ?? '') ? Number(env['SUDO_UID']) : 0;
+  await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  await mkdir(path, { mode: 0o770 });
+  await chown(path, owner, gid);
+  await chmod(path, 0o2770);
+  return `made ${path}, for the group ${group ?? SERVICE_USER}`;
+}
+
+async function groupId(name: string): Promise<number> {
+  const [, , gid = ''] = (await runProgram('getent', 'group', name)).split(':');
+  if (/^\d+$/.test(gid)) return Number(gid);
+  throw new CommandError(`there is no group ${name}`, exitCodes.failed);
+}
+
+/** The number of the group that reads the configuration of the service. */
+export function serviceGroup(): Promise<number> {
+  return groupId(SERVICE_USER);
+}

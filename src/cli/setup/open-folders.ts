@@ -1,0 +1,62 @@
+import type { InstalledService } from '../../config/installed-service.ts';
+import { findUser } from '../../systemd/passwd.ts';
+import { dropInText } from '../../systemd/drop-in.ts';
+import type { UnitNeeds } from '../../systemd/drop-in.ts';
+import { UnitError } from '../../systemd/unit-error.ts';
+import { installFile } from '../install-file.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import { unitNeedsOf } from '../systemd-drop-in.ts';
+import { readMachine, SERVICE_USER } from '../unit-needs.ts';
+import type { Questions } from './questions.ts';
+import { runProgram } from './systemctl.ts';
+
+/**
+ * Gives the service's user the rights that it lacks in the folders. Permissions of directories that were there before are changed only
+ * when a person agrees.
+ *
+ * @param consent `given` by --yes; else the person to ask, or null
+ */
+export async function giveAccess(service: InstalledService, consent: 'given' | Questions | null): Promise<string> {
+  const commands = commandsFor(await needsOf(service));
+  if (commands.length === 0) return 'the service can use the folders';
+  const shown = commands.map((command) => `  ${command}`).join('\n');
+  if (!(await isAgreed(consent, commands)))
+    throw new CommandError(
+      `the service cannot use all of its folders. These commands change their permissions; run them, or setup with --yes:\n${shown}`,
+      exitCodes.failed,
+    );
+  for (const command of commands) await runProgram('/bin/sh', '-c', command.replace(/^sudo /, ''));
+  const left = commandsFor(await needsOf(service));
+  if (left.length === 0) return `changed permissions:\n${shown}`;
+  throw new CommandError(`the service still cannot use its folders, after:\n${shown}`, exitCodes.failed);
+}
+
+/** Writes the drop-in that opens the folders to the unit, and has systemd read it. */
+export async function installDropIn(service: InstalledService, needsReload: () => Promise<boolean>): Promise<string> {
+  const isNew = await installFile(service.dropInFile, dropInText(await needsOf(service)));
+  if (isNew || (await needsReload())) await runProgram('systemctl', 'daemon-reload');
+  return isNew ? `wrote ${service.dropInFile}` : `${service.dropInFile} stays as it is`;
+}
+
+async function needsOf(service: InstalledService): Promise<UnitNeeds> {
+  const machine = await readMachine((passwd, group) => findUser(SERVICE_USER, passwd, group), true);
+  try {
+    return await unitNeedsOf(service.configFile, service, machine);
+  } catch (error) {
+    if (error instanceof UnitError) throw new CommandError(error.message, exitCodes.failed, { cause: error });
+    throw error;
+  }
+}
+
+function commandsFor({ folders }: UnitNeeds): readonly string[] {
+  return folders.flatMap(({ commands, groupCommand }) => [
+    ...commands,
+    ...(groupCommand === null ? [] : [groupCommand]),
+  ]);
+}
+
+async function isAgreed(consent: 'given' | Questions | null, commands: readonly string[]): Promise<boolean> {
+  if (consent === 'given' || consent === null) return consent !== null;
+  for (const command of commands) consent.object(command);
+  return consent.confirm('The service lacks permissions. Run these commands?');
+}

@@ -1,0 +1,70 @@
+import { createInterface } from 'node:readline';
+import type { Shell } from '../shell.ts';
+import { interrupted, matching } from './questions.ts';
+import type { Choice, Questions } from './questions.ts';
+
+/** Questions line by line, for a terminal that cannot move its cursor: of an editor, over a serial line. */
+export function plainQuestions({ stdin, stderr }: Shell): Questions {
+  const line = async (question: string): Promise<string> => {
+    stderr.write(`${question} `);
+    return (await nextLine(stdin)).trim();
+  };
+  return {
+    text: async (question, usual) => {
+      const typed = await line(usual === undefined ? question : `${question} [${usual}]`);
+      return typed === '' ? (usual ?? '') : typed;
+    },
+    secret: async (question) => {
+      stdin.setRawMode?.(true);
+      try {
+        return await line(`${question} (not shown)`);
+      } finally {
+        stdin.setRawMode?.(false);
+        stderr.write('\n');
+      }
+    },
+    choose: (question, choices) => choose(question, choices, { line, say: (text) => void stderr.write(`${text}\n`) }),
+    confirm: async (question) => /^(?:y|yes)?$/i.test(await line(`${question} [Y/n]`)),
+    object: (why) => void stderr.write(`  ${why}\n`),
+  };
+}
+
+/** More fit on no screen: typing a part of the name makes the list shorter. */
+const mostListed = 20;
+
+async function choose(
+  question: string,
+  choices: readonly Choice[],
+  { line, say }: { line(question: string): Promise<string>; say(text: string): void },
+): Promise<string> {
+  for (let listed = choices; ;) {
+    for (const [index, { label }] of listed.slice(0, mostListed).entries()) say(`  ${index + 1}) ${label}`);
+    if (listed.length > mostListed) say(`  and ${listed.length - mostListed} more`);
+    const typed = await line(`${question} (number, or a part of the name)`);
+    const numbered = /^\d+$/.test(typed) ? listed[Number(typed) - 1] : undefined;
+    const found = numbered === undefined ? matching(choices, typed) : [numbered];
+    const exact = choices.find(({ value }) => value === typed);
+    if (exact !== undefined) return exact.value;
+    if (found.length === 1 && found[0] !== undefined) return found[0].value;
+    if (found.length === 0) say(`  Nothing has "${typed}" in its name.`);
+    else listed = found;
+  }
+}
+
+/** @throws when Ctrl-C or the end of the input comes instead */
+function nextLine(stdin: NodeJS.ReadStream): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = createInterface({ input: stdin, terminal: false });
+    let isRead = false;
+    reader.on('line', (text) => {
+      if (isRead) return;
+      isRead = true;
+      reader.close();
+      if (text.includes('\u0003')) reject(interrupted());
+      else resolve(text);
+    });
+    reader.on('close', () => {
+      if (!isRead) reject(interrupted());
+    });
+  });
+}

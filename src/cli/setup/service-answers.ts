@@ -1,0 +1,88 @@
+import {
+  createVideoClient,
+  ForbiddenError,
+  NotFoundError,
+  RateLimitedError,
+  ServiceError,
+  UnauthorizedError,
+} from '@dropcast/client';
+import { parseBaseUrl } from '../../config/addresses.ts';
+import { escapeControls } from '../../log/unsafe-characters.ts';
+import type { Choice } from './questions.ts';
+
+/** For requests whose answer does not depend on the key. */
+export const unknownKey = 'a-key-that-nobody-has';
+
+/** An answer that was looked at: what it stands for, or why it cannot be used. */
+export type Checked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string };
+
+/** What a key may use on the service. */
+export interface Account {
+  readonly channels: readonly Choice[];
+  readonly feeds: readonly Choice[];
+}
+
+/** Whether an address answers as the API of a video service. One request, whose key nobody has. */
+export async function checkAddress(text: string, signal: AbortSignal): Promise<Checked<string>> {
+  const address = parseBaseUrl(text.trim());
+  if (!address.ok) return { ok: false, why: `the address: ${address.message}` };
+  try {
+    await channelsOf(address.value, unknownKey, signal);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const isApi = [UnauthorizedError, ForbiddenError, RateLimitedError].some((each) => error instanceof each);
+    if (!isApi)
+      return { ok: false, why: `${address.value} does not answer as the API of a video service: ${why(error)}` };
+  }
+  return { ok: true, value: address.value };
+}
+
+/** Whether the service accepts a key, and what it may use. Two requests. */
+export async function checkKey(baseUrl: string, key: string, signal: AbortSignal): Promise<Checked<Account>> {
+  if (key === '') return { ok: false, why: 'the key is empty' };
+  // Only such characters can be in a header (RFC 6750, 2.1); the key itself is never repeated.
+  if (!/^[\x21-\x7e]+$/.test(key)) return { ok: false, why: 'the key contains a space or a character that no key has' };
+  try {
+    await using client = clientOf(baseUrl, key);
+    const [channels, feeds] = [await client.channels.list({ signal }), await client.feeds.list({ signal })];
+    return { ok: true, value: { channels: channels.map(choiceOf), feeds: feeds.map(choiceOf) } };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error instanceof UnauthorizedError) return { ok: false, why: 'the service does not accept this key (401)' };
+    return { ok: false, why: why(error) };
+  }
+}
+
+/** Whether the service has a channel or feed of this id. */
+export function checkListed(kind: 'channel' | 'feed', id: string, listed: readonly Choice[]): Checked<string> {
+  if (listed.some(({ value }) => value === id)) return { ok: true, value: id };
+  const ids = listed.map(({ value }) => escapeControls(value)).join(', ');
+  const has = listed.length === 0 ? `it has none: create one there first` : `it has ${ids}`;
+  return { ok: false, why: `the service has no ${kind} "${escapeControls(id)}"; ${has}` };
+}
+
+function choiceOf({ id, name }: { readonly id: string; readonly name?: string | undefined }): Choice {
+  const label = name === undefined || name === id ? id : `${name} (${id})`;
+  return { value: id, label: escapeControls(label) };
+}
+
+async function channelsOf(baseUrl: string, key: string, signal: AbortSignal): Promise<void> {
+  await using client = clientOf(baseUrl, key);
+  await client.channels.list({ signal });
+}
+
+/** A person waits for the answer. */
+const timeoutMs = 10_000;
+
+function clientOf(baseUrl: string, apiKey: string) {
+  return createVideoClient({ baseUrl, apiKey, maxRetries: 0, timeoutMs });
+}
+
+function why(error: ServiceError): string {
+  const message = escapeControls(error.message);
+  if (error instanceof NotFoundError)
+    return `${message}; the address usually ends with a version, like https://video.example.com/v1`;
+  if (error.code === 'ECONNREFUSED') return `${message}; nothing listens there`;
+  if (error.code === 'ENOTFOUND') return `${message}; no host has this name`;
+  return message;
+}

@@ -1,0 +1,129 @@
+import { existsSync } from 'node:fs';
+import { checkDirectories } from '../../config/check-directories.ts';
+import type { Config } from '../../config/config.ts';
+import { installedService } from '../../config/installed-service.ts';
+import type { InstalledService } from '../../config/installed-service.ts';
+import { loadConfig } from '../../config/load.ts';
+import { formatProblem } from '../../config/problem.ts';
+import { inspectOnline } from '../../host/check-online.ts';
+import { CommandError, exitCodes } from '../shell.ts';
+import type { Shell } from '../shell.ts';
+import { runTestClip } from '../test-clip.ts';
+import { formatDuration } from '../output/format.ts';
+import type { AnswerFlags } from './answers.ts';
+import { makeFolder } from './make-folder.ts';
+import { giveAccess, installDropIn } from './open-folders.ts';
+import { placeFile, requireReplaceable } from './place-file.ts';
+import type { Questions } from './questions.ts';
+import { questionsOf } from './questions-of.ts';
+import { planFiles } from './setup-files.ts';
+import { startService, untilReady } from './start-service.ts';
+import { runSteps } from './steps.ts';
+import type { Step } from './steps.ts';
+import { unitState } from './systemctl.ts';
+
+export interface SetupOptions extends AnswerFlags {
+  readonly instance?: string;
+  readonly group?: string;
+  readonly force?: boolean;
+  readonly testClip?: boolean;
+}
+
+/**
+ * `dropcast setup`: from answers to an installed service that watches its folder. Each step does nothing where it was done before, so that
+ * running it again goes on after a failure.
+ *
+ * @param samples folder of the sample media
+ */
+export async function setup(shell: Shell, samples: string, options: SetupOptions): Promise<void> {
+  const service = installedService(options.instance ?? null);
+  await requireMachine(service);
+  shell.takeOverSignals();
+  const questions = options.yes === true ? null : questionsOf(shell);
+  const { files, folder } = await planFiles(shell, options, { service, questions });
+  for (const file of files) await requireReplaceable(file, options.force === true);
+  const consent = options.yes === true ? 'given' : questions;
+  const unit = `${service.name}.service`;
+  const steps: readonly Step[] = [
+    { name: 'Folder', run: async () => (folder === null ? null : makeFolder(folder, options.group ?? null, shell)) },
+    ...files.map((file) => ({
+      name: file.isSecret === true ? 'Key' : 'Configuration',
+      run: () => placeFile(file),
+    })),
+    { name: 'Permissions', run: () => giveAccess(service, consent) },
+    { name: 'Unit', run: () => installDropIn(service, async () => (await unitState(unit)).needsReload) },
+    { name: 'Check', run: () => checkAll(shell, service) },
+    { name: 'Service', run: () => startService(service) },
+    { name: 'Ready', run: async () => untilReady(await configOf(shell, service), shell.stopping, patienceMs) },
+    { name: 'Test clip', run: () => testClip(shell, service, { samples, isWanted: options.testClip, questions }) },
+  ];
+  await runSteps(shell, steps, againCommand(options));
+  const named = options.instance === undefined ? '' : ` --config ${service.configFile}`;
+  shell.stdout.write(`\nNext: sudo dropcast status${named}\n`);
+}
+
+const patienceMs = 60_000;
+
+/** A test clip has a minute to settle, and the service some to look at it. */
+const clipPatienceMs = 180_000;
+
+async function requireMachine(service: InstalledService): Promise<void> {
+  if (!existsSync('/run/systemd/system'))
+    throw new CommandError(
+      'systemd does not run this machine (as in most containers), so there is no service to set up: `dropcast init` writes a configuration, and `dropcast run` works with it',
+      exitCodes.failed,
+    );
+  if (process.geteuid?.() !== 0)
+    throw new CommandError(
+      'only root can set up the service: run `sudo dropcast setup`, or `dropcast init` for yourself',
+      exitCodes.failed,
+    );
+  if (!(await unitState(`${service.name}.service`)).isLoaded)
+    throw new CommandError(
+      `there is no unit ${service.name}.service on this machine: install the package of dropcast first (docs/install.md)`,
+      exitCodes.failed,
+    );
+}
+
+async function checkAll(shell: Shell, service: InstalledService): Promise<string> {
+  const config = await configOf(shell, service);
+  const wrong = (await inspectOnline(config, shell.stopping)).filter(({ severity }) => severity === 'error');
+  if (wrong.length === 0) return 'configuration, key and channels are fine';
+  throw new CommandError(wrong.map(({ message }) => message).join('\n'), exitCodes.failed);
+}
+
+/** @throws {CommandError} with every problem of the file and of the folders that it names */
+async function configOf(shell: Shell, service: InstalledService): Promise<Config> {
+  const { config, paths, problems, locate } = await loadConfig(service.configFile, shell);
+  const around = paths === null ? [] : await checkDirectories(paths, locate);
+  const wrong = [...problems, ...around].filter(({ severity }) => severity === 'error');
+  if (config !== null && wrong.length === 0) return config;
+  throw new CommandError(wrong.map((problem) => formatProblem(problem, '/')).join('\n'), exitCodes.badConfig);
+}
+
+async function testClip(
+  shell: Shell,
+  service: InstalledService,
+  wanted: { readonly samples: string; readonly isWanted: boolean | undefined; readonly questions: Questions | null },
+): Promise<string | null> {
+  const isWanted =
+    wanted.isWanted ?? (await wanted.questions?.confirm('Send a test clip now? It is removed again.')) ?? false;
+  const config = await configOf(shell, service);
+  const [folder] = config.folders;
+  if (!isWanted || folder === undefined) return null;
+  const { problem, link, leftovers } = await runTestClip({
+    config,
+    folder,
+    samples: wanted.samples,
+    signal: shell.stopping,
+    reached: (state, afterMs) => shell.stderr.write(`  ${state} after ${formatDuration(afterMs)}\n`),
+    patienceMs: clipPatienceMs,
+  });
+  if (problem !== null || leftovers.length > 0)
+    throw new CommandError([problem, ...leftovers].filter((line) => line !== null).join('\nleft: '), exitCodes.failed);
+  return `its video was ready${link === null ? '' : ` at ${link}`}; video and file are removed again`;
+}
+
+function againCommand({ instance }: SetupOptions): string {
+  return `\`sudo dropcast setup${instance === undefined ? '' : ` --instance ${instance}`}\``;
+}

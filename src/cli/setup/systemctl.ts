@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { CommandError, exitCodes } from '../shell.ts';
+
+/** Longer than TimeoutStartSec= of the units: systemd gives up first, and says why. */
+const timeoutMs = 120_000;
+
+/**
+ * Runs a program of the system to its end.
+ *
+ * @returns what it printed
+ * @throws {CommandError} with what it said, when it fails
+ */
+export async function runProgram(program: string, ...args: readonly string[]): Promise<string> {
+  try {
+    return (await promisify(execFile)(program, [...args], { timeout: timeoutMs })).stdout;
+  } catch (error) {
+    const { stderr = '', code } = error as { stderr?: string; code?: unknown };
+    const said = code === 'ENOENT' ? `there is no program ${program} on this machine` : stderr.trim();
+    const message = `${[program, ...args].join(' ')} failed${said === '' ? '' : `: ${said}`}`;
+    throw new CommandError(message, exitCodes.failed, { cause: error });
+  }
+}
+
+/** What systemd says about a unit. */
+export interface UnitState {
+  readonly isLoaded: boolean;
+  readonly isActive: boolean;
+  readonly isEnabled: boolean;
+  /** Its files changed since systemd read them. */
+  readonly needsReload: boolean;
+  /** When its program was started, epoch milliseconds; 0 when it was not. */
+  readonly startedAt: number;
+}
+
+export async function unitState(unit: string): Promise<UnitState> {
+  const names = ['LoadState', 'ActiveState', 'UnitFileState', 'NeedDaemonReload', 'ExecMainStartTimestamp'];
+  const text = await runProgram(
+    'systemctl',
+    'show',
+    '--timestamp=us+utc',
+    unit,
+    ...names.map((name) => `--property=${name}`),
+  );
+  return readUnitState(text);
+}
+
+/** @param text as `systemctl show --timestamp=us+utc` prints it */
+export function readUnitState(text: string): UnitState {
+  const values = new Map(text.split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]));
+  return {
+    isLoaded: values.get('LoadState') === 'loaded',
+    isActive: values.get('ActiveState') === 'active',
+    isEnabled: values.get('UnitFileState') === 'enabled',
+    needsReload: values.get('NeedDaemonReload') === 'yes',
+    startedAt: momentOf(values.get('ExecMainStartTimestamp') ?? ''),
+  };
+}
+
+/** `Sun 2026-11-22 17:22:33.123456 UTC`, or nothing. */
+function momentOf(text: string): number {
+  const [, day, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d{3})\d* UTC$/.exec(text) ?? [];
+  return day === undefined ? 0 : Date.parse(`${day}T${time}Z`);
+}

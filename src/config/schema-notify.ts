@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { parseWindow, parseTimeOfDay, TIME_FORM, WINDOW_FORM } from './day-window.ts';
+import { duration, parsed, text } from './schema-values.ts';
+import { parseSmtp, SMTP_FORM } from './smtp-address.ts';
+
+/** What people can be told about. `recovered`: anything that was told is over. */
+export const newsKinds = [
+  'live',
+  'needs_you',
+  'recovered',
+  'folder_away',
+  'paused',
+  'key_refused',
+  'feed_failed',
+  'budget',
+  'missing',
+  'daily',
+] as const;
+
+export type NewsKind = (typeof newsKinds)[number];
+
+/** Not `live` and `daily`, which come when all is well. */
+const usualKinds: readonly NewsKind[] = newsKinds.filter((kind) => kind !== 'live' && kind !== 'daily');
+
+/** Says where the value is, or is the value; `notify-secrets.ts` reads it. */
+const secret = (description: string) => z.unknown().meta({ type: 'string', description });
+
+const name = text
+  .regex(/^[\w.-]{1,40}$/, 'a name may have letters, digits, . _ and -, at most 40')
+  .optional()
+  .describe('How logs and `dropcast notify test` call the target. Default: its type. No two have the same name.');
+
+const common = {
+  name,
+  on: z
+    .array(z.enum(newsKinds))
+    .min(1, 'needs at least one kind of news; remove on to get the usual ones')
+    .prefault([...usualKinds])
+    .describe(
+      'What to tell: live, needs_you, recovered, folder_away, paused, key_refused, feed_failed, budget, missing, daily. Default: all but live and daily.',
+    ),
+  quiet: parsed(WINDOW_FORM, parseWindow, { examples: ['22:00-07:00'] })
+    .optional()
+    .describe(
+      'When to send nothing, by the local time of day, like "22:00-07:00". What happens meanwhile comes afterwards, in one message.',
+    ),
+  daily_at: parsed(TIME_FORM, parseTimeOfDay, { examples: ['20:00'] })
+    .prefault('20:00')
+    .describe('When to send the daily receipt, by the local time of day. Needs daily in on.'),
+  idle_days: z
+    .boolean()
+    .prefault(false)
+    .describe('Whether to send the daily receipt also for a day on which nothing happened.'),
+};
+
+const timeout = duration('30s', 'How long to wait for an answer.', { min: '1s', max: '5m' });
+
+const webhook = z.strictObject({
+  type: z.literal('webhook'),
+  url: secret('Address for POST requests with JSON; written like the key (!file, !env, !credential), or as it is.'),
+  token: secret('Sent as "Authorization: Bearer TOKEN". Written like the key.').optional(),
+  headers: z
+    .record(text.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'not the name of a header'), z.unknown().meta({ type: 'string' }))
+    .prefault({})
+    .describe('Further headers; a value that is a secret is written like the key.'),
+  timeout,
+  ...common,
+});
+
+const ntfy = z.strictObject({
+  type: z.literal('ntfy'),
+  url: z
+    .string()
+    .regex(/^https?:\/\/[^\s?#@]+$/, 'not a web address; write it like https://ntfy.example.com')
+    .prefault('https://ntfy.sh')
+    .describe('Address of the ntfy server.'),
+  topic: secret('The topic; written like the key, or as it is. Who knows it can read the messages.'),
+  token: secret('Access token of the server. Written like the key.').optional(),
+  priority: z
+    .enum(['auto', 'min', 'low', 'default', 'high', 'max'])
+    .prefault('auto')
+    .describe('auto is high for what needs a person, and low for what is live.'),
+  timeout,
+  ...common,
+});
+
+const email = z.strictObject({
+  type: z.literal('email'),
+  smtp: parsed(SMTP_FORM, parseSmtp, {
+    examples: ['smtps://mail.example.com', 'smtp://mail.example.com:587'],
+  }).describe(
+    'The mail server: smtps:// is TLS from the first byte (port 465), smtp:// is STARTTLS (port 587; on loopback port 25 without TLS).',
+  ),
+  tls: z
+    .enum(['auto', 'off'])
+    .prefault('auto')
+    .describe('off sends everything in plain text, for a server of your own network without TLS.'),
+  user: text.optional().describe('Login at the mail server.'),
+  password: secret('Written like the key.').optional(),
+  from: text.describe('Sender, like dropcast@example.com.'),
+  to: z.array(text).min(1, 'needs at least one recipient').describe('Recipients.'),
+  timeout,
+  ...common,
+});
+
+const command = z.strictObject({
+  type: z.literal('command'),
+  command: z
+    .array(text)
+    .min(1, 'needs a program')
+    .refine(([program = '']) => program.startsWith('/') || program.startsWith('~/'), {
+      path: [0],
+      message: 'write the absolute path of the program',
+    })
+    .describe(
+      'Program and arguments, started without a shell for each message, with the message as JSON on its standard input.',
+    ),
+  timeout,
+  ...common,
+});
+
+const heartbeat = z.strictObject({
+  type: z.literal('heartbeat'),
+  url: secret(
+    'Address that is asked with GET while dropcast works, as of Healthchecks.io or Uptime Kuma; written like the key, or as it is.',
+  ),
+  every: duration('5m', 'How often.', { min: '10s', max: '24h' }),
+  fail: z
+    .string()
+    .regex(/^(?:off|[/?]\S*)$/, 'write a path like /fail, a query like "?status=down", or off')
+    .prefault('/fail')
+    .describe(
+      'Asked instead while a folder is away, the service does not answer, or the key is refused: a path is added to the address, a query replaces the one of the address; off asks nothing then.',
+    ),
+  timeout,
+  name,
+});
+
+/** Whom to tell. */
+export const notify = z.array(
+  z.discriminatedUnion('type', [webhook, ntfy, email, command, heartbeat], {
+    error: (issue) =>
+      issue.code === 'invalid_union' ? 'must be webhook, ntfy, email, command or heartbeat' : undefined,
+  }),
+);

@@ -1,0 +1,26 @@
+import { isLoopback } from './addresses.ts';
+
+/** A mail server. */
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  /** `tls` from the first byte; `starttls` before anything else is said; `plain` for a server on this machine. */
+  readonly security: 'tls' | 'starttls' | 'plain';
+}
+
+export const SMTP_FORM = 'an address like smtps://mail.example.com or smtp://mail.example.com:587';
+
+type Parsed = { readonly ok: true; readonly value: SmtpServer } | { readonly ok: false; readonly message: string };
+
+/** Messages never repeat the address: it may hold a password. */
+export function parseSmtp(text: string): Parsed {
+  if (!/^smtps?:\/\/[^/\s]+\/?$/i.test(text) || !URL.canParse(text))
+    return { ok: false, message: `not a mail server; write ${SMTP_FORM}` };
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '')
+    return { ok: false, message: 'contains a user name or password; write them as user and password' };
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const security = url.protocol === 'smtps:' ? 'tls' : isLoopback(host) ? 'plain' : 'starttls';
+  const usual = { tls: 465, starttls: 587, plain: 25 }[security];
+  return { ok: true, value: { host, port: url.port === '' ? usual : Number(url.port), security } };
+}

@@ -1,0 +1,98 @@
+import type { LedgerView } from '../../ledger/view.ts';
+import type { FileFacets, FileRange, FileSelection, SelectionStore } from '../../pipeline/file/selection.ts';
+import type { SettlingFile } from '../../watch/ports.ts';
+import type { Daemon } from '../daemon.ts';
+import { viewsOf } from '../file-view.ts';
+import type { FileView } from '../file-view.ts';
+
+export interface SettlingView {
+  /** Absolute. */
+  readonly path: string;
+  readonly size: number;
+  readonly why: string;
+}
+
+export interface FilesView {
+  readonly v: 1;
+  readonly files: readonly FileView[];
+  /** On the first page. They have no row yet, and come before all others. */
+  readonly settling: readonly SettlingView[];
+  /** How many there are on all pages. */
+  readonly total: number;
+  /** `after` of the next page and `before` of the one before it; null: there is none. */
+  readonly next: string | null;
+  readonly previous: string | null;
+  /** The newest of these rows, for `upTo` of the next question; null when there are none. */
+  readonly newest: string | null;
+  /** Of all rows that match, when they were asked for. */
+  readonly counts?: FileFacets;
+}
+
+export type FilesLedger = Pick<LedgerView, 'before' | 'lines'> & {
+  readonly selection: Pick<SelectionStore, 'page' | 'count' | 'facets'>;
+};
+
+/**
+ * Files of a selection, newest first, with what each of them waits for.
+ *
+ * @param daemon null: none runs, and nobody knows what settles
+ * @param range.limit settling files included
+ */
+export async function filesOf(
+  ledger: FilesLedger,
+  daemon: Daemon | null,
+  asked: { readonly selection: FileSelection; readonly range: FileRange; readonly isCounted?: boolean },
+): Promise<FilesView> {
+  const { range, isCounted = false } = asked;
+  const selection = shownNow(daemon, asked.selection);
+  const isFirst = range.after === undefined && range.before === undefined;
+  const settling = settlingOf(daemon, selection);
+  const told = isFirst ? settling.slice(0, range.limit) : [];
+  const limit = range.limit - told.length;
+  const page = limit === 0 ? null : await ledger.selection.page(selection, { ...range, limit });
+  const counts = isCounted ? await ledger.selection.facets(selection) : null;
+  return {
+    v: 1,
+    files: page === null ? [] : await viewsOf(ledger, daemon, page.files),
+    settling: told.map(settlingView),
+    total: settling.length + (counts?.total ?? (await ledger.selection.count(selection))),
+    next: page?.isMoreAfter === true ? page.last : null,
+    previous: page?.isMoreBefore === true ? page.first : null,
+    newest: page?.first ?? null,
+    ...(counts !== null && { counts: withSettling(counts, settling.length) }),
+  };
+}
+
+/** Only the running daemon knows which files a step works on. */
+export function shownNow(daemon: Daemon | null, selection: FileSelection): FileSelection {
+  return { ...selection, working: daemon?.rows.held() ?? [] };
+}
+
+/** What settles has a folder, a path, and nothing else to select by. */
+function settlingOf(daemon: Daemon | null, selection: FileSelection): readonly SettlingFile[] {
+  const { ids, states, folder, channel, feed, cause, text } = selection;
+  const isRowWanted = [ids, channel, feed, cause].some((value) => value !== undefined);
+  if (daemon === null || isRowWanted || states?.includes('settling') === false) return [];
+  const part = text?.toLowerCase();
+  return daemon.folders.settling().filter((file) => {
+    const place = part?.startsWith('/') === true ? pathOf(file) : file.path;
+    return (folder ?? file.folder) === file.folder && (part === undefined || place.toLowerCase().includes(part));
+  });
+}
+
+export function settlingView(file: SettlingFile): SettlingView {
+  return { path: pathOf(file), size: file.size, why: file.why };
+}
+
+function pathOf({ folder, path }: SettlingFile): string {
+  return `${folder}/${path}`;
+}
+
+function withSettling(counts: FileFacets, settling: number): FileFacets {
+  if (settling === 0) return counts;
+  return {
+    ...counts,
+    total: counts.total + settling,
+    states: [{ value: 'settling', files: settling }, ...counts.states],
+  };
+}

@@ -1,0 +1,75 @@
+import { DURATION_FORM, parseDuration } from '../../config/units.ts';
+import { longestText } from '../../pipeline/file/selection.ts';
+import type { FileSelection } from '../../pipeline/file/selection.ts';
+import { knownStates } from './known-states.ts';
+import { stages } from './stages.ts';
+
+/** What `ls` takes as options and the page in its address, by the same names. */
+export const queryWords = ['state', 'stage', 'folder', 'channel', 'feed', 'cause', 'since', 'q'] as const;
+
+export type QueryWord = (typeof queryWords)[number];
+
+/** As somebody gave it; an empty text is none. */
+export type FileQuery = Readonly<Partial<Record<QueryWord, string | undefined>>>;
+
+export interface ReadQuery {
+  readonly selection: FileSelection;
+  /** What cannot be meant, a sentence each. The selection is without it. */
+  readonly problems: readonly string[];
+}
+
+/** @param now epoch milliseconds */
+export function readQuery(query: FileQuery, now: number): ReadQuery {
+  const problems: string[] = [];
+  const given = (word: QueryWord): string | undefined => {
+    const text = query[word];
+    if (text === undefined || text === '') return undefined;
+    if (text.length <= longestText) return text;
+    problems.push(`${word}: at most ${longestText.toLocaleString('en')} characters`);
+    return undefined;
+  };
+  const states = readStates(given('state'), given('stage'), problems);
+  const since = given('since');
+  return {
+    selection: {
+      states,
+      folder: given('folder'),
+      channel: given('channel'),
+      feed: given('feed'),
+      cause: given('cause'),
+      text: given('q'),
+      since: since === undefined ? undefined : readSince(since, now, problems),
+    },
+    problems,
+  };
+}
+
+function readStates(
+  state: string | undefined,
+  stage: string | undefined,
+  problems: string[],
+): readonly string[] | undefined {
+  const states = state
+    ?.split(',')
+    .map((one) => one.trim())
+    .filter(Boolean);
+  const unknown = states?.find((one) => !knownStates.includes(one));
+  if (unknown !== undefined) problems.push(`unknown state "${unknown}"; the states are: ${knownStates.join(', ')}`);
+  const ofStage = stage === undefined ? undefined : stages[stage];
+  if (stage !== undefined && ofStage === undefined)
+    problems.push(`unknown stage "${stage}"; the stages are: ${Object.keys(stages).join(', ')}`);
+  if (states === undefined) return ofStage;
+  return ofStage === undefined ? states : states.filter((one) => ofStage.includes(one));
+}
+
+/** @returns epoch milliseconds */
+function readSince(text: string, now: number, problems: string[]): number | undefined {
+  if (text === 'today') return new Date(now).setHours(0, 0, 0, 0);
+  const duration = parseDuration(text, { min: '1s', max: '3650d' });
+  if (duration.ok) return now - duration.value;
+  // A day alone is a day of this machine's clock, as on its page; SQLite's and JavaScript's is one of UTC.
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00`) : new Date(text);
+  if (/^\d{4}-/.test(text) && !Number.isNaN(at.getTime())) return at.getTime();
+  problems.push(`since "${text}": expected today, a day like 2026-11-22, or ${DURATION_FORM}`);
+  return undefined;
+}

@@ -1,0 +1,148 @@
+import type { ReasonCode } from '../../pipeline/file/reasons.ts';
+
+/** Why files need a person, for all files that need one for the same reason. */
+export interface Cause {
+  /** A short word that stays the same; files are selected by it. */
+  readonly key: string;
+  /** One sentence without its full stop: '60 .mkv files could not be processed by the service'. */
+  readonly title: string;
+  /** What to do. */
+  readonly next: string;
+  /** What can be done with all of these files at once; the first is the usual one. */
+  readonly actions: readonly CauseAction[];
+}
+
+export type CauseAction = 'retry' | 'force retry' | 'ignore' | 'send elsewhere' | 'adopt';
+
+/** Files with the same cause. */
+export interface Caused {
+  readonly cause: string;
+  readonly files: number;
+  /** Endings of their names, the most frequent first; '' for a name without one. */
+  readonly extensions: readonly string[];
+  /** What one of them says. */
+  readonly message: string;
+}
+
+/** Pure: what to say about files with the same cause. */
+export function causeOf(caused: Caused): Cause {
+  const { cause: key } = caused;
+  const files = filesOf(caused);
+  const words = byCode[key as keyof typeof byCode] ?? others[key] ?? (isLocal(key) ? local(caused) : asked(caused));
+  return { key, title: `${files} ${words.is(caused.files === 1)}`, next: words.next, actions: words.actions };
+}
+
+interface Words extends Pick<Cause, 'next' | 'actions'> {
+  /** What is the matter with them, after their number. */
+  readonly is: (isOne: boolean) => string;
+}
+
+/** `60 .mkv files`, `1 file`, `3 files (.mkv, .avi)`. */
+function filesOf({ files, extensions }: Caused): string {
+  const known = extensions.filter((extension) => extension !== '');
+  const word = files === 1 ? 'file' : 'files';
+  const [only] = known;
+  if (known.length === 0) return `${files} ${word}`;
+  if (extensions.length === 1 && only !== undefined) return `${files} .${only} ${word}`;
+  const named = known.slice(0, 3).map((extension) => `.${extension}`);
+  return `${files} ${word} (${named.join(', ')}${extensions.length > named.length ? ', …' : ''})`;
+}
+
+const says = (one: string, many: string) => (isOne: boolean) => (isOne ? one : many);
+const both = (words: string) => () => words;
+
+/** What a person ignores needs nobody. */
+const byCode: Readonly<Record<Exclude<ReasonCode, 'ignored'>, Words>> = {
+  no_rule: {
+    is: says('matches no rule', 'match no rule'),
+    next: 'Add a rule for them, send them to a channel, or ignore them.',
+    actions: ['send elsewhere', 'ignore'],
+  },
+  sidecar: {
+    is: says('has a sidecar that cannot be read', 'have sidecars that cannot be read'),
+    next: 'Correct the sidecar: the file goes on by itself.',
+    actions: ['ignore'],
+  },
+  flawed: {
+    is: says('is empty or damaged', 'are empty or damaged'),
+    next: 'Copy them again. A retry with force uploads them as they are.',
+    actions: ['ignore', 'force retry'],
+  },
+  existing: {
+    is: says('was there before dropcast watched the folder', 'were there before dropcast watched the folder'),
+    next: '`dropcast adopt` says which the service has already; `dropcast adopt --confirm` does the rest.',
+    actions: ['adopt', 'ignore'],
+  },
+  not_found: {
+    is: both('could not be created: the service does not know the channel'),
+    next: 'Correct the channel in the rule or send them to another one, then retry.',
+    actions: ['send elsewhere', 'retry', 'ignore'],
+  },
+  processing_failed: {
+    is: both('could not be processed by the service'),
+    next: 'Look at one of them: it may be no video, or damaged. Replace or ignore them, or retry.',
+    actions: ['ignore', 'retry'],
+  },
+  gave_up: {
+    is: says('was not processed in time', 'were not processed in time'),
+    next: 'Retry: dropcast waits again, and uploads nothing twice.',
+    actions: ['retry', 'ignore'],
+  },
+  import_in_doubt: {
+    is: says('may have been imported: no answer came', 'may have been imported: no answers came'),
+    next: 'Look on the service first. Retry those that are not there; ignore the others.',
+    actions: ['ignore', 'retry'],
+  },
+  upload_address_dead: {
+    is: says('got an upload address that does not work', 'got upload addresses that do not work'),
+    next: 'Retry: each gets a new address.',
+    actions: ['retry', 'ignore'],
+  },
+};
+
+const others: Readonly<Record<string, Words | undefined>> = {
+  deleted_on_service: {
+    is: says('was deleted on the service', 'were deleted on the service'),
+    next: 'Ignore them if that was on purpose. A retry uploads them again.',
+    actions: ['ignore', 'retry'],
+  },
+  checksum_mismatch: {
+    is: says('differs from the checksum of its sender', 'differ from the checksums of their sender'),
+    next: 'Copy them again: they go on by themselves once they fit.',
+    actions: ['ignore', 'retry'],
+  },
+  checksum_unreadable: {
+    is: says('has a checksum that cannot be read', 'have checksums that cannot be read'),
+    next: 'Correct or remove the checksum: the file goes on by itself.',
+    actions: ['ignore', 'retry'],
+  },
+  feed_not_found: {
+    is: says('is ready, but the service does not know its feed', 'are ready, but the service does not know their feed'),
+    next: 'Correct the feed in the rule, then retry.',
+    actions: ['retry', 'ignore'],
+  },
+};
+
+function isLocal(key: string): boolean {
+  return key.startsWith('local.');
+}
+
+function local({ message }: Caused): Words {
+  return {
+    is: says(
+      `is done, but its local file cannot be deleted or moved: ${message}`,
+      `are done, but their local files cannot be deleted or moved: ${message}`,
+    ),
+    next: 'Remove the obstacle: dropcast tries again by itself, and at once with a retry.',
+    actions: ['retry'],
+  };
+}
+
+/** A code of the service, or of this machine. */
+function asked({ message }: Caused): Words {
+  return {
+    is: both(`came to a stop: ${message}`),
+    next: 'Correct that, then retry.',
+    actions: ['retry', 'ignore'],
+  };
+}

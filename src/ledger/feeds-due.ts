@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { DueFeed, FeedStore } from '../pipeline/file/ports.ts';
+import type { FeedDueTable, LedgerTables } from './schema.ts';
+
+/** The feeds that are to be published although no file waits for them. */
+export function createFeedsDue(db: Kysely<LedgerTables>): FeedStore {
+  return {
+    feedsDue: async () => (await db.selectFrom('feed_due').selectAll().orderBy('first_at').execute()).map(dueFeedOf),
+    noteFeedDue: async (feed, at, isNow) => {
+      // Each note has a time of its own, so that a publish that has begun does not count for one that came after.
+      const row = await db
+        .insertInto('feed_due')
+        .values({ feed, first_at: at, last_at: at, is_now: isNow ? 1 : 0 })
+        .onConflict((conflict) =>
+          conflict.column('feed').doUpdateSet({
+            last_at: sql`max(excluded.last_at, feed_due.last_at + 1)`,
+            is_now: sql`max(excluded.is_now, feed_due.is_now)`,
+          }),
+        )
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return dueFeedOf(row);
+    },
+    dropFeedDue: async ({ feed, lastAt }) => {
+      await db.deleteFrom('feed_due').where('feed', '=', feed).where('last_at', '<=', lastAt).execute();
+    },
+  };
+}
+
+function dueFeedOf({ feed, first_at: firstAt, last_at: lastAt, is_now: isNow }: FeedDueTable): DueFeed {
+  return { feed, firstAt, lastAt, isNow: isNow === 1 };
+}

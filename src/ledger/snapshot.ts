@@ -1,0 +1,134 @@
+import type { Selectable } from 'kysely';
+import type { Facts } from '../pipeline/file/facts.ts';
+import { causesIn } from './causes.ts';
+import type { CausesFound } from './causes.ts';
+import { factsOf } from './row.ts';
+import type { FileTable } from './schema.ts';
+import type { Statements, Value } from './statements.ts';
+
+/** Everything that a view of all files shows, as it was at one moment: its counts agree with its rows. */
+export interface LedgerSnapshot extends CausesFound {
+  /** Number of rows by state; `not put away` of those whose `after_ready` fails. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Ids of the rows that a step works on. */
+  readonly held: readonly string[];
+  /** Rows on their way in the order in which they came in: all that a step works on, and the first of each state. */
+  readonly working: readonly Facts[];
+  /** Of each state on the way the row that came in first. */
+  readonly oldest: Readonly<Record<string, Facts>>;
+  /** Failed and held rows, newest first. */
+  readonly needing: readonly Facts[];
+  /** Rows whose `after_ready` fails, newest first. */
+  readonly left: readonly Facts[];
+  /** When the next of those that wait for another try is tried. */
+  readonly nextTryAt: number | null;
+}
+
+/** Which rows a snapshot has. */
+export interface SnapshotQuery {
+  /** Ids of the rows that a step works on; asked for in the same moment. */
+  held(): readonly string[];
+  /** Rows of each state on the way. */
+  readonly working: number;
+  /** Rows of each end that needs a person. */
+  readonly needing: number;
+}
+
+/** What ended in a stretch of time. */
+export interface Ended {
+  readonly done: number;
+  readonly failed: number;
+  readonly held: number;
+  /** Of those that are done. */
+  readonly bytes: number;
+}
+
+/** What the views of all files are made of. */
+export interface SnapshotStore {
+  /** Read without a pause, so that nothing is written meanwhile. */
+  snapshot(query: SnapshotQuery): Promise<LedgerSnapshot>;
+  /** Counts rows by when they ended: `from` included, `to` excluded (epoch milliseconds). */
+  ended(from: number, to: number): Promise<Ended>;
+  /** Lines of all histories, newest first. */
+  latestLines(limit: number): Promise<readonly { readonly at: number; readonly state: string }[]>;
+  /** When feeds were published, by the rows that ended last. */
+  latestPublished(limit: number): Promise<Readonly<Record<string, number>>>;
+}
+
+export function createSnapshots(sql: Statements): SnapshotStore {
+  return {
+    snapshot: async (query) => snapshotOf(sql, query),
+    ended: async (from, to) => {
+      const rows = sql.rows(endedQuery, [from, to]);
+      const of = (state: string): number => Number(rows.find((row) => row['state'] === state)?.['files'] ?? 0);
+      const done = rows.find((row) => row['state'] === 'done');
+      return { done: of('done'), failed: of('failed'), held: of('held'), bytes: Number(done?.['bytes'] ?? 0) };
+    },
+    latestLines: async (limit) =>
+      sql
+        .rows('SELECT at, state FROM history ORDER BY seq DESC LIMIT +?', [limit])
+        .map(({ at, state }) => ({ at: Number(at), state: String(state) })),
+    latestPublished: async (limit) => {
+      const latest: Record<string, number> = {};
+      for (const { published } of sql.rows(publishedQuery, [limit]))
+        for (const [feed, at] of Object.entries(JSON.parse(String(published)) as Facts['published']))
+          latest[feed] = Math.max(latest[feed] ?? 0, at);
+      return latest;
+    },
+  };
+}
+
+const endedQuery = `SELECT +state AS state, count(*) AS files, sum(size) AS bytes FROM file INDEXED BY file_day
+  WHERE ended_at >= +? AND ended_at < +? GROUP BY +state`;
+
+const publishedQuery = `SELECT published FROM file INDEXED BY file_day WHERE ended_at IS NOT NULL AND state = 'done'
+  ORDER BY ended_at DESC LIMIT +?`;
+
+const workStates = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
+
+function snapshotOf(sql: Statements, { held, working, needing }: SnapshotQuery): LedgerSnapshot {
+  const ids = held();
+  const worked = rowsOf(sql, 'SELECT * FROM file WHERE id IN (SELECT value FROM json_each(?))', [JSON.stringify(ids)]);
+  const heads = workStates.map((state) => [state, rowsOf(sql, inState(state, 'ASC'), [working])] as const);
+  const shown = new Map<number, Row>();
+  for (const row of [...worked.filter(({ end }) => end === null), ...heads.flatMap(([, rows]) => rows)])
+    shown.set(row.seq, row);
+  const ended = ['failed', 'held'].flatMap((state) => rowsOf(sql, inState(state, 'DESC'), [needing]));
+  return {
+    counts: countsOf(sql),
+    held: ids,
+    working: [...shown.values()].toSorted(bySeq).map(factsOf),
+    oldest: Object.fromEntries(heads.flatMap(([state, [first]]) => (first ? [[state, factsOf(first)]] : []))),
+    needing: ended.toSorted(bySeq).toReversed().slice(0, needing).map(factsOf),
+    left: rowsOf(sql, `SELECT * FROM file WHERE disposal = 'waiting' ORDER BY seq DESC LIMIT +?`, [needing]).map(
+      factsOf,
+    ),
+    ...causesIn(sql),
+    nextTryAt: (sql.rows('SELECT min(not_before) AS at FROM file WHERE not_before IS NOT NULL', [])[0]?.['at'] ??
+      null) as number | null,
+  };
+}
+
+type Row = Selectable<FileTable>;
+
+/** The state stands in the text: SQLite chooses the index by it. */
+function inState(state: string, order: 'ASC' | 'DESC'): string {
+  return `SELECT * FROM file INDEXED BY file_state WHERE state = '${state}' ORDER BY seq ${order} LIMIT +?`;
+}
+
+function rowsOf(sql: Statements, text: string, values: readonly Value[]): readonly Row[] {
+  return sql.rows(text, values) as unknown as readonly Row[];
+}
+
+function bySeq(one: Row, other: Row): number {
+  return one.seq - other.seq;
+}
+
+/** See `LedgerView.counts`. */
+export function countsOf(sql: Statements): Readonly<Record<string, number>> {
+  const rows = sql.rows('SELECT state, count(*) AS files FROM file GROUP BY state', []);
+  const [waiting] = sql.rows(`SELECT count(*) AS files FROM file WHERE disposal = 'waiting'`, []);
+  const counted = rows.map(({ state, files }): [string, number] => [String(state), Number(files)]);
+  const left = Number(waiting?.['files'] ?? 0);
+  return Object.fromEntries([...counted, ...(left > 0 ? [['not put away', left] as const] : [])]);
+}

@@ -1,0 +1,80 @@
+import type { Events, OperatorPause } from './events.ts';
+import type { Clock, PauseStore } from './file/ports.ts';
+
+/** Pauses that people set: what runs is finished, and nothing new of a folder, or nothing at all, is begun. */
+export interface OperatorPauses {
+  /** Those that hold now, oldest first. */
+  list(): readonly OperatorPause[];
+  /** The pause of a folder or of everything that keeps its files from beginning; null: none. */
+  holds(folder: string): OperatorPause | null;
+  /** Of everything; null: none. */
+  all(): OperatorPause | null;
+  /**
+   * On disk when it resolves. A second one of the same folder replaces the first, and keeps its beginning.
+   *
+   * @param wanted.folder absolute; null: everything
+   * @param wanted.until epoch milliseconds; null: until somebody ends it
+   */
+  set(wanted: Omit<OperatorPause, 'since'>): Promise<OperatorPause>;
+  /** @param by who ends it @returns null when there was none */
+  end(folder: string | null, by: string): Promise<OperatorPause | null>;
+  /** Reads them when that was not done yet, and ends those that are over by the clock on the wall. */
+  keep(): Promise<void>;
+}
+
+export interface OperatorPausesWorld {
+  readonly store: PauseStore;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly events: Events;
+  /** Files may begin that had to wait. */
+  readonly ended: () => void;
+}
+
+export function createOperatorPauses({ store, clock, events, ended }: OperatorPausesWorld): OperatorPauses {
+  let pauses: readonly OperatorPause[] | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other: memory and disk must not differ in which came last. */
+  const inTurn = <T>(work: (now: readonly OperatorPause[]) => Promise<T>): Promise<T> => {
+    const done = last.then(async () => work((pauses ??= await store.pauses())));
+    last = done.catch(() => undefined);
+    return done;
+  };
+
+  const drop = async (pause: OperatorPause, by: string | null): Promise<void> => {
+    await store.dropPause(pause.folder);
+    pauses = (pauses ?? []).filter(({ folder }) => folder !== pause.folder);
+    events.emit({ type: 'operator pause', pause, is: 'over', by });
+    ended();
+  };
+
+  const isOver = ({ until }: OperatorPause): boolean => until !== null && until <= clock.now();
+
+  return {
+    list: () => pauses ?? [],
+    holds: (folder) => (pauses ?? []).find((pause) => pause.folder === null || pause.folder === folder) ?? null,
+    all: () => (pauses ?? []).find(({ folder }) => folder === null) ?? null,
+    set: (wanted) =>
+      inTurn(async (now) => {
+        const before = now.find(({ folder }) => folder === wanted.folder);
+        const pause = { ...wanted, since: before?.since ?? clock.now() };
+        await store.savePause(pause);
+        pauses = [...now.filter(({ folder }) => folder !== wanted.folder), pause];
+        events.emit({ type: 'operator pause', pause, is: 'set', by: pause.by });
+        return pause;
+      }),
+    end: (wanted, by) =>
+      inTurn(async (now) => {
+        const pause = now.find(({ folder }) => folder === wanted);
+        if (pause === undefined) return null;
+        await drop(pause, by);
+        return pause;
+      }),
+    keep: async () => {
+      if (pauses === null || pauses.some(isOver))
+        await inTurn(async (now) => {
+          for (const pause of now.filter(isOver)) await drop(pause, null);
+        });
+    },
+  };
+}

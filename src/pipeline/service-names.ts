@@ -1,0 +1,161 @@
+import type { Events } from './events.ts';
+import { unknownNameCodes } from './file/failure.ts';
+import type { Failure } from './file/failure.ts';
+import type { Answer, Clock, NameKind, VideoLibrary } from './file/ports.ts';
+
+/** A channel or feed that files are to go to and that the service does not have. */
+export interface UnknownName {
+  readonly kind: NameKind;
+  readonly name: string;
+  /** Epoch milliseconds. */
+  readonly since: number;
+}
+
+/** What the service has, by its own lists. */
+export type NamesOfService = Readonly<Record<NameKind, readonly string[]>>;
+
+/**
+ * Which channels and feeds the service has. Its lists are asked at a start and a reload, when it refuses something that names one, and
+ * while files wait for one: never for nothing. What goes to an unknown one waits as a group, without a request of its own.
+ */
+export interface ServiceNames {
+  /** Asks for both lists. Names of the configuration that are in neither are unknown from then on. */
+  ask(used: NamesOfService, signal: AbortSignal): Promise<Answer<NamesOfService>>;
+  /** Why nothing can go there at present; null: nothing is known against it. */
+  whyNot(kind: NameKind, name: string): Failure | null;
+  /** The service refused what named this. @returns why nothing can go there; null when it has it, or does not say */
+  refused(
+    failure: Failure,
+    name: { readonly kind: NameKind; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<Failure | null>;
+  /** The service answers again: the lists that it did not give are asked for. */
+  serviceBack(): void;
+  isDue(): boolean;
+  /** Looks whether something has changed. */
+  look(signal: AbortSignal): Promise<void>;
+  unknown(): readonly UnknownName[];
+  /** As the service last said; null: it has not. */
+  known(): NamesOfService | null;
+}
+
+export interface NamesWorld {
+  readonly library: Pick<VideoLibrary, 'names'>;
+  readonly clock: Clock;
+  readonly events: Events;
+  /** Something unknown is known now: what waited for it goes on. */
+  back(): void;
+  /** There is something to look for from then on, by the monotonic clock. */
+  ringAt(at: number): void;
+}
+
+/** Between two looks for a name that files wait for. */
+const lookAgainMs = 10 * 60_000;
+
+/** A list that is younger needs no other: a thousand files may be refused for one name. */
+const freshMs = 60_000;
+
+/** Each file that waits looks by itself too, at no request. */
+const fileWaitsMs = 60 * 60_000;
+
+export function createServiceNames({ library, clock, events, back, ringAt }: NamesWorld): ServiceNames {
+  const lists = new Map<NameKind, { readonly names: readonly string[]; readonly at: number }>();
+  const unknown = new Map<string, UnknownName>();
+  let used: NamesOfService = { channel: [], feed: [] };
+  /** They could not be asked for at the start; a service that has no such lists is not asked again. */
+  let isOwed = false;
+  let isDueNow = false;
+  let lookAt = Infinity;
+
+  const keyOf = (kind: NameKind, name: string): string => `${kind} ${name}`;
+
+  const become = (kind: NameKind, name: string): void => {
+    if (unknown.has(keyOf(kind, name))) return;
+    unknown.set(keyOf(kind, name), { kind, name, since: clock.now() });
+    events.emit({ type: 'name', kind, name, isKnown: false });
+  };
+
+  /** What the list of one kind changes. */
+  const compare = (kind: NameKind, names: readonly string[]): void => {
+    for (const [key, one] of unknown) {
+      if (one.kind !== kind || !names.includes(one.name)) continue;
+      unknown.delete(key);
+      events.emit({ type: 'name', kind, name: one.name, isKnown: true });
+      back();
+    }
+    for (const name of used[kind]) if (!names.includes(name)) become(kind, name);
+  };
+
+  const askFor = async (kind: NameKind, signal: AbortSignal): Promise<Answer<readonly string[]>> => {
+    const answer = await library.names(kind, signal);
+    if (answer.ok) {
+      lists.set(kind, { names: answer.value, at: clock.elapsed() });
+      compare(kind, answer.value);
+    }
+    return answer;
+  };
+
+  const askForBoth = async (signal: AbortSignal): Promise<Answer<NamesOfService>> => {
+    const channel = await askFor('channel', signal);
+    if (!channel.ok) return channel;
+    const feed = await askFor('feed', signal);
+    return feed.ok ? { ok: true, value: { channel: channel.value, feed: feed.value } } : feed;
+  };
+
+  const planNext = (): void => {
+    lookAt = unknown.size === 0 ? Infinity : clock.elapsed() + lookAgainMs;
+    if (lookAt < Infinity) ringAt(lookAt);
+  };
+
+  const whyNot = (kind: NameKind, name: string): Failure | null =>
+    unknown.has(keyOf(kind, name)) ? unknownName(kind, name) : null;
+
+  return {
+    ask: async (names, signal) => {
+      used = names;
+      // What no rule names any more is forgotten, unless a file says otherwise again.
+      for (const [key, { kind, name }] of unknown) if (!names[kind].includes(name)) unknown.delete(key);
+      const answer = await askForBoth(signal);
+      isOwed = !answer.ok && (signal.aborted || mayPass.has(answer.failure.kind));
+      planNext();
+      return answer;
+    },
+    whyNot,
+    refused: async ({ kind: failed, status }, { kind, name }, signal) => {
+      const isAnswer = failed === 'gone' || failed === 'permanent' || status === 404;
+      if (!isAnswer) return null;
+      const list = lists.get(kind);
+      const isFresh = list !== undefined && clock.elapsed() - list.at < freshMs;
+      const answer = isFresh ? { ok: true as const, value: list.names } : await askFor(kind, signal);
+      if (!answer.ok || answer.value.includes(name)) return null;
+      become(kind, name);
+      planNext();
+      return whyNot(kind, name);
+    },
+    serviceBack: () => {
+      isDueNow = isOwed || unknown.size > 0;
+    },
+    isDue: () => isDueNow || lookAt <= clock.elapsed(),
+    look: async (signal) => {
+      isDueNow = false;
+      const kinds = new Set([...unknown.values()].map(({ kind }) => kind));
+      if (isOwed) isOwed = !(await askForBoth(signal)).ok;
+      else for (const kind of kinds) await askFor(kind, signal);
+      planNext();
+    },
+    unknown: () => [...unknown.values()],
+    known: () => {
+      const [channel, feed] = [lists.get('channel'), lists.get('feed')];
+      return channel === undefined || feed === undefined ? null : { channel: channel.names, feed: feed.names };
+    },
+  };
+}
+
+const mayPass: ReadonlySet<string> = new Set(['offline', 'transient', 'throttled', 'suspended']);
+
+const unknownName = (kind: NameKind, name: string): Failure => ({
+  kind: 'suspended',
+  code: unknownNameCodes[kind],
+  message: `the service has no ${kind} ${JSON.stringify(name)}: create it there, or correct the rule or sidecar`,
+  ...(kind === 'channel' && { retryAfterMs: fileWaitsMs }),
+});

@@ -1,0 +1,93 @@
+import { badge, button, counted, document, frame, type BadgeKind, type Html, type View } from '@dropcast/pages';
+import { html } from 'hono/html';
+import type { Summary } from '../../daemon/summary.ts';
+import { assets } from './assets.ts';
+import type { PageWorld } from './world.ts';
+
+const SITE = 'dropcast';
+
+const SECTIONS = [
+  ['/', 'Overview'],
+  ['/files', 'Files'],
+  ['/folders', 'Folders'],
+  ['/events', 'Events'],
+  ['/configuration', 'Configuration'],
+] as const;
+
+/** A view with what surrounds it. */
+export async function viewPage(view: View, { daemon, mayChange }: PageWorld): Promise<Html> {
+  const { kind, words, path } = healthOf(await daemon.summary());
+  return frame(view, {
+    site: SITE,
+    assets,
+    sections: SECTIONS,
+    live: '/live',
+    signedOut: 'Signed out. Run “dropcast open” on this machine, and open the link that it prints.',
+    changesWith: ['file', 'folder', 'paused', 'resumed'],
+    refreshSeconds: view.section === '/' ? 5 : 30,
+    state: html`<div class="state">
+      <a id="health" href="${path}">${badge(kind, words)}</a>
+      <span class="who"
+        >${mayChange ? '' : html`<span class="muted">Read-only</span>`} ${button('/sign-out', 'Sign out')}</span
+      >
+    </div>`,
+    foot: html`<p class="base"><span>Configuration</span><code>${daemon.config().file}</code></p>`,
+  });
+}
+
+/** How dropcast is, in a few words, and where more is said about it. */
+function healthOf({ waiting, frozen, needsYou, uploading, queued, settling }: Summary): {
+  readonly kind: BadgeKind;
+  readonly words: string;
+  readonly path: string;
+} {
+  if (waiting !== null) return { kind: 'bad', words: `Waiting: ${waiting}`, path: '/' };
+  if (frozen > 0) return { kind: 'bad', words: `${counted(frozen, 'folder')} not available`, path: '/folders' };
+  if (needsYou > 0)
+    return {
+      kind: 'notice',
+      words: `${counted(needsYou, 'file')} ${needsYou === 1 ? 'needs' : 'need'} you`,
+      path: '/',
+    };
+  const isBusy = uploading + queued + settling > 0;
+  return isBusy ? { kind: 'busy', words: 'Working', path: '/' } : { kind: 'good', words: 'All is well', path: '/' };
+}
+
+/** An expected failure, in one sentence. */
+export function problemPage(title: string, message: string): Html {
+  return document(
+    { title, site: SITE, assets },
+    html`<main id="main" class="alone">
+      <h1>${title}</h1>
+      <p>${message}</p>
+      <p><a href="/">Go to the overview</a></p>
+    </main>`,
+  );
+}
+
+/** For visitors who are not signed in: shows nothing about files. @param why in one sentence; empty for somebody who just came */
+export function strangerPage(why = ''): Html {
+  return document(
+    { title: 'Not signed in', site: SITE, assets },
+    html`<main id="main" class="alone">
+      <img src="${assets.icon}" alt="" width="48" height="48" />
+      <h1>This is dropcast</h1>
+      ${why === '' ? '' : html`<p>${why}</p>`}
+      <p>Run <code>dropcast open</code> on this machine and open the link that it prints.</p>
+      <p class="muted">
+        Members of the service's group may look. Root and the user of the service may also change things.
+      </p>
+    </main>`,
+  );
+}
+
+/** Leads on to the page: the browser has its cookie now. */
+export function entrancePage(): Html {
+  return document(
+    { title: 'Signed in', site: SITE, assets, head: html`<meta http-equiv="refresh" content="0; url=/" />` },
+    html`<main id="main" class="alone">
+      <h1>Signed in</h1>
+      <p><a href="/">Go to the overview</a></p>
+    </main>`,
+  );
+}

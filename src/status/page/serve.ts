@@ -1,0 +1,51 @@
+import { serveHttp } from '../../http/serve.ts';
+import type { HttpLimits, HttpServer } from '../../http/serve.ts';
+import type { Right } from './access.ts';
+import { createSite } from './site.ts';
+import type { PageSource } from './site.ts';
+
+export interface StatusPage extends HttpServer {
+  /** An address that opens the page once, within five minutes. */
+  link(right: Right): string;
+}
+
+interface Listen {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A browser has a stream and some more connections for each open page. */
+const MOST_CONNECTIONS = 300;
+
+/**
+ * Serves the page for people and `/status.json` for programs who prove that they may see it, says to everybody whether the daemon works
+ * (`/healthz`), and accepts webhooks (`POST /webhooks`).
+ *
+ * @param listen port 0 is any free port
+ * @returns the port it listens on; disposal ends all streams and connections
+ * @throws the error of `listen`, such as EADDRINUSE
+ */
+export async function serveStatusPage(
+  listen: Listen,
+  source: PageSource,
+  limits?: Partial<HttpLimits>,
+): Promise<StatusPage> {
+  const closing = new AbortController();
+  const site = createSite(listen.host, source, closing.signal);
+  const server = await serveHttp(site.fetch, listen, { connections: MOST_CONNECTIONS, ...limits });
+  const address = pageAddress({ ...listen, port: server.port });
+  return {
+    port: server.port,
+    link: (right) => `${address}open?code=${source.access.makeCode(right)}`,
+    [Symbol.asyncDispose]: () => {
+      closing.abort();
+      return server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Where a browser on this machine finds the page. */
+export function pageAddress({ host, port }: Listen): string {
+  const own = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${own.includes(':') ? `[${own}]` : own}:${port}/`;
+}

@@ -1,0 +1,56 @@
+import type { Context, HonoRequest } from 'hono';
+import { getCookie } from 'hono/cookie';
+import type { PageAccess, Right } from './access.ts';
+import { entrancePage, strangerPage } from './layout.ts';
+
+/** A proxy that sends it opens the page for looking only. It can take a right away and give none, so anybody may send it. */
+const ACCESS_HEADER = 'dropcast-access';
+
+/** What whoever asks may do; null for strangers. */
+export function rightOf(context: Context, access: PageAccess): Right | null {
+  const { req } = context;
+  const right = access.rightOf(req.header('authorization') ?? null, getCookie(context, cookieName(req)) ?? null);
+  return right === 'change' && req.header(ACCESS_HEADER) === 'look' ? 'look' : right;
+}
+
+/** Says how to get in: to browsers as a page, to programs as text. */
+export function turnAway(context: Context): Response | Promise<Response> {
+  context.header('www-authenticate', 'Bearer realm="dropcast"');
+  return tell(context, '', 401);
+}
+
+/**
+ * Takes the code of a link, and leaves a cookie. Without a redirect: to the browser, a link from another site would make that a request of
+ * the other site, which SameSite=Strict cookies are not sent with.
+ */
+export function enter(context: Context, access: PageAccess): Response | Promise<Response> {
+  const code = context.req.query('code') ?? '';
+  // Mail programs and chats look at links with HEAD.
+  const session = context.req.method === 'GET' ? access.redeem(code) : null;
+  if (session === null) return tell(context, 'This link was used, or is older than 5 minutes.', 401);
+  context.header('set-cookie', `${cookieName(context.req)}=${session}; ${ATTRIBUTES}`);
+  return context.html(entrancePage());
+}
+
+/** The browser forgets its cookie. */
+export function leave(context: Context): Response | Promise<Response> {
+  context.header('set-cookie', `${cookieName(context.req)}=; Max-Age=0; ${ATTRIBUTES}`);
+  return tell(context, 'You are signed out.', 200);
+}
+
+const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Strict';
+
+function tell(context: Context, why: string, status: 200 | 401): Response | Promise<Response> {
+  const isBrowser = context.req.header('accept')?.includes('text/html') === true;
+  if (isBrowser) return context.html(strangerPage(why), status);
+  return context.text(
+    `${why} Run \`dropcast open\` on this machine and open the link that it prints.\n`.trimStart(),
+    status,
+  );
+}
+
+/** Cookies do not tell ports apart, and two daemons may share a machine. */
+function cookieName(request: HonoRequest): string {
+  const [, port = '80'] = /:(\d+)$/.exec(request.header('host') ?? '') ?? [];
+  return `dropcast-${port}`;
+}

@@ -1,0 +1,178 @@
+import { liveAnswer } from '@dropcast/pages';
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import type { Admission, Webhook } from '../../host/admit-webhook.ts';
+import type { Daemon } from '../../daemon/daemon.ts';
+import type { Health } from '../../daemon/health.ts';
+import type { StatusView } from '../../daemon/view.ts';
+import { limitedBody } from '../../http/limited-body.ts';
+import { showsToken } from '../metrics/access.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { PageAccess, Right } from './access.ts';
+import { actions } from './actions.ts';
+import { assets } from './assets.ts';
+import { problemPage, viewPage } from './layout.ts';
+import { createLive } from './live.ts';
+import { isFromElsewhere, isFromThisPage, isOwnHost } from './own-names.ts';
+import { enter, leave, rightOf, turnAway } from './sign-in.ts';
+import { takeWebhook } from './take-webhook.ts';
+import { views } from './views.ts';
+import { PageError } from './world.ts';
+import type { Action, PageWorld, ViewMaker } from './world.ts';
+
+/** Where the page gets its content, and passes webhooks to. */
+export interface PageSource {
+  readonly daemon: Daemon;
+  status(): Promise<StatusView>;
+  health(): Health;
+  receive(webhook: Webhook): Admission;
+  readonly access: PageAccess;
+  /** Absent: there is no `/metrics`. */
+  readonly metrics?: Metrics & { readonly token: string };
+}
+
+interface Signed {
+  readonly Variables: { readonly right: Right };
+}
+
+/** Streams at once; a browser has one for each page that somebody looks at. */
+const MOST_READERS = 100;
+
+/**
+ * All addresses of the page. It refuses requests under another host name and requests of other web pages: such a page could read this
+ * one through the browser of somebody on this machine. Whoever may look sees the views; what changes something takes a form of this
+ * very page, from a session that may change.
+ *
+ * @param host that the server listens on
+ * @param closing aborts when the server closes
+ */
+export function createSite(
+  host: string,
+  source: PageSource,
+  closing: AbortSignal,
+  { views, actions } = addresses,
+): Hono<Signed> {
+  const { daemon, access, metrics } = source;
+  const live = createLive(daemon, closing);
+  const worldFor = (right: Right): PageWorld => ({
+    daemon,
+    now: Date.now(),
+    mayChange: right === 'change',
+    status: source.status,
+  });
+  const names = (): readonly string[] => [host, ...daemon.config().status.hosts];
+  const signedIn = createMiddleware<Signed>(async (context, next) => {
+    const right = rightOf(context, access);
+    if (right === null) return turnAway(context);
+    context.set('right', right);
+    return next();
+  });
+  const fromThisPage = createMiddleware<Signed>(async (context, next) =>
+    isFromThisPage(context.req) ? next() : refuse(context, 403, 'Changes are taken from this page alone.'),
+  );
+
+  const site = new Hono<Signed>();
+  site.onError((error, context) => {
+    if (error instanceof PageError) return refuse(context, error.status, error.message);
+    throw error;
+  });
+  // Ahead of the host check: webhooks arrive through a proxy from another machine, and their signature proves the sender.
+  site.post('/webhooks', (context) => takeWebhook(context, source.receive));
+  site.use(async (context, next) => {
+    for (const [name, value] of Object.entries(protections)) context.header(name, value);
+    if (!isOwnHost(context.req.header('host') ?? '', names()))
+      return context.text('Use the address of this page itself, or add the name to status.hosts.\n', 421);
+    if (isFromElsewhere(context.req, names())) return context.text('Other web pages may not read this one.\n', 403);
+    return next();
+  });
+  // For everybody, so it says nothing else and costs nothing.
+  site.get('/healthz', (context) => {
+    const health = source.health();
+    return context.text(`${health}\n`, health === 'ok' ? 200 : 503);
+  });
+  site.get('/assets/*', ({ req, notFound }) => assets.find(req.path) ?? notFound());
+  site.get('/open', (context) => enter(context, access));
+  site.post('/sign-out', fromThisPage, (context) => leave(context));
+  for (const [path, action] of actions)
+    site.post(path, signedIn, fromThisPage, async (context) => {
+      if (context.get('right') !== 'change') return refuse(context, 403, MAY_ONLY_LOOK);
+      const next = await act(context, worldFor('change'), action);
+      live.tell('command');
+      return context.redirect(next, 303);
+    });
+  site.use((context, next) =>
+    ['GET', 'HEAD'].includes(context.req.method)
+      ? next()
+      : Promise.resolve(context.text('Nothing can be changed here.\n', 405, { allow: 'GET, HEAD' })),
+  );
+  if (metrics !== undefined) {
+    site.get('/metrics', (context, next) =>
+      showsToken(context.req.header('authorization') ?? null, metrics.token) ? tellMetrics(context, metrics) : next(),
+    );
+    // Whoever may see the page sees them too.
+    site.get('/metrics', signedIn, (context) => tellMetrics(context, metrics));
+  }
+  site.use(signedIn);
+  site.get('/status.json', async (context) => context.json(await source.status()));
+  site.get('/live', (context) =>
+    live.readers() < MOST_READERS
+      ? liveAnswer(context.req.raw, live)
+      : context.text('Too many pages are open.\n', 503, { 'retry-after': '10' }),
+  );
+  for (const [path, view] of views) site.get(path, (context) => show(context, worldFor(context.get('right')), view));
+  site.notFound((context) => refuse(context, 404, 'There is nothing at this address.'));
+  return site;
+}
+
+const addresses: {
+  readonly views: readonly (readonly [path: string, view: ViewMaker])[];
+  readonly actions: readonly (readonly [path: string, action: Action])[];
+} = { views, actions };
+
+const MAY_ONLY_LOOK =
+  'You may look, and change nothing. Root and the user of the service get a link that may: sudo dropcast open.';
+
+async function show(context: Context, world: PageWorld, view: ViewMaker): Promise<Response> {
+  const { query, part } = askedOf(context);
+  return context.html(await viewPage(await view(world, { query, part }), world));
+}
+
+async function tellMetrics(context: Context, { contentType, text }: Metrics): Promise<Response> {
+  return context.body(await text(), 200, { 'content-type': contentType });
+}
+
+async function act(context: Context, world: PageWorld, action: Action): Promise<string> {
+  const body = await limitedBody(context.req.raw);
+  if (body === null) throw new PageError(400, 'The form is larger than 64 KiB: select fewer files at once.');
+  return action(world, { ...askedOf(context), form: new URLSearchParams(new TextDecoder().decode(body)) });
+}
+
+function askedOf({ req }: Context): { readonly query: URLSearchParams; readonly part: (name: string) => string } {
+  return { query: new URL(req.url).searchParams, part: (name) => req.param(name) ?? '' };
+}
+
+function refuse(context: Context, status: PageError['status'], message: string): Response | Promise<Response> {
+  return context.html(problemPage(TITLES[status], message), status);
+}
+
+const TITLES = { 400: 'Not understood', 403: 'Not allowed', 404: 'Not found', 409: 'Not possible now' } as const;
+
+const protections = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "img-src 'self'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  // Of the page itself alone: a form without it would come from nowhere.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+};

@@ -1,0 +1,120 @@
+import { badge, counted, emptyState, facts, grouped, named, span, table, visibleText } from '@dropcast/pages';
+import type { BadgeKind, Html, View } from '@dropcast/pages';
+import { html } from 'hono/html';
+import type { FolderStatus } from '../../../intake/watched-folder.ts';
+import { momentAndSpan } from '../moment.ts';
+import type { PageEvent, PageWorld } from '../world.ts';
+
+/** How each folder is watched, what is in it, and what is left alone, with the reasons. */
+export function folders({ daemon, now }: PageWorld): View<PageEvent> {
+  const all = daemon.folders.status();
+  return {
+    title: 'Folders',
+    section: '/folders',
+    changesWith: ['arrival', 'file', 'folder', 'command'],
+    aside: html`<span class="muted">${counted(all.length, 'folder')}</span>`,
+    body: html`${all.map((folder) => card(folder, now))}`,
+  };
+}
+
+function card(folder: FolderStatus, now: number): Html {
+  const { path, state, why } = folder;
+  return html`<section class="card" id="${path}" data-key="folder-${path}">
+    <div class="head">
+      <h2>${named(path)}</h2>
+      ${badge(KINDS[state], WORDS[state])}
+    </div>
+    <div class="body">
+      ${why === null ? '' : html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(why)}</p>`}
+      ${facts(factsOf(folder, now))} ${inside(folder)}
+    </div>
+    ${refused(folder)}
+  </section>`;
+}
+
+const KINDS: Readonly<Record<FolderStatus['state'], BadgeKind>> = {
+  starting: 'busy',
+  watching: 'good',
+  scanning: 'notice',
+  frozen: 'bad',
+};
+
+const WORDS: Readonly<Record<FolderStatus['state'], string>> = {
+  starting: 'first scan',
+  watching: 'watching',
+  scanning: 'scans only',
+  frozen: 'frozen',
+};
+
+const BY: Readonly<Record<FolderStatus['by'], string>> = {
+  events: 'events, and a scan now and then',
+  'events and scans': 'events and frequent scans',
+  scans: 'scans alone',
+};
+
+type Fact = readonly [string, Html | string | null];
+
+function factsOf(folder: FolderStatus, now: number): readonly Fact[] {
+  const { by, done_marker: marker, without_marker: lacking } = folder;
+  const at = (moment: number | null, otherwise: string | null) =>
+    moment === null ? otherwise : momentAndSpan(moment, now);
+  const took = folder.last_scan_ms === null ? '' : `, took ${span(folder.last_scan_ms)}`;
+  return [
+    ['Found by', BY[by]],
+    ['Last event', at(folder.last_event_at, by === 'scans' ? null : 'none since the start')],
+    ['Last scan', folder.last_scan_at === null ? 'none yet' : html`${momentAndSpan(folder.last_scan_at, now)}${took}`],
+    ['Next scan', folder.is_scanning ? 'under way' : at(folder.next_scan_at, null)],
+    ['Done marker', marker === null ? null : html`<code>${visibleText(marker)}</code>`],
+    ['Without their marker', marker === null ? null : counted(lacking, 'file')],
+  ];
+}
+
+/** Every path is in exactly one of these. */
+function inside({ path, accounts }: FolderStatus): Html {
+  const { seen, settling, comparing, known, sidecars, ignored, refused: refusedCount, unaccounted } = accounts;
+  const states = Object.entries(known).toSorted(([, one], [, other]) => other - one);
+  const counts: readonly (readonly [name: string, count: number, link?: string])[] = [
+    ['settling', settling],
+    ['being compared', comparing],
+    ...states.map(([state, count]) => [state, count, filesIn(path, state)] as const),
+    ['sidecars', sidecars],
+    ['ignored', ignored],
+    ['refused', refusedCount],
+    ['in no state', unaccounted],
+  ];
+  return html`<div>
+    <p class="muted">${counted(seen, 'path')} in it</p>
+    <ul class="counts">
+      ${counts
+        .filter(([, count]) => count > 0)
+        .map(
+          ([name, count, link]) =>
+            html`<li>
+              ${link === undefined ? html`<strong>${grouped(count)}</strong> ${name}` : html`<a href="${link}"><strong>${grouped(count)}</strong> ${name}</a>`}
+            </li>`,
+        )}
+    </ul>
+  </div>`;
+}
+
+function filesIn(folder: string, state: string): string {
+  return `/files?${new URLSearchParams({ folder, state }).toString()}`;
+}
+
+function refused({ accounts, refused_paths: paths }: FolderStatus): Html | '' {
+  if (paths.length === 0) return '';
+  const rest = accounts.refused - paths.length;
+  return html`<details class="refused">
+    <summary>${counted(accounts.refused, 'path')} left alone</summary>
+    ${table({
+      label: 'Paths left alone',
+      items: paths,
+      keyOf: ({ path }) => path,
+      columns: [
+        { heading: 'Path', kind: 'main', cell: ({ path }) => named(path) },
+        { heading: 'Why', cell: ({ why }) => visibleText(why) },
+      ],
+    })}
+    ${rest > 0 ? emptyState(`${grouped(rest)} more are not listed. The log names the first of them after each scan.`) : ''}
+  </details>`;
+}

@@ -1,0 +1,49 @@
+import type { View } from '@dropcast/pages';
+import type { Daemon } from '../../daemon/daemon.ts';
+import type { StatusView } from '../../daemon/view.ts';
+import type { DropcastEvent } from '../../pipeline/events.ts';
+
+/** What a view shows, and for whom. */
+export interface PageWorld {
+  readonly daemon: Daemon;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Whether the reader may change things: nobody else is shown a button. */
+  readonly mayChange: boolean;
+  status(): Promise<StatusView>;
+}
+
+/** What the reader asked for. */
+export interface Asked {
+  readonly query: URLSearchParams;
+  /** A part of the path, decoded: of `/files/:id`, `id`. */
+  part(name: string): string;
+}
+
+export type ViewMaker = (world: PageWorld, asked: Asked) => View<PageEvent> | Promise<View<PageEvent>>;
+
+/** What a form sent. */
+export interface Sent extends Asked {
+  readonly form: URLSearchParams;
+}
+
+/** @returns the path that the browser goes to next @throws {PageError} when it cannot be done, in words */
+export type Action = (world: PageWorld, sent: Sent) => Promise<string>;
+
+/**
+ * What a view can change with: the events of the daemon, a line of news, what a person changed here or with a command (`command`), and
+ * `progress`, twice a second while uploads run.
+ */
+export type PageEvent = Exclude<DropcastEvent['type'], 'request'> | 'news' | 'command' | 'progress';
+
+/** Thrown when a view or an action cannot do what was asked, for a reason that the reader understands. */
+export class PageError extends Error {
+  override readonly name = 'PageError';
+  readonly status: 400 | 403 | 404 | 409;
+
+  /** @param message one sentence: why, and what to do */
+  constructor(status: PageError['status'], message: string) {
+    super(message);
+    this.status = status;
+  }
+}

@@ -1,0 +1,82 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { doctor } from '../../../src/cli/doctor/doctor.ts';
+import { startSandbox } from '@dropcast/sandbox';
+import { scratchDirectory } from '../../support/scratch-directory.ts';
+import type { ScratchDirectory } from '../../support/scratch-directory.ts';
+import { fakeShell, printedJson } from '../api/fake-shell.ts';
+
+const installed = { version: '0', samples: 'test/media' };
+
+async function diagnose(scratch: ScratchDirectory, config: string, env: Record<string, string> = { KEY: 'k' }) {
+  await mkdir(scratch.file('in'), { recursive: true });
+  await writeFile(scratch.file('dropcast.yaml'), config, { mode: 0o600 });
+  const shell = fakeShell({ cwd: scratch.path, env });
+  const code = await doctor(shell, installed, { config: scratch.file('dropcast.yaml'), json: true });
+  const { checks } = printedJson(shell) as { checks: Diagnosis[] };
+  const by = (name: string): Diagnosis => checks.find((each) => each.name === name) as Diagnosis;
+  return { code, checks, by };
+}
+
+interface Diagnosis {
+  readonly name: string;
+  readonly skipped: string | null;
+  readonly findings: readonly { readonly level: string; readonly what: string; readonly fix: string | null }[];
+}
+
+const yaml = (baseUrl: string, more = ''): string => `service: { base_url: ${baseUrl}, api_key: !env KEY }
+state_dir: state
+folders:
+  - { path: in, rules: [{ match: "**", channel: ch_main }]${more} }
+status: { listen: off }
+`;
+
+test('with the daemon down and all else right, the doctor finds that alone, with the command that starts it', async () => {
+  await using scratch = await scratchDirectory();
+  await using sandbox = await startSandbox();
+  const { code, checks, by } = await diagnose(scratch, yaml(sandbox.baseUrl), { KEY: sandbox.apiKey });
+  expect(code).toBe(1);
+  expect(checks.flatMap(({ findings }) => findings)).toMatchObject([
+    { level: 'problem', what: 'the daemon is not running', fix: 'dropcast run' },
+  ]);
+  expect(by('unit and permissions').skipped).toBe('this is not the configuration of an installed service');
+});
+
+test('with a broken configuration the doctor still looks at disks, access and the ledger', async () => {
+  await using scratch = await scratchDirectory();
+  const { code, by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1', ', chanel: x'));
+  expect(code).toBe(1);
+  expect(by('configuration').findings[0]?.what).toContain('chanel');
+  expect(by('service, key, channels and feeds').skipped).not.toBeNull();
+  for (const name of ['disk', 'access to the folders', 'ledger and receipts', 'backups of the ledger'])
+    expect(by(name)).toMatchObject({ skipped: null, findings: [] });
+});
+
+test('without any configuration the doctor says how to get one', async () => {
+  await using scratch = await scratchDirectory();
+  const shell = fakeShell({ cwd: scratch.path });
+  expect(await doctor(shell, installed, { config: scratch.file('none.yaml'), json: true })).toBe(1);
+  const { checks } = printedJson(shell) as { checks: Diagnosis[] };
+  expect(checks[0]?.findings).toMatchObject([{ fix: 'dropcast init' }]);
+  expect(checks.slice(1).every(({ skipped }) => skipped !== null)).toBe(true);
+});
+
+test('a key that is not accepted, and a channel that the service does not know, are found', async () => {
+  await using scratch = await scratchDirectory();
+  await using sandbox = await startSandbox();
+  const wrongKey = await diagnose(scratch, yaml(sandbox.baseUrl));
+  expect(wrongKey.by('service, key, channels and feeds').findings).toMatchObject([
+    { level: 'problem', fix: 'replace the key that service.api_key names, then restart dropcast' },
+  ]);
+  const config = yaml(sandbox.baseUrl).replace('ch_main', 'ch_none');
+  const wrongChannel = await diagnose(scratch, config, { KEY: sandbox.apiKey });
+  expect(wrongChannel.by('service, key, channels and feeds').findings[0]?.what).toContain('no channel "ch_none"');
+});
+
+test.skipIf(process.getuid?.() === 0)('a file that cannot be read is named', async () => {
+  await using scratch = await scratchDirectory();
+  await mkdir(scratch.file('in'));
+  await chmod(await scratch.write('in/closed.mp4', 'x'), 0);
+  const { by } = await diagnose(scratch, yaml('http://127.0.0.1:9/v1'));
+  expect(by('access to the folders').findings[0]?.what).toContain('./closed.mp4');
+});

@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import { accessVerdict, joined } from '../../../src/cli/doctor/checks/access.ts';
+import { backupVerdict } from '../../../src/cli/doctor/checks/backups.ts';
+import { certificateVerdict, clockVerdict, jumpVerdict } from '../../../src/cli/doctor/checks/connection.ts';
+import { versionVerdict } from '../../../src/cli/doctor/checks/daemon.ts';
+import { folderVerdict, stateVerdict } from '../../../src/cli/doctor/checks/disk.ts';
+import { failureLogVerdict } from '../../../src/cli/doctor/checks/failure-log.ts';
+import { filesVerdict } from '../../../src/cli/doctor/checks/files.ts';
+import { receiptVerdict } from '../../../src/cli/doctor/checks/ledger.ts';
+import { othersFinding } from '../../../src/cli/doctor/checks/service.ts';
+import { instanceFindings, watchFinding } from '../../../src/cli/doctor/checks/watches.ts';
+import { findingFrom } from '../../../src/cli/doctor/finding.ts';
+import type { Finding } from '../../../src/cli/doctor/finding.ts';
+import { installedService } from '../../../src/config/installed-service.ts';
+import { tooFewWatches } from '../../../src/watch/watch-limits.ts';
+
+const [MB, GB, hour, day] = [2 ** 20, 2 ** 30, 3_600_000, 86_400_000];
+const service = installedService(null);
+
+/** Verdict → `level: what`, or nothing. */
+const cases: readonly (readonly [name: string, findings: readonly Finding[], said: string | null])[] = [
+  ['state disk with room', stateVerdict('/s', { freeBytes: 2 * GB, freeInodes: null }), null],
+  [
+    'state disk with little room',
+    stateVerdict('/s', { freeBytes: 500 * MB, freeInodes: null }),
+    'warning: the disk of the state directory /s has 524 MB left',
+  ],
+  [
+    'state disk almost full',
+    stateVerdict('/s', { freeBytes: 10 * MB, freeInodes: 5 }),
+    'problem: the disk of the state directory /s has 10.5 MB left',
+  ],
+  [
+    'state disk without inodes',
+    stateVerdict('/s', { freeBytes: 2 * GB, freeInodes: 7 }),
+    'warning: the disk of /s has room for 7 more files only',
+  ],
+  [
+    'folder with room for the largest file',
+    folderVerdict('/f', { freeBytes: 5 * GB, freeInodes: 9_999 }, 5 * GB),
+    null,
+  ],
+  [
+    'folder without it',
+    folderVerdict('/f', { freeBytes: 4 * GB, freeInodes: 9_999 }, 5 * GB),
+    'warning: the disk of /f has 4.29 GB left; the largest file so far had 5.37 GB',
+  ],
+  ['folder nobody put a file in', folderVerdict('/f', { freeBytes: 1, freeInodes: null }, 0), null],
+  ['access that is right', accessVerdict('/f', 0, '', 'you'), null],
+  ['a folder that cannot be entered', accessVerdict('/f', 11, '', 'you'), 'problem: you cannot enter /f'],
+  ['a folder that cannot be listed', accessVerdict('/f', 12, '', 'you'), 'problem: you cannot list /f'],
+  [
+    'a file that cannot be read',
+    accessVerdict('/f', 13, './a.mp4', 'you'),
+    'problem: you cannot read a file in /f: ./a.mp4',
+  ],
+  ['no right to create', accessVerdict('/f', 14, '', 'you'), 'problem: you cannot create files in /f'],
+  ['no right to rename', accessVerdict('/f', 15, '', 'you'), 'problem: you cannot rename files in /f'],
+  ['no right to delete', accessVerdict('/f', 16, '', 'you'), 'problem: you cannot delete files in /f'],
+  ['a certificate for long', certificateVerdict(15 * day, 0), null],
+  ['no certificate', certificateVerdict(null, 0), null],
+  [
+    'a certificate for a week',
+    certificateVerdict(7 * day, 0),
+    'warning: the certificate of the service is valid for 7 more days',
+  ],
+  [
+    'a certificate that ended',
+    certificateVerdict(-day, 0),
+    'warning: the certificate of the service is valid for 0 more days',
+  ],
+  ['the right time', clockVerdict(60_000, 0), null],
+  ['a service without a clock', clockVerdict(null, 0), null],
+  [
+    'a clock ahead',
+    clockVerdict(0, 90_000),
+    'warning: the clock of this machine is 90 s ahead of the one of the service',
+  ],
+  [
+    'a clock behind',
+    clockVerdict(hour, 0),
+    'warning: the clock of this machine is 3600 s behind the one of the service',
+  ],
+  ['clocks that agree', jumpVerdict({ wallMs: day, monotonicMs: day - 59_000 }), null],
+  [
+    'a clock that was set forward',
+    jumpVerdict({ wallMs: day, monotonicMs: hour }),
+    'warning: the clock was set forward by 82800 s',
+  ],
+  [
+    'a clock that was set back',
+    jumpVerdict({ wallMs: -hour, monotonicMs: hour }),
+    'warning: the clock was set back by 7200 s',
+  ],
+  ['the installed version', versionVerdict(5, 6, { service }), null],
+  [
+    'an older version',
+    versionVerdict(7, 6, { service }),
+    'warning: another version was installed after the daemon started',
+  ],
+  ['a clone', versionVerdict(7, 6, { service: null }), null],
+  ['a new backup', backupVerdict({ backupAt: 8 * hour, writtenAt: 8.5 * hour, runningSince: 0, now: 9 * hour }), null],
+  [
+    'an old backup',
+    backupVerdict({ backupAt: 5 * hour, writtenAt: 8.5 * hour, runningSince: 0, now: 9 * hour }),
+    'warning: the newest backup of the ledger is over an hour older',
+  ],
+  [
+    'no backup',
+    backupVerdict({ backupAt: null, writtenAt: 8 * hour, runningSince: 0, now: 9 * hour }),
+    'warning: there is no backup of the ledger',
+  ],
+  [
+    'no backup yet',
+    backupVerdict({ backupAt: null, writtenAt: 8 * hour, runningSince: 8.5 * hour, now: 9 * hour }),
+    null,
+  ],
+  ['no backup of nothing', backupVerdict({ backupAt: null, writtenAt: 0, runningSince: 0, now: 9 * hour }), null],
+  ['no daemon to make any', backupVerdict({ backupAt: null, writtenAt: 1, runningSince: null, now: 9 * hour }), null],
+  ['a failure log that is rotated', failureLogVerdict({ path: '/l', size: MB, isRotated: true }), null],
+  [
+    'one that is not',
+    failureLogVerdict({ path: '/l', size: 0, isRotated: false }),
+    'warning: /etc/logrotate.d/dropcast is missing',
+  ],
+  ['a large one', failureLogVerdict({ path: '/l', size: 100 * MB, isRotated: null }), 'warning: /l has 105 MB'],
+  ['receipts that are known', receiptVerdict(0, 0), null],
+  ['receipts that are not', receiptVerdict(2, 0), 'problem: 2 of the newest receipts'],
+  ['strange receipts', receiptVerdict(0, 3), 'warning: receipts.jsonl has 3 lines'],
+  ['a key of one’s own', othersFinding({ limit: 1000, others: 50 }), null],
+  ['a shared key', othersFinding({ limit: 1000, others: 51 }), 'warning: something else used 51 of the 1000 requests'],
+  ['nothing to do', filesVerdict({ stuck: 0, suspects: 0, waiting: null }), null],
+  ['one file', filesVerdict({ stuck: 1, suspects: 0, waiting: null }), 'warning: 1 file needs a person'],
+  [
+    'suspects',
+    filesVerdict({ stuck: 0, suspects: 2, waiting: null }),
+    'warning: 2 records on the service may be empty',
+  ],
+  [
+    'everything waits',
+    filesVerdict({ stuck: 3, suspects: 2, waiting: 'offline' }),
+    'problem: everything waits: offline',
+  ],
+  ['enough inotify instances', instanceFindings(128), null],
+  ['unknown instances', instanceFindings(null), null],
+  ['too few instances', instanceFindings(8), 'warning: a user may have 8 inotify instances only'],
+];
+
+test.each(cases)('%s', (_, findings, said) => {
+  const [first] = findings;
+  const line = first === undefined ? null : `${first.level}: ${first.what}`;
+  if (said === null) expect(findings).toEqual([]);
+  else expect(line).toContain(said);
+});
+
+test('too low a limit of watches comes with the lines that raise it now and at every boot', () => {
+  expect(watchFinding(tooFewWatches(5, 4))).toMatchObject({
+    what: 'the folders have more directories than the 4 inotify watches that a user may have',
+    fix: "echo 'fs.inotify.max_user_watches=16' | sudo tee /etc/sysctl.d/60-dropcast-max_user_watches.conf && sudo sysctl --system",
+  });
+});
+
+test('a mount of fstab that is missing is a problem, with the command that mounts it', () => {
+  const message =
+    "/srv/nas is on /srv, which is in /etc/fstab and not mounted: `sudo mount '/srv'`, or dropcast watches what lies below it";
+  expect(watchFinding(message)).toMatchObject({ level: 'problem', fix: "sudo mount '/srv'" });
+});
+
+test('the command at the end of a message becomes the fix', () => {
+  expect(findingFrom('problem', 'it is closed; run: sudo chmod u+x /a', 'why')).toEqual({
+    level: 'problem',
+    what: 'it is closed',
+    why: 'why',
+    fix: 'sudo chmod u+x /a',
+  });
+  expect(findingFrom('warning', 'it is odd', 'why').fix).toBeNull();
+});
+
+test('the groups of a drop-in count, by name and by number', () => {
+  expect(joined('SupplementaryGroups=media 1234 gone\nReadWritePaths=-/a\n', 'root:x:0:\nmedia:x:1001:a\n')).toEqual([
+    1001, 1234,
+  ]);
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { causeOf } from '../../../src/daemon/overview/causes.ts';
+import { causeKey } from '../../../src/pipeline/file/selection.ts';
+import { failure } from '../../pipeline/some-facts.ts';
+
+const caused = { cause: 'no_rule', files: 2, extensions: ['mkv'], message: 'no rule matches' };
+
+test.each([
+  [{ files: 60 }, '60 .mkv files match no rule'],
+  [{ files: 1 }, '1 .mkv file matches no rule'],
+  [{ extensions: [''] }, '2 files match no rule'],
+  [{ files: 3, extensions: ['mkv', 'avi'] }, '3 files (.mkv, .avi) match no rule'],
+  [{ files: 9, extensions: ['mkv', 'avi', '', 'ts', 'mxf'] }, '9 files (.mkv, .avi, .ts, …) match no rule'],
+  [{ cause: 'deleted_on_service', files: 1 }, '1 .mkv file was deleted on the service'],
+  [
+    { cause: 'local.EACCES', message: 'permission denied' },
+    '2 .mkv files are done, but their local files cannot be deleted or moved: permission denied',
+  ],
+  [
+    { cause: 'invalid_request.tags', message: 'the service answered 422 invalid_request: tags: too many' },
+    '2 .mkv files came to a stop: the service answered 422 invalid_request: tags: too many',
+  ],
+])('%o is said as: %s', (other, title) => {
+  expect(causeOf({ ...caused, ...other }).title).toBe(title);
+});
+
+test.each([
+  'no_rule',
+  'sidecar',
+  'flawed',
+  'existing',
+  'not_found',
+  'processing_failed',
+  'gave_up',
+  'import_in_doubt',
+  'upload_address_dead',
+  'deleted_on_service',
+  'checksum_mismatch',
+  'checksum_unreadable',
+  'feed_not_found',
+  'local.EACCES',
+  'anything_else',
+])('the cause %s says what to do and what can be done with all files', (cause) => {
+  const { key, next, actions } = causeOf({ ...caused, cause });
+  expect(key).toBe(cause);
+  expect(next).toMatch(/^[`A-Z].*\.$/);
+  expect(actions.length).toBeGreaterThan(0);
+});
+
+test('files that no rule takes are not offered a retry: it would refuse them', () => {
+  expect(causeOf(caused).actions).not.toContain('retry');
+});
+
+test('a file without a failure has no cause', () => {
+  expect(causeKey({ disposal: null, lastFailure: null })).toBeNull();
+  expect(causeKey({ disposal: null, lastFailure: failure('permanent', { code: 'flawed' }) })).toBe('flawed');
+});

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import type { NamesOfService } from '../../src/pipeline/service-names.ts';
+import { files, hour, minute, outside, startCore } from './running-core.ts';
+import { failure, ready, someFacts } from './some-facts.ts';
+
+const live = new AbortController().signal;
+const used: NamesOfService = { channel: ['ch_main'], feed: ['feed_news'] };
+const noChannel = failure('permanent', { status: 422, code: 'invalid_channel' });
+
+test('files of a channel that was deleted wait as a group: one refusal, one list, one line of news, no failure', async () => {
+  const world = outside(files(200));
+  world.service.names.channel = [];
+  world.service.failing.set('create', noChannel);
+  const core = startCore(world);
+  await core.until(() => core.store.states().every((state) => state === 'retrying'));
+  await core.pass(5 * minute);
+  // Two lanes create at the same time.
+  expect(world.service.count('create')).toBeLessThanOrEqual(2);
+  expect(world.service.count('channels')).toBeLessThanOrEqual(2);
+  expect(world.service.count('probe')).toBe(0);
+  expect(core.told.filter(({ type }) => type === 'name')).toEqual([
+    { type: 'name', kind: 'channel', name: 'ch_main', isKnown: false },
+  ]);
+  expect(core.told.filter(({ type }) => type === 'failure')).toEqual([]);
+  expect(core.store.rows[0]?.lastFailure?.message).toContain('the service has no channel "ch_main"');
+  expect(core.conductor.names.unknown()).toMatchObject([{ kind: 'channel', name: 'ch_main' }]);
+  expect(core.paid()).toBe(0);
+});
+
+test('they go on once the channel is there again, with one list in ten minutes until then', async () => {
+  const world = outside(files(20));
+  world.service.names.channel = [];
+  world.service.failing.set('create', noChannel);
+  const core = startCore(world);
+  await core.until(() => core.store.states().every((state) => state === 'retrying'));
+  await core.pass(3 * hour);
+  expect(world.service.count('channels')).toBeLessThanOrEqual(20);
+  expect(world.service.count('create')).toBeLessThanOrEqual(2);
+  world.service.names.channel = ['ch_main'];
+  world.service.failing.clear();
+  await core.until(() =>
+    core.store.states().every((state) => state === 'processing' || state === 'awaiting publish' || state === 'done'),
+  );
+  expect(core.conductor.names.unknown()).toEqual([]);
+  expect(core.told.filter(({ type }) => type === 'name')).toHaveLength(2);
+});
+
+test('files of other channels go on meanwhile', async () => {
+  const [first, second] = files(2);
+  if (first === undefined || second === undefined || second.plan === null) throw new Error('two files');
+  const world = outside([first, { ...second, plan: { ...second.plan, channel: 'ch_other' } }]);
+  world.service.names.channel = ['ch_other'];
+  const core = startCore(world);
+  expect((await core.conductor.names.ask(used, live)).ok).toBe(true);
+  await core.until(() => core.store.rows.some(({ videoId }) => videoId !== null));
+  await core.pass(5_000);
+  expect(core.store.rows.map(({ id, videoId }) => [id, videoId !== null])).toEqual([
+    ['f_0', false],
+    ['f_1', true],
+  ]);
+});
+
+test('a refusal that has nothing to do with the channel fails the file, as the service has the channel', async () => {
+  const world = outside(files(3));
+  world.service.failing.set('create', noChannel);
+  const core = startCore(world);
+  await core.until(() => core.store.states().every((state) => state === 'failed'));
+  expect(world.service.count('channels')).toBeLessThanOrEqual(2);
+});
+
+test('videos wait for a feed that was deleted, and are published when it is there again', async () => {
+  const world = outside([someFacts(ready)]);
+  world.service.videos.set('vid_1', { title: 'Clip', status: 'ready' });
+  world.service.names.feed = [];
+  world.service.failing.set('publish feed_news', failure('gone', { status: 404 }));
+  const core = startCore(world);
+  await core.pass(hour);
+  expect(core.store.states()).toEqual(['awaiting publish']);
+  expect(core.conductor.feedsWaiting()[0]?.failure?.message).toContain('the service has no feed "feed_news"');
+  expect(world.service.count('publish feed_news')).toBe(1);
+  expect(core.told.filter(({ type }) => type === 'feed')).toEqual([]);
+  world.service.names.feed = ['feed_news'];
+  world.service.failing.clear();
+  await core.until(() => core.store.states()[0] === 'done');
+});
+
+test('lists that could not be asked for because the service was away are asked for when it is back', async () => {
+  const world = outside([]);
+  world.service.failing.set('all', failure('offline'));
+  const core = startCore(world);
+  expect((await core.conductor.names.ask(used, live)).ok).toBe(false);
+  await core.pass(hour);
+  expect(world.service.count('channels')).toBe(1);
+  world.store.rows.push(...files(1));
+  core.conductor.wake();
+  await core.until(() => core.conductor.pause() !== null);
+  world.service.names.channel = ['ch_else'];
+  world.service.failing.clear();
+  await core.until(() => core.conductor.names.unknown().length > 0);
+  await core.until(() => core.store.states()[0] === 'retrying');
+  expect(world.service.videos.size).toBe(0);
+});
+
+test('a service without such lists is asked once, and everything goes on', async () => {
+  const world = outside(files(3));
+  world.service.failing.set('channels', failure('gone', { status: 404 }));
+  const core = startCore(world);
+  expect((await core.conductor.names.ask(used, live)).ok).toBe(false);
+  await core.until(() => core.store.states().every((state) => state === 'done'));
+  expect(world.service.count('channels')).toBe(1);
+  expect(core.conductor.names.unknown()).toEqual([]);
+});

@@ -1,0 +1,30 @@
+import type { Daemon } from '../../../src/daemon/daemon.ts';
+import type { Summary } from '../../../src/daemon/summary.ts';
+
+export const idle: Summary = {
+  states: {},
+  uploading: 0,
+  queued: 0,
+  processing: 0,
+  awaitingPublish: 0,
+  retrying: 0,
+  settling: 0,
+  needsYou: 0,
+  done: 0,
+  frozen: 0,
+  waiting: null,
+  requests: { used: 0, limit: 1000 },
+};
+
+/** A daemon that does nothing, as far as the shell of the page asks one. */
+export function idleDaemon(summary: Partial<Summary> = {}, hosts: readonly string[] = []): Daemon {
+  const silent = { listen: () => () => undefined, since: () => [], last: () => 0 };
+  return {
+    config: () => ({ file: '/etc/dropcast/dropcast.yaml', status: { hosts }, folders: [] }),
+    summary: async () => ({ ...idle, ...summary }),
+    events: silent,
+    news: silent,
+    conductor: { uploads: () => [] },
+    folders: { status: () => [] },
+  } as unknown as Daemon;
+}

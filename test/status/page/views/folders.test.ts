@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import type { Daemon } from '../../../../src/daemon/daemon.ts';
+import { folders } from '../../../../src/status/page/views/folders.ts';
+import type { PageWorld } from '../../../../src/status/page/world.ts';
+import type { FolderStatus } from '../../../../src/intake/watched-folder.ts';
+import { sumOfAccounts } from '../../../../src/watch/accounts.ts';
+import { someFolder } from '../some-folder.ts';
+import { wordsOf } from '../words-of.ts';
+
+const now = new Date(2026, 10, 22, 14, 2, 11).getTime();
+
+function show(...all: FolderStatus[]) {
+  const daemon = { folders: { status: () => all } } as unknown as Daemon;
+  const world: PageWorld = { daemon, now, mayChange: false, status: () => Promise.reject(new Error('not needed')) };
+  return folders(world);
+}
+
+const accounts = { ...sumOfAccounts([]), seen: 9, settling: 2, known: { done: 5, failed: 1 }, refused: 1 };
+
+test.each<[Partial<FolderStatus>, RegExp]>([
+  [{ state: 'watching' }, /watching/],
+  [{ state: 'starting', why: 'scanning all of its files for the first time' }, /first scan.*for the first time/],
+  [{ state: 'scanning', why: 'the limit of inotify watches is reached' }, /scans only.*limit of inotify/],
+  [{ state: 'frozen', why: 'it is not mounted' }, /frozen.*it is not mounted/],
+  [{ by: 'events and scans' }, /events and frequent scans/],
+  [{ last_event_at: now - 70_000 }, /Last event 14:01 \(1 min 10 s ago\)/],
+  [{}, /Last event none since the start/],
+  [{ last_scan_at: now - 3_600_000, last_scan_ms: 1_500 }, /Last scan 13:02 \(1 h ago\), took 1\.5 s/],
+  [{ next_scan_at: now + 300_000 }, /Next scan 14:07 \(in 5 min\)/],
+  [{ is_scanning: true }, /Next scan under way/],
+  [{ done_marker: '{name}.done', without_marker: 3 }, /Done marker \{name\}\.done Without their marker 3 files/],
+  [{ accounts }, /9 paths in it 2 settling 5 done 1 failed 1 refused/],
+])('a folder with %j says so', async (some, words) => {
+  expect(await wordsOf(show(someFolder(some)))).toMatch(words);
+});
+
+test('where only scans find files, nobody waits for an event', async () => {
+  expect(await wordsOf(show(someFolder({ by: 'scans' })))).not.toContain('Last event');
+});
+
+describe('paths that are left alone', () => {
+  const paths = [
+    { path: 'a\u202egpj.mp4', why: 'it is a symbolic link' },
+    { path: '<b>.mp4', why: 'it is a device' },
+  ];
+
+  test('are all there by name, with their reasons', async () => {
+    const words = await wordsOf(show(someFolder({ refused_paths: paths, accounts: { ...accounts, refused: 2 } })));
+    expect(words).toContain('2 paths left alone');
+    expect(words).toContain('a[U+202E]gpj.mp4 it is a symbolic link');
+    expect(words).toContain('<b>.mp4 it is a device');
+    expect(words).not.toContain('more are not listed');
+  });
+
+  test('of a flood the first are there, and the number of the others', async () => {
+    const words = await wordsOf(show(someFolder({ refused_paths: paths, accounts: { ...accounts, refused: 5_002 } })));
+    expect(words).toContain('5,000 more are not listed');
+  });
+});
+
+test('a state leads to its files', async () => {
+  const html = String(await show(someFolder({ accounts })).body);
+  expect(html).toContain('href="/files?folder=%2Fsrv%2Finbox&amp;state=failed"');
+});
