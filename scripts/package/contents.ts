@@ -88,9 +88,12 @@ async function systemFiles(read: (path: string) => Promise<string>): Promise<rea
     'folders.conf.example': 'usr/share/doc/dropcast/examples/folders.conf',
     'logrotate/dropcast': 'etc/logrotate.d/dropcast',
   };
-  return Promise.all(
-    Object.entries(places).map(async ([from, path]) => ({ path, content: await read(`systemd/${from}`) })),
-  );
+  const files = Object.entries(places).map(async ([from, path]) => ({ path, content: await read(`systemd/${from}`) }));
+  const generator = { content: await read('systemd/generator'), mode: 0o755 };
+  return [
+    ...(await Promise.all(files)),
+    { path: 'usr/lib/systemd/system-generators/dropcast-generator', ...generator },
+  ];
 }
 
 /**
