@@ -4,13 +4,13 @@ import type { Daemon } from '../daemon/daemon.ts';
 import { healthOf } from '../daemon/health.ts';
 import { statusOf } from '../daemon/view.ts';
 import type { Logger } from '../log/logger.ts';
-import { packageVersion } from '../package-files.ts';
-import { metricsToken } from '../status/metrics/access.ts';
-import { createMetrics } from '../status/metrics/metrics.ts';
 import { pageAddress, serveStatusPage } from '../status/page/serve.ts';
 import type { StatusPage } from '../status/page/serve.ts';
 import { createPageAccess } from '../status/page/access.ts';
 import { pageToken } from '../status/page/token.ts';
+import { metricsToken } from '../status/metrics/access.ts';
+import { createMetrics } from '../status/metrics/metrics.ts';
+import { packageVersion } from '../package-files.ts';
 
 /** Without its status page the daemon still uploads. @returns null without a page */
 export async function openStatusPage(

@@ -7,5 +7,5 @@ export function withSocketOf({ config, paths }: CheckedConfig): Pick<Config, 'fi
   if (config !== null) return config;
   if (paths === null) return null;
   const { file, stateDir } = paths;
-  return { file, stateDir, status: { listen: null, socket: join(stateDir, 'dropcast.sock') } };
+  return { file, stateDir, status: { listen: null, hosts: [], socket: join(stateDir, 'dropcast.sock') } };
 }

@@ -25,10 +25,7 @@ export function createLive(daemon: Pick<Daemon, 'events' | 'news' | 'conductor'>
   };
   let stop: (() => void) | null = null;
   const start = (): (() => void) => {
-    const deaf = [
-      daemon.events.listen(({ type }) => type !== 'request' && tell(type)),
-      daemon.news.listen(() => tell('news')),
-    ];
+    const deaf = [daemon.events.listen(({ type }) => tell(type)), daemon.news.listen(() => tell('news'))];
     const clock = setInterval(() => {
       if (daemon.conductor.uploads().length > 0) tell('progress');
     }, PROGRESS_MS).unref();

@@ -53,7 +53,7 @@ export function createSite(
   closing: AbortSignal,
   { views, actions } = addresses,
 ): Hono<Signed> {
-  const { daemon, access, metrics } = source;
+  const { daemon, access } = source;
   const live = createLive(daemon, closing);
   const worldFor = (right: Right): PageWorld => ({
     daemon,
@@ -91,6 +91,13 @@ export function createSite(
     const health = source.health();
     return context.text(`${health}\n`, health === 'ok' ? 200 : 503);
   });
+  const { metrics } = source;
+  if (metrics !== undefined)
+    site.get('/metrics', (context, next) => {
+      // Whoever may see the page sees them too: below.
+      const authorization = context.req.header('authorization') ?? null;
+      return showsToken(authorization, metrics.token) ? tellMetrics(context, metrics) : next();
+    });
   site.get('/assets/*', ({ req, notFound }) => assets.find(req.path) ?? notFound());
   site.get('/open', (context) => enter(context, access));
   site.post('/sign-out', fromThisPage, (context) => leave(context));
@@ -106,14 +113,8 @@ export function createSite(
       ? next()
       : Promise.resolve(context.text('Nothing can be changed here.\n', 405, { allow: 'GET, HEAD' })),
   );
-  if (metrics !== undefined) {
-    site.get('/metrics', (context, next) =>
-      showsToken(context.req.header('authorization') ?? null, metrics.token) ? tellMetrics(context, metrics) : next(),
-    );
-    // Whoever may see the page sees them too.
-    site.get('/metrics', signedIn, (context) => tellMetrics(context, metrics));
-  }
   site.use(signedIn);
+  if (metrics !== undefined) site.get('/metrics', (context) => tellMetrics(context, metrics));
   site.get('/status.json', async (context) => context.json(await source.status()));
   site.get('/live', (context) =>
     live.readers() < MOST_READERS

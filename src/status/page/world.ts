@@ -34,7 +34,7 @@ export type Action = (world: PageWorld, sent: Sent) => Promise<string>;
  * What a view can change with: the events of the daemon, a line of news, what a person changed here or with a command (`command`), and
  * `progress`, twice a second while uploads run.
  */
-export type PageEvent = Exclude<DropcastEvent['type'], 'request'> | 'news' | 'command' | 'progress';
+export type PageEvent = DropcastEvent['type'] | 'news' | 'command' | 'progress';
 
 /** Thrown when a view or an action cannot do what was asked, for a reason that the reader understands. */
 export class PageError extends Error {

@@ -2,7 +2,6 @@ import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { Summary } from '../../../src/daemon/summary.ts';
 
 export const idle: Summary = {
-  states: {},
   uploading: 0,
   queued: 0,
   processing: 0,
@@ -14,6 +13,7 @@ export const idle: Summary = {
   frozen: 0,
   waiting: null,
   requests: { used: 0, limit: 1000 },
+  states: {},
 };
 
 /** A daemon that does nothing, as far as the shell of the page asks one. */

@@ -1,6 +1,6 @@
 import { inspectState } from '../../../daemon/inspect-state.ts';
 import { receiptsSince } from '../../../ledger/receipts.ts';
-import type { ShowView } from '../../../daemon/view.ts';
+import type { ShowView } from '../../../daemon/files/show-view.ts';
 import { queryRunningDaemon } from '../../control.ts';
 import { findingFrom, SkippedError } from '../finding.ts';
 import type { Check, Finding } from '../finding.ts';
