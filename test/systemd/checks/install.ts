@@ -37,7 +37,7 @@ export function checkInstallation(scene: () => Scene): void {
     const shown = await box.read(
       'systemctl show dropcast dropcast@a -p OpenFile -p RestartSteps -p RestartMaxDelayUSec',
     );
-    const newer = ['RestartSteps=5', 'RestartMaxDelayUSec=5min', 'OpenFile=/run/systemd/notify:notify:graceful'];
+    const newer = ['RestartSteps=5', 'RestartMaxDelayUSec=5min', 'OpenFile=/run/systemd/notify::graceful']; // without a name that is that of the file
     const lines = shown.split('\n').filter(Boolean).toSorted();
     expect(lines).toEqual(suite === 'bookworm' ? [] : [...newer, ...newer].toSorted());
   });
