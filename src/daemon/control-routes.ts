@@ -13,6 +13,7 @@ import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
 import type { ReloadPlan } from './plan-reload.ts';
+import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { statusOf } from './view.ts';
@@ -85,6 +86,7 @@ export function readRoutes(
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, owner);
   app.route('/', commandRoutes(daemon, bodyOf));
+  app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>
       context.json(await dismiss(daemon, body as { readonly names: readonly string[] })),
