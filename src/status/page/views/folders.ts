@@ -25,11 +25,16 @@ function card(folder: FolderStatus, now: number): Html {
       ${badge(KINDS[state], WORDS[state])}
     </div>
     <div class="body">
-      ${why === null ? '' : html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(why)}</p>`}
+      ${why === null ? '' : html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(sentence(why))}</p>`}
       ${facts(factsOf(folder, now))} ${inside(folder)}
     </div>
     ${refused(folder)}
   </section>`;
+}
+
+/** The reason stands alone here. */
+function sentence(why: string): string {
+  return `${why.slice(0, 1).toUpperCase()}${why.slice(1)}${/[.!?]$/.test(why) ? '' : '.'}`;
 }
 
 const KINDS: Readonly<Record<FolderStatus['state'], BadgeKind>> = {

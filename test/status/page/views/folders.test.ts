@@ -19,9 +19,12 @@ const accounts = { ...sumOfAccounts([]), seen: 9, settling: 2, known: { done: 5,
 
 test.each<[Partial<FolderStatus>, RegExp]>([
   [{ state: 'watching' }, /watching/],
-  [{ state: 'starting', why: 'scanning all of its files for the first time' }, /first scan.*for the first time/],
-  [{ state: 'scanning', why: 'the limit of inotify watches is reached' }, /scans only.*limit of inotify/],
-  [{ state: 'frozen', why: 'it is not mounted' }, /frozen.*it is not mounted/],
+  [
+    { state: 'starting', why: 'scanning all of its files for the first time' },
+    /first scan Scanning all of its files for the first time\./,
+  ],
+  [{ state: 'scanning', why: 'the limit of inotify watches is reached' }, /scans only The limit of inotify/],
+  [{ state: 'frozen', why: 'it is not mounted' }, /frozen It is not mounted\./],
   [{ by: 'events and scans' }, /events and frequent scans/],
   [{ last_event_at: now - 70_000 }, /Last event 14:01 \(1 min 10 s ago\)/],
   [{}, /Last event none since the start/],
