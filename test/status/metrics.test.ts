@@ -187,6 +187,7 @@ test('no label holds a file, an id or an error, and the series do not grow with 
       facts,
       failure: failure('transient', { code: `E${n}`, message: 'boom' }),
       next: '',
+      isRepeated: false,
     });
   };
   tell(1);
