@@ -30,6 +30,8 @@ export interface PageSource {
   health(): Health;
   receive(webhook: Webhook): Admission;
   readonly access: PageAccess;
+  /** Told of an address that fails: that is a bug. */
+  readonly broke?: (error: unknown) => void;
   /** Absent: there is no `/metrics`. */
   readonly metrics?: Metrics & { readonly token: string };
 }
@@ -61,7 +63,8 @@ export function createSite(
   const site = new Hono<Signed>();
   site.onError((error, context) => {
     if (error instanceof PageError) return refuse(context, error.status, error.message);
-    throw error;
+    source.broke?.(error);
+    return refuse(context, 500, 'This is an error of dropcast, and its log has it: please report it. Files go on all the same.');
   });
   // Ahead of the host check: webhooks arrive through a proxy from another machine, and their signature proves the sender.
   site.post('/webhooks', (context) => takeWebhook(context, source.receive));
@@ -96,8 +99,10 @@ export function createSite(
   );
   for (const [path, view] of views)
     site.get(path, async (context) => {
-      const address = `${context.get('right')} ${context.req.url}`;
-      return context.html(await shared.get(address, () => show(context, worldFor(context, source), view)));
+      const [world, asked] = [worldFor(context, source), askedOf(context)];
+      // For others too, so it asks nothing of this request, whose reader may be gone.
+      const make = async () => String(await viewPage(await view(world, asked), world));
+      return context.html(await shared.get(`${context.get('right')} ${context.req.url}`, make));
     });
   site.notFound((context) => refuse(context, 404, 'There is nothing at this address.'));
   return site;
@@ -137,10 +142,6 @@ function worldFor(context: Context<Signed>, { daemon, status }: PageSource): Pag
   return { daemon, status, now: Date.now(), mayChange: context.get('right') === 'change' };
 }
 
-async function show(context: Context, world: PageWorld, view: ViewMaker): Promise<string> {
-  return String(await viewPage(await view(world, askedOf(context)), world));
-}
-
 async function tellMetrics(context: Context, { contentType, text }: Metrics): Promise<Response> {
   return context.body(await text(), 200, { 'content-type': contentType });
 }
@@ -152,11 +153,12 @@ async function act(context: Context, world: PageWorld, action: Action): Promise<
 }
 
 function askedOf({ req }: Context): Asked {
-  return { query: new URL(req.url).searchParams, part: (name) => req.param(name) ?? '' };
+  const parts = req.param();
+  return { query: new URL(req.url).searchParams, part: (name) => parts[name] ?? '' };
 }
 
-function refuse(context: Context, status: PageError['status'], message: string): Response | Promise<Response> {
+function refuse(context: Context, status: keyof typeof TITLES, message: string): Response | Promise<Response> {
   return context.html(problemPage(TITLES[status], message), status);
 }
 
-const TITLES = { 400: 'Not understood', 403: 'Not allowed', 404: 'Not found', 409: 'Not possible now' } as const;
+const TITLES = { 400: 'Not understood', 403: 'Not allowed', 404: 'Not found', 409: 'Not possible now', 500: 'Something went wrong' } as const;
