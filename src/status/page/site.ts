@@ -64,7 +64,11 @@ export function createSite(
   site.onError((error, context) => {
     if (error instanceof PageError) return refuse(context, error.status, error.message);
     source.broke?.(error);
-    return refuse(context, 500, 'This is an error of dropcast, and its log has it: please report it. Files go on all the same.');
+    return refuse(
+      context,
+      500,
+      'This is an error of dropcast, and its log has it: please report it. Files go on all the same.',
+    );
   });
   // Ahead of the host check: webhooks arrive through a proxy from another machine, and their signature proves the sender.
   site.post('/webhooks', (context) => takeWebhook(context, source.receive));
@@ -161,4 +165,10 @@ function refuse(context: Context, status: keyof typeof TITLES, message: string):
   return context.html(problemPage(TITLES[status], message), status);
 }
 
-const TITLES = { 400: 'Not understood', 403: 'Not allowed', 404: 'Not found', 409: 'Not possible now', 500: 'Something went wrong' } as const;
+const TITLES = {
+  400: 'Not understood',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Not possible now',
+  500: 'Something went wrong',
+} as const;

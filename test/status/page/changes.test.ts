@@ -102,7 +102,10 @@ test('what cannot be done is said in one sentence, and its text is no markup', a
 
 test('a defect is told to the log and not to the reader', async () => {
   const broke: unknown[] = [];
-  const { post } = somePage(() => Promise.reject(new Error('secret /srv/path')), (error) => broke.push(error));
+  const { post } = somePage(
+    () => Promise.reject(new Error('secret /srv/path')),
+    (error) => broke.push(error),
+  );
   const answer = await post({ ...OWN_FORM, cookie: cookieOf('change') });
   expect(answer.status).toBe(500);
   expect(await answer.text()).not.toContain('secret');

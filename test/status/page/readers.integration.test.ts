@@ -49,7 +49,11 @@ async function somePage() {
   const read = async () => {
     const answer = await fetch(url('/live'), { headers });
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-    return { status: answer.status, next: async () => (await reader?.read())?.value, leave: async () => reader?.cancel() };
+    return {
+      status: answer.status,
+      next: async () => (await reader?.read())?.value,
+      leave: async () => reader?.cancel(),
+    };
   };
   return { page, events, url, read, listeners: () => listeners, renderings: () => renderings };
 }
