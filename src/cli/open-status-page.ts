@@ -27,6 +27,7 @@ export async function openStatusPage(
       status: () => statusOf(daemon.ledger, daemon),
       health: () => healthOf(daemon),
       receive: (webhook) => daemon.receive(webhook),
+      broke: (err) => logger.error('The status page failed', { err }),
       access: createPageAccess(await pageToken(stateDir)),
       metrics: {
         ...createMetrics(daemon, { version: await packageVersion(), node: process.versions.node }),

@@ -60,7 +60,10 @@ export type TriedPath =
 export async function tryPath(daemon: Daemon, given: string, now: number): Promise<TriedPath> {
   const { folders } = daemon.config();
   const [only, second] = folders;
-  const absolute = only !== undefined && second === undefined ? resolve(only.path, given) : resolve('/', given);
+  if (only === undefined) return { why: 'No folder is watched.' };
+  if (second !== undefined && !given.startsWith('/'))
+    return { why: `There are ${folders.length} folders: write the whole path, like ${only.path}/${given}.` };
+  const absolute = resolve(only.path, given);
   const folder = folderOf(folders, absolute);
   if (folder === null) return { why: `${absolute} is in no watched folder.` };
   const path = absolute.slice(folder.path.length + 1);

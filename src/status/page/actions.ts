@@ -1,4 +1,5 @@
 import { ignoreFile, retryFile } from './actions/file.ts';
+import { pauseFolder, resumeFolder } from './actions/folder.ts';
 import { actOnMany } from './actions/many.ts';
 import type { Action } from './world.ts';
 
@@ -7,4 +8,6 @@ export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/many', actOnMany],
   ['/files/:id/retry', retryFile],
   ['/files/:id/ignore', ignoreFile],
+  ['/folders/pause', pauseFolder],
+  ['/folders/resume', resumeFolder],
 ];

@@ -17,10 +17,16 @@ export interface Live extends LiveSource {
  * only while somebody looks.
  *
  * @param ended aborts when the page is closed
+ * @param before called with everything that is told, before it is told
  */
-export function createLive(daemon: Pick<Daemon, 'events' | 'news' | 'conductor'>, ended: AbortSignal): Live {
+export function createLive(
+  daemon: Pick<Daemon, 'events' | 'news' | 'conductor'>,
+  ended: AbortSignal,
+  before: () => void = () => undefined,
+): Live {
   const listeners = new Set<(type: string) => void>();
   const tell = (type: PageEvent): void => {
+    before();
     for (const listener of listeners) listener(type);
   };
   let stop: (() => void) | null = null;

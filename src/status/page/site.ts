@@ -14,12 +14,14 @@ import { actions } from './actions.ts';
 import { assets } from './assets.ts';
 import { problemPage, viewPage } from './layout.ts';
 import { createLive } from './live.ts';
-import { isFromElsewhere, isFromThisPage, isOwnHost } from './own-names.ts';
+import { isFromThisPage } from './own-names.ts';
+import { protect } from './protect.ts';
+import { SharedViews } from './shared-views.ts';
 import { enter, leave, rightOf, turnAway } from './sign-in.ts';
 import { takeWebhook } from './take-webhook.ts';
 import { views } from './views.ts';
 import { PageError } from './world.ts';
-import type { Action, PageWorld, ViewMaker } from './world.ts';
+import type { Action, Asked, PageWorld, ViewMaker } from './world.ts';
 
 /** Where the page gets its content, and passes webhooks to. */
 export interface PageSource {
@@ -28,6 +30,8 @@ export interface PageSource {
   health(): Health;
   receive(webhook: Webhook): Admission;
   readonly access: PageAccess;
+  /** Told of an address that fails: that is a bug. */
+  readonly broke?: (error: unknown) => void;
   /** Absent: there is no `/metrics`. */
   readonly metrics?: Metrics & { readonly token: string };
 }
@@ -53,45 +57,27 @@ export function createSite(
   closing: AbortSignal,
   { views, actions } = addresses,
 ): Hono<Signed> {
-  const { daemon, access } = source;
-  const live = createLive(daemon, closing);
-  const worldFor = (right: Right): PageWorld => ({
-    daemon,
-    now: Date.now(),
-    mayChange: right === 'change',
-    status: source.status,
-  });
-  const names = (): readonly string[] => [host, ...daemon.config().status.hosts];
-  const signedIn = createMiddleware<Signed>(async (context, next) => {
-    const right = rightOf(context, access);
-    if (right === null) return turnAway(context);
-    context.set('right', right);
-    return next();
-  });
-  const fromThisPage = createMiddleware<Signed>(async (context, next) =>
-    isFromThisPage(context.req) ? next() : refuse(context, 403, 'Changes are taken from this page alone.'),
-  );
-
+  const { daemon, access, metrics } = source;
+  const shared = new SharedViews();
+  const live = createLive(daemon, closing, () => shared.somethingHappened());
   const site = new Hono<Signed>();
   site.onError((error, context) => {
     if (error instanceof PageError) return refuse(context, error.status, error.message);
-    throw error;
+    source.broke?.(error);
+    return refuse(
+      context,
+      500,
+      'This is an error of dropcast, and its log has it: please report it. Files go on all the same.',
+    );
   });
   // Ahead of the host check: webhooks arrive through a proxy from another machine, and their signature proves the sender.
   site.post('/webhooks', (context) => takeWebhook(context, source.receive));
-  site.use(async (context, next) => {
-    for (const [name, value] of Object.entries(protections)) context.header(name, value);
-    if (!isOwnHost(context.req.header('host') ?? '', names()))
-      return context.text('Use the address of this page itself, or add the name to status.hosts.\n', 421);
-    if (isFromElsewhere(context.req, names())) return context.text('Other web pages may not read this one.\n', 403);
-    return next();
-  });
+  site.use(protect(() => [host, ...daemon.config().status.hosts]));
   // For everybody, so it says nothing else and costs nothing.
   site.get('/healthz', (context) => {
     const health = source.health();
     return context.text(`${health}\n`, health === 'ok' ? 200 : 503);
   });
-  const { metrics } = source;
   if (metrics !== undefined)
     site.get('/metrics', (context, next) => {
       // Whoever may see the page sees them too: below.
@@ -102,18 +88,12 @@ export function createSite(
   site.get('/open', (context) => enter(context, access));
   site.post('/sign-out', fromThisPage, (context) => leave(context));
   for (const [path, action] of actions)
-    site.post(path, signedIn, fromThisPage, async (context) => {
-      if (context.get('right') !== 'change') return refuse(context, 403, MAY_ONLY_LOOK);
-      const next = await act(context, worldFor('change'), action);
+    site.post(path, signedIn(access), fromThisPage, mayChange, async (context) => {
+      const next = await act(context, worldFor(context, source), action);
       live.tell('command');
       return context.redirect(next, 303);
     });
-  site.use((context, next) =>
-    ['GET', 'HEAD'].includes(context.req.method)
-      ? next()
-      : Promise.resolve(context.text('Nothing can be changed here.\n', 405, { allow: 'GET, HEAD' })),
-  );
-  site.use(signedIn);
+  site.use(onlyReading, signedIn(access));
   if (metrics !== undefined) site.get('/metrics', (context) => tellMetrics(context, metrics));
   site.get('/status.json', async (context) => context.json(await source.status()));
   site.get('/live', (context) =>
@@ -121,7 +101,13 @@ export function createSite(
       ? liveAnswer(context.req.raw, live)
       : context.text('Too many pages are open.\n', 503, { 'retry-after': '10' }),
   );
-  for (const [path, view] of views) site.get(path, (context) => show(context, worldFor(context.get('right')), view));
+  for (const [path, view] of views)
+    site.get(path, async (context) => {
+      const [world, asked] = [worldFor(context, source), askedOf(context)];
+      // For others too, so it asks nothing of this request, whose reader may be gone.
+      const make = async () => String(await viewPage(await view(world, asked), world));
+      return context.html(await shared.get(`${context.get('right')} ${context.req.url}`, make));
+    });
   site.notFound((context) => refuse(context, 404, 'There is nothing at this address.'));
   return site;
 }
@@ -131,12 +117,33 @@ const addresses: {
   readonly actions: readonly (readonly [path: string, action: Action])[];
 } = { views, actions };
 
+function signedIn(access: PageAccess) {
+  return createMiddleware<Signed>(async (context, next) => {
+    const right = rightOf(context, access);
+    if (right === null) return turnAway(context);
+    context.set('right', right);
+    return next();
+  });
+}
+
+const fromThisPage = createMiddleware<Signed>(async (context, next) =>
+  isFromThisPage(context.req) ? next() : refuse(context, 403, 'Changes are taken from this page alone.'),
+);
+
+const mayChange = createMiddleware<Signed>(async (context, next) =>
+  context.get('right') === 'change' ? next() : refuse(context, 403, MAY_ONLY_LOOK),
+);
+
 const MAY_ONLY_LOOK =
   'You may look, and change nothing. Root and the user of the service get a link that may: sudo dropcast open.';
 
-async function show(context: Context, world: PageWorld, view: ViewMaker): Promise<Response> {
-  const { query, part } = askedOf(context);
-  return context.html(await viewPage(await view(world, { query, part }), world));
+const onlyReading = createMiddleware<Signed>(async (context, next) => {
+  if (['GET', 'HEAD'].includes(context.req.method)) return next();
+  return context.text('Nothing can be changed here.\n', 405, { allow: 'GET, HEAD' });
+});
+
+function worldFor(context: Context<Signed>, { daemon, status }: PageSource): PageWorld {
+  return { daemon, status, now: Date.now(), mayChange: context.get('right') === 'change' };
 }
 
 async function tellMetrics(context: Context, { contentType, text }: Metrics): Promise<Response> {
@@ -149,31 +156,19 @@ async function act(context: Context, world: PageWorld, action: Action): Promise<
   return action(world, { ...askedOf(context), form: new URLSearchParams(new TextDecoder().decode(body)) });
 }
 
-function askedOf({ req }: Context): { readonly query: URLSearchParams; readonly part: (name: string) => string } {
-  return { query: new URL(req.url).searchParams, part: (name) => req.param(name) ?? '' };
+function askedOf({ req }: Context): Asked {
+  const parts = req.param();
+  return { query: new URL(req.url).searchParams, part: (name) => parts[name] ?? '' };
 }
 
-function refuse(context: Context, status: PageError['status'], message: string): Response | Promise<Response> {
+function refuse(context: Context, status: keyof typeof TITLES, message: string): Response | Promise<Response> {
   return context.html(problemPage(TITLES[status], message), status);
 }
 
-const TITLES = { 400: 'Not understood', 403: 'Not allowed', 404: 'Not found', 409: 'Not possible now' } as const;
-
-const protections = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "img-src 'self'",
-    "style-src 'self'",
-    "script-src 'self'",
-    "connect-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  // Of the page itself alone: a form without it would come from nowhere.
-  'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-};
+const TITLES = {
+  400: 'Not understood',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Not possible now',
+  500: 'Something went wrong',
+} as const;

@@ -9,6 +9,11 @@ export const OWN_STYLE = `
 .verdicts { padding-left: 0; list-style: none; display: flex; flex-direction: column; gap: 4px; }
 .verdicts li { display: flex; flex-wrap: wrap; gap: 2px 12px; padding: 4px 10px; border-left: 3px solid var(--line); overflow-wrap: anywhere; }
 .verdicts .matched { border-color: var(--ready); background: var(--ready-soft); }
+.event { display: flex; gap: 0 18px; max-width: none; }
+#events th.main { max-width: none; }
+.event > .title { flex: 0 0 36%; }
+.event > .said { flex: 1 1 auto; }
+@media (max-width: 860px) { .event { flex-direction: column; } }
 .said { overflow-wrap: anywhere; }
 .said.warn { color: var(--on); }
 .said.error { color: var(--failed); }

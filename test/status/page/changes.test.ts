@@ -10,7 +10,7 @@ const ORIGIN = 'http://127.0.0.1:7878';
 const OWN_FORM = { origin: ORIGIN, 'sec-fetch-site': 'same-origin' };
 
 /** A page with one thing to do. */
-function somePage(action: Action = async () => '/done') {
+function somePage(action: Action = async () => '/done', broke: (error: unknown) => void = () => undefined) {
   const done: string[] = [];
   const source = {
     daemon: idleDaemon({}, ['dropcast.example.com']),
@@ -18,6 +18,7 @@ function somePage(action: Action = async () => '/done') {
     health: () => 'ok' as const,
     receive: () => 'not wanted' as const,
     access,
+    broke,
   };
   const site = createSite('127.0.0.1', source, new AbortController().signal, {
     views: [],
@@ -97,6 +98,18 @@ test('what cannot be done is said in one sentence, and its text is no markup', a
   const answer = await post({ ...OWN_FORM, cookie: cookieOf('change') });
   expect(answer.status).toBe(409);
   expect(await answer.text()).toContain('clip&lt;1&gt;.mp4 is uploading: wait for it.');
+});
+
+test('a defect is told to the log and not to the reader', async () => {
+  const broke: unknown[] = [];
+  const { post } = somePage(
+    () => Promise.reject(new Error('secret /srv/path')),
+    (error) => broke.push(error),
+  );
+  const answer = await post({ ...OWN_FORM, cookie: cookieOf('change') });
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).not.toContain('secret');
+  expect(broke).toEqual([new Error('secret /srv/path')]);
 });
 
 test('a form without end is refused, and so is a form for nothing', async () => {

@@ -100,7 +100,7 @@ export function daemonWith(ledger: Ledger): Daemon {
       }),
     },
     folders: { settling: () => settling },
-    pauses: { list: () => [] },
+    pauses: { list: () => [], all: () => null, holds: () => null },
     times: { startAt: () => null, limit: () => null, mayStart: () => true, later: () => [] },
     config: () => ({
       ...idle.config(),

@@ -29,5 +29,6 @@ export function idleDaemon(summary: Partial<Summary> = {}, hosts: readonly strin
     news: silent,
     conductor: { uploads: () => [] },
     folders: { status: () => [] },
+    pauses: { list: () => [], all: () => null, holds: () => null },
   } as unknown as Daemon;
 }

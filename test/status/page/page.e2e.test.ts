@@ -11,7 +11,7 @@ const VIEWS = {
   overview: '/',
   folders: '/folders',
   events: '/events',
-  configuration: '/configuration?path=late/evening.mp4',
+  configuration: '/configuration?path=NEWS/late/evening.mp4',
   missing: '/nowhere',
 };
 
@@ -31,7 +31,8 @@ async function enter(right: 'look' | 'change' = 'look', options: Parameters<Test
   return page;
 }
 
-const at = (path: string, { port } = busy.page) => `http://127.0.0.1:${port}${path}`;
+const at = (path: string, { port } = busy.page) =>
+  `http://127.0.0.1:${port}${path.replace('NEWS', busy.daemon.config().folders[0]?.path ?? '')}`;
 const isWithinTheWindow = (page: Page) => page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth');
 
 describe('the page of the daemon in Chromium', needs('chromium'), () => {
@@ -132,7 +133,7 @@ describe('the page of the daemon in Chromium', needs('chromium'), () => {
     await page.goto(at('/folders', own));
     await page.locator('#connection').waitFor({ state: 'attached' });
     await own[Symbol.asyncDispose]();
-    await page.getByText(/^Connection lost\. This is from \d\d:\d\d:\d\d\. Retrying…$/).waitFor();
+    await page.getByText(/^Connection lost: data from \d\d:\d\d:\d\d\. Retrying…$/).waitFor();
     await takeScreenshot(page, 'status-connection-lost');
     await using back = await busy.serve(port);
     await page.clock.runFor(2000); // after which it tries again

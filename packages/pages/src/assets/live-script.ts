@@ -43,7 +43,7 @@ function listen() {
 
 function lose() {
   stop();
-  say('Connection lost. This is from ' + shownAt.toTimeString().slice(0, 8) + '. Retrying…');
+  say('Connection lost: data from ' + shownAt.toTimeString().slice(0, 8) + '. Retrying…');
   setTimeout(askThenListen, RETRY_MS);
 }
 

@@ -186,6 +186,8 @@ progress { width: 100%; height: 8px; accent-color: var(--accent); }
   main { padding: 14px 14px 40px; }
 }
 @media (max-width: 640px) {
+  .heading { flex-wrap: wrap; }
+  .heading > :not(h1) { max-width: 100%; }
   .minor { display: none; }
   .clock { display: none; }
   th, td { padding-inline: 8px; }

@@ -123,7 +123,7 @@ function ruleTable(path: string, rules: FolderView['rules']): Html {
     items: rules,
     keyOf: ({ key }) => key,
     columns: [
-      { heading: 'Line', kind: 'number', cell: ({ line }) => String(line) },
+      { heading: 'Line', cell: ({ line }) => String(line) },
       {
         heading: 'Match',
         kind: 'main',

@@ -97,10 +97,13 @@ function eventTable(lines: readonly NewsLine[], now: number): Html {
     columns: [
       { heading: 'Time', cell: ({ at }) => time(at, exactTime(at, now)) },
       { heading: 'Level', kind: 'minor', cell: ({ level }) => badge(KINDS[level], WORDS[level]) },
-      { heading: 'About', kind: 'main', cell: about },
       {
-        heading: 'What happened',
-        cell: ({ text, level }) => html`<span class="said ${level}">${visibleText(text)}</span>`,
+        heading: 'Event',
+        kind: 'main',
+        cell: (line) =>
+          html`<span class="event"
+            >${about(line)} <span class="said ${line.level}">${visibleText(line.text)}</span></span
+          >`,
       },
     ],
   });
@@ -109,7 +112,9 @@ function eventTable(lines: readonly NewsLine[], now: number): Html {
 function about({ folder, path, file }: NewsLine): Html {
   const place = path ?? folder ?? 'dropcast';
   if (file !== null) return html`<a class="title" href="/files/${encodeURIComponent(file)}">${named(place)}</a>`;
-  return folder === null ? named(place) : html`<a class="title" href="/folders">${named(place)}</a>`;
+  return folder === null
+    ? html`<span class="title">${place}</span>`
+    : html`<a class="title" href="/folders">${named(place)}</a>`;
 }
 
 /** With seconds: events of one minute have an order. */

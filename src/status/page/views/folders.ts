@@ -1,35 +1,76 @@
-import { badge, counted, emptyState, facts, grouped, named, span, table, visibleText } from '@dropcast/pages';
+import {
+  badge,
+  button,
+  counted,
+  emptyState,
+  facts,
+  grouped,
+  named,
+  span,
+  table,
+  unseen,
+  visibleText,
+} from '@dropcast/pages';
 import type { BadgeKind, Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
+import { pauseWords } from '../../../daemon/pause-words.ts';
 import type { FolderStatus } from '../../../intake/watched-folder.ts';
 import { momentAndSpan } from '../moment.ts';
 import type { PageEvent, PageWorld } from '../world.ts';
 
 /** How each folder is watched, what is in it, and what is left alone, with the reasons. */
-export function folders({ daemon, now }: PageWorld): View<PageEvent> {
+export function folders(world: PageWorld): View<PageEvent> {
+  const { daemon } = world;
   const all = daemon.folders.status();
   return {
     title: 'Folders',
     section: '/folders',
-    changesWith: ['arrival', 'file', 'folder', 'command'],
+    changesWith: ['arrival', 'file', 'folder', 'operator pause', 'command'],
     aside: html`<span class="muted">${counted(all.length, 'folder')}</span>`,
-    body: html`${all.map((folder) => card(folder, now))}`,
+    body: html`${pausedAll(world)} ${all.map((folder) => card(folder, world))}`,
   };
 }
 
-function card(folder: FolderStatus, now: number): Html {
+/** Nothing new begins in any of them. */
+function pausedAll({ daemon, now }: PageWorld): Html | '' {
+  const pause = daemon.pauses.all();
+  if (pause === null) return '';
+  return html`<p class="warn" data-key="paused">
+    Everything is ${visibleText(pauseWords(pause, now))}. <code>dropcast resume --all</code> ends that.
+  </p>`;
+}
+
+function card(folder: FolderStatus, { daemon, now, mayChange }: PageWorld): Html {
   const { path, state, why } = folder;
+  const pause = daemon.pauses.list().find((each) => each.folder === path) ?? null;
   return html`<section class="card" id="${path}" data-key="folder-${path}">
     <div class="head">
       <h2>${named(path)}</h2>
-      ${badge(KINDS[state], WORDS[state])}
+      <div class="row middle">
+        ${pause === null ? '' : badge('notice', 'paused')} ${badge(KINDS[state], WORDS[state])}
+        ${mayChange ? pauseButton(path, pause !== null) : ''}
+      </div>
     </div>
     <div class="body">
-      ${why === null ? '' : html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(why)}</p>`}
+      ${pause === null ? '' : html`<p class="why">Its files wait: ${visibleText(pauseWords(pause, now))}.</p>`}
+      ${why === null ? '' : html`<p class="${state === 'frozen' ? 'warn' : 'why'}">${visibleText(sentence(why))}</p>`}
       ${facts(factsOf(folder, now))} ${inside(folder)}
     </div>
     ${refused(folder)}
   </section>`;
+}
+
+/** What runs is finished; nothing new begins. */
+function pauseButton(folder: string, isPaused: boolean): Html {
+  const query = new URLSearchParams({ folder }).toString();
+  return isPaused
+    ? button(`/folders/resume?${query}`, html`Resume${unseen(` ${folder}`)}`)
+    : button(`/folders/pause?${query}`, html`Pause${unseen(` ${folder}`)}`);
+}
+
+/** The reason stands alone here. */
+function sentence(why: string): string {
+  return `${why.slice(0, 1).toUpperCase()}${why.slice(1)}${/[.!?]$/.test(why) ? '' : '.'}`;
 }
 
 const KINDS: Readonly<Record<FolderStatus['state'], BadgeKind>> = {

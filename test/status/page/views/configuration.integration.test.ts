@@ -72,6 +72,11 @@ test.each<[string, RegExp]>([
   expect(await read(path)).toMatch(words);
 });
 
+test('where several folders are watched, a relative path could be in any of them', async () => {
+  const two = `${TEXT}  - { path: other, rules: [{ match: "**", channel: c }] }\n`;
+  expect(await read('a.mp4', two)).toContain('There are 2 folders: write the whole path, like /in/a.mp4.');
+});
+
 test('says of each rule why it does not take the path', async () => {
   const words = await read('clip.mp4');
   expect(words).toMatch(/news\/\{show\}\/\*\.mp4 .*line 5 \*\* matches line 9/);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Daemon } from '../../../../src/daemon/daemon.ts';
 import { folders } from '../../../../src/status/page/views/folders.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
+import type { OperatorPause } from '../../../../src/pipeline/events.ts';
 import type { FolderStatus } from '../../../../src/intake/watched-folder.ts';
 import { sumOfAccounts } from '../../../../src/watch/accounts.ts';
 import { someFolder } from '../some-folder.ts';
@@ -10,8 +11,13 @@ import { wordsOf } from '../words-of.ts';
 const now = new Date(2026, 10, 22, 14, 2, 11).getTime();
 
 function show(...all: FolderStatus[]) {
-  const daemon = { folders: { status: () => all } } as unknown as Daemon;
-  const world: PageWorld = { daemon, now, mayChange: false, status: () => Promise.reject(new Error('not needed')) };
+  return showPaused(all, []);
+}
+
+function showPaused(all: readonly FolderStatus[], paused: readonly OperatorPause[], mayChange = false) {
+  const pauses = { list: () => paused, all: () => paused.find(({ folder }) => folder === null) ?? null };
+  const daemon = { folders: { status: () => all }, pauses } as unknown as Daemon;
+  const world: PageWorld = { daemon, now, mayChange, status: () => Promise.reject(new Error('not needed')) };
   return folders(world);
 }
 
@@ -19,9 +25,12 @@ const accounts = { ...sumOfAccounts([]), seen: 9, settling: 2, known: { done: 5,
 
 test.each<[Partial<FolderStatus>, RegExp]>([
   [{ state: 'watching' }, /watching/],
-  [{ state: 'starting', why: 'scanning all of its files for the first time' }, /first scan.*for the first time/],
-  [{ state: 'scanning', why: 'the limit of inotify watches is reached' }, /scans only.*limit of inotify/],
-  [{ state: 'frozen', why: 'it is not mounted' }, /frozen.*it is not mounted/],
+  [
+    { state: 'starting', why: 'scanning all of its files for the first time' },
+    /first scan Scanning all of its files for the first time\./,
+  ],
+  [{ state: 'scanning', why: 'the limit of inotify watches is reached' }, /scans only The limit of inotify/],
+  [{ state: 'frozen', why: 'it is not mounted' }, /frozen It is not mounted\./],
   [{ by: 'events and scans' }, /events and frequent scans/],
   [{ last_event_at: now - 70_000 }, /Last event 14:01 \(1 min 10 s ago\)/],
   [{}, /Last event none since the start/],
@@ -61,4 +70,29 @@ describe('paths that are left alone', () => {
 test('a state leads to its files', async () => {
   const html = String(await show(someFolder({ accounts })).body);
   expect(html).toContain('href="/files?folder=%2Fsrv%2Finbox&amp;state=failed"');
+});
+
+describe('a pause that somebody set', () => {
+  const pause = { folder: '/srv/inbox', since: now - 600_000, until: now + 3_600_000, by: 'anna' };
+
+  test('of a folder is said there, with who set it and until when', async () => {
+    const words = await wordsOf(showPaused([someFolder()], [pause]));
+    expect(words).toContain('paused watching Its files wait: paused by anna since 13:52 until 15:02.');
+  });
+
+  test('of everything is said once, above all folders', async () => {
+    const words = await wordsOf(showPaused([someFolder(), someFolder({ path: '/b' })], [{ ...pause, folder: null }]));
+    expect(words).toMatch(/^Everything is paused by anna since 13:52 until 15:02\. dropcast resume --all ends that\./);
+    expect(words.match(/paused/g)).toHaveLength(1);
+  });
+
+  test('has a button for those who may change things, and for nobody else', async () => {
+    const forms = async (paused: OperatorPause[], mayChange: boolean) =>
+      [...String(await showPaused([someFolder()], paused, mayChange).body).matchAll(/action="([^"]*)"/g)].map(
+        ([, to]) => to,
+      );
+    expect(await forms([], false)).toEqual([]);
+    expect(await forms([], true)).toEqual(['/folders/pause?folder=%2Fsrv%2Finbox']);
+    expect(await forms([pause], true)).toEqual(['/folders/resume?folder=%2Fsrv%2Finbox']);
+  });
 });
