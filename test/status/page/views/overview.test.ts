@@ -3,7 +3,7 @@ import type { Daemon } from '../../../../src/daemon/daemon.ts';
 import type { OverviewView } from '../../../../src/daemon/overview/overview-view.ts';
 import { overview } from '../../../../src/status/page/views/overview.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
-import { busyOverview, noon, someNowFile, someOverview } from '../some-overview.ts';
+import { busyOverview, noon, someNowFile, someOverview } from '../../../daemon/overview/some-overview.ts';
 import { idleDaemon } from '../idle-daemon.ts';
 
 const status = {
