@@ -57,8 +57,8 @@ export async function retry(daemon: Daemon, { names, states, force = false }: Wa
   return { v: 1, retried, refused, left: [...left].map(([why, files]) => ({ why, files })), waited };
 }
 
-/** The step that failed a moment ago may still hold the row: worth waiting a second. */
-async function rearm(daemon: Daemon, facts: Facts): Promise<string | null> {
+/** The step that failed a moment ago may still hold the row: worth waiting a second. @returns why it was not possible, or null */
+export async function rearm(daemon: Daemon, facts: Facts): Promise<string | null> {
   const again = isLeftOnDisk(facts) ? putAwayAgain : startAgain;
   for (let tries = 0; tries < 20; tries += 1) {
     const applied = await again(daemon, facts);
@@ -85,7 +85,9 @@ function isLeftOnDisk({ disposal }: Facts): boolean {
 }
 
 /** Why a retry of many files leaves one alone, or null. */
-function whyLeft(facts: Facts, force: boolean): string | null {
+export function whyLeft(facts: Facts, force: boolean): string | null {
+  const isEnded = ['failed', 'held', 'retrying', 'skipped'].includes(stateOf(facts)) || isLeftOnDisk(facts);
+  if (!isEnded) return 'on their way, or done';
   if (isWithoutPlan(facts))
     return 'no rule takes them, or their sidecar is broken: they go on by themselves once that is mended';
   const rule = retryRule(facts.lastFailure);

@@ -37,6 +37,8 @@ export interface Publish {
 /** A feed that waits to be published. Times are epoch milliseconds. */
 export interface FeedWait {
   readonly feed: string;
+  /** Since when its first file is ready. */
+  readonly since: number;
   /** That wait for it. */
   readonly files: number;
   readonly latestAt: number;
@@ -130,6 +132,7 @@ export function createPublish(world: PublishWorld): Publish {
   const waitOf = ({ feed, ids, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => {
     return {
       feed,
+      since: firstReadyAt,
       files: ids.length,
       latestAt: firstReadyAt + atMostMs,
       failure: failures.get(feed) ?? null,
