@@ -105,9 +105,11 @@ function addUploadCommands({ shell, exit, command }: Registry): void {
 }
 
 function addReadCommands({ shell, exit, command }: Registry): void {
-  json(command('status', 'show what is happening, and why')).action(async (options: Shared) =>
-    exit(await (await import('./status.ts')).status(shell, options)),
-  );
+  json(command('status', 'show what is happening, and why'))
+    .option('--all', 'list every file that needs you, also those with the same cause')
+    .action(async (options: Shared & { all?: boolean }) =>
+      exit(await (await import('./status.ts')).status(shell, options)),
+    );
   json(command('top', 'show live what is on its way, what limits it, and what needs you; q quits'))
     .summary('show live what is happening')
     .option('--once', 'print it once, as text')

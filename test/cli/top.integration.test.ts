@@ -45,7 +45,7 @@ test('without a terminal top prints the overview once', async () => {
   await using daemon = await place.serve('All 3 files of today are live.');
   void daemon;
   const shell = fakeShell({ env: { KEY: 'k' } });
-  await place.begin({}, shell as never);
+  await place.begin({}, shell);
   expect(shell.out.text.split('\n')[0]).toBe('All 3 files of today are live.');
 });
 
@@ -87,7 +87,7 @@ test('with --json top prints a line each time, until the first signal', async ()
   await using daemon = await place.serve('Nothing to do.');
   void daemon;
   const shell = fakeShell({ env: { KEY: 'k' } });
-  const done = place.begin({ json: true }, shell as never);
+  const done = place.begin({ json: true }, shell);
   await until('some are there', () => shell.out.text.split('\n').length > 3);
   shell.stop();
   await done;
