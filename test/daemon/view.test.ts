@@ -183,7 +183,11 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
   [
     'ready',
     ready,
-    { feedsWaiting: () => [{ feed: 'feed_news', files: 1, since: at(0), latestAt: at(5), failure: null, nextTryAt: null }] },
+    {
+      feedsWaiting: () => [
+        { feed: 'feed_news', files: 1, since: at(0), latestAt: at(5), failure: null, nextTryAt: null },
+      ],
+    },
     'waiting to publish several at once, until 2030-01-01 14:05 at the latest',
   ],
   // It said 'waiting a few seconds' while a feed was refused for hours.
