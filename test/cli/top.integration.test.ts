@@ -29,7 +29,11 @@ folders: [{ path: /srv/in, rules: [{ match: "**", channel: ch }] }]
       overview: async () => someOverview({ sentence: { level: 'ok', text } }),
       config: () => ({ stateDir: scratch.file('state'), folders: [] }),
     } as unknown as Daemon;
-    const ports = { reload: () => Promise.reject(new Error('not asked for')), pageLink: () => null };
+    const ports = {
+      reload: () => Promise.reject(new Error('not asked for')),
+      pageLink: () => null,
+      testNotifications: () => Promise.reject(new Error('not asked for')),
+    };
     return serveControl(daemon, scratch.file('state', 'dropcast.sock'), ports);
   };
   const terminal = new Terminal(60, 30);
