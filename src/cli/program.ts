@@ -112,9 +112,22 @@ function addUploadCommands({ shell, exit, command }: Registry): void {
 }
 
 function addReadCommands({ shell, exit, command }: Registry): void {
-  json(command('status', 'show what is happening, and why')).action(async (options: Shared) =>
-    exit(await (await import('./status.ts')).status(shell, options)),
-  );
+  json(command('status', 'show what is happening, and why'))
+    .option('--all', 'list every file that needs you, also those with the same cause')
+    .action(async (options: Shared & { all?: boolean }) =>
+      exit(await (await import('./status.ts')).status(shell, options)),
+    );
+  json(command('top', 'show live what is on its way, what limits it, and what needs you; q quits'))
+    .summary('show live what is happening')
+    .option('--once', 'print it once, as text')
+    .addOption(
+      new Option('--interval <time>', 'with --json: how often to print it, like 5s')
+        .argParser(duration)
+        .default(2_000, '2s'),
+    )
+    .action(async (options: Shared & { once?: boolean; interval: number }) =>
+      (await import('./top.ts')).top(shell, options),
+    );
   json(command('suspects', 'list the records that dropcast may have left empty on the service'))
     .summary('list records that may be empty on the service')
     .option('--dismiss <names...>', 'forget these, or `all`; deletes nothing on the service')

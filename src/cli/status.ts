@@ -11,6 +11,7 @@ import { countLine } from '../status/count-line.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { hasColour, paint } from '../log/colour.ts';
 import { accountsLine } from './output/accounts-line.ts';
+import { causeLines, sharedCauses } from './output/cause-lines.ts';
 import { counted, emptyRecords, formatRate, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
@@ -25,16 +26,19 @@ import type { Shell } from './shell.ts';
  */
 export async function status(
   shell: Shell,
-  options: { readonly config?: string; readonly json?: boolean },
+  options: { readonly config?: string; readonly json?: boolean; readonly all?: boolean },
 ): Promise<number> {
   const config = await requireLoadable(shell, options.config);
   // The first line of the text says it already.
   const whoHears = options.json === true ? shell : null;
-  const view = await queryDaemonOrLedger<StatusView>(whoHears, config, '/status', (ledger) =>
-    ledger === null ? Promise.resolve(nothing) : statusOf(ledger, null),
+  const view = await queryDaemonOrLedger<StatusView>(
+    whoHears,
+    config,
+    options.all === true ? '/status?all=1' : '/status',
+    (ledger) => (ledger === null ? Promise.resolve(nothing) : statusOf(ledger, null, options.all)),
   );
   if (options.json === true) printJson(view, shell.stdout);
-  else shell.stdout.write(`${overview(view, shell)}${await attention(view, shell)}`);
+  else shell.stdout.write(`${overview(view, shell)}${await attention(view, shell, options.all === true)}`);
   return view.daemon.running ? exitCodes.fine : exitCodes.notRunning;
 }
 
@@ -173,13 +177,20 @@ function headline({ daemon, config }: StatusView, colour: boolean): string {
   return `${paint('green', 'dropcast is running', colour)} (pid ${daemon.pid ?? '?'}${since}) with ${escapeControls(config ?? '?')}`;
 }
 
-/** The files that dropcast is working on, and those that need a person. */
-async function attention({ working, needs_you: needsYou }: StatusView, shell: Shell): Promise<string> {
+/** The files that dropcast is working on, and those that need a person: a line for all that have the same cause, or all of them. */
+async function attention(view: StatusView, shell: Shell, isAll: boolean): Promise<string> {
+  const { working, needs_you: needsYou, causes } = view;
   if (working.length + needsYou.length === 0) return '';
   // Loaded here: measuring text for tables takes 30 ms of CPU at the start.
   const { fileTable } = await import('./file-table.ts');
   const section = (title: string, files: readonly FileView[]): string =>
     files.length === 0 ? '' : `\n${title}\n${fileTable(files, shell)}`;
+  const shared = isAll ? [] : sharedCauses(causes.causes);
+  const lines = shared.flatMap((cause) => causeLines(cause, Date.now()));
+  const rest = needsYou.filter(({ cause }) => !shared.some(({ key }) => key === cause));
+  const alone = rest.length === 0 ? '' : fileTable(rest, shell);
   const hint = needsYou.length === 0 ? '' : 'Details: `dropcast show ID`. Try again: `dropcast retry ID`.\n';
-  return `${section('Under way', working)}${section('Needs you', needsYou)}${hint}`;
+  const more = shared.length === 0 ? '' : 'Each of them: `dropcast status --all`. ';
+  const title = needsYou.length === 0 ? '' : '\nNeeds you\n';
+  return `${section('Under way', working)}${title}${lines.map((line) => `${line}\n`).join('')}${alone}${more}${hint}`;
 }

@@ -69,7 +69,7 @@ export function readRoutes(
       ? refuse(context, 404, 'this daemon does not know the command: it is another version; restart it')
       : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
   );
-  app.get('/status', async (context) => context.json(await statusOf(ledger, daemon)));
+  app.get('/status', async (context) => context.json(await statusOf(ledger, daemon, context.req.query('all') === '1')));
   app.get('/overview', async (context) => context.json(await daemon.overview()));
   app.route('/', fileRoutes(daemon, mostFiles));
   app.get('/moves', async (context) => {

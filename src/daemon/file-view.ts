@@ -41,6 +41,8 @@ export interface FileView {
     /** When its upload starts; null when it cannot be said: `why` has the reason. */
     readonly starts_at: number | null;
   } | null;
+  /** When its video is ready at the service, about; null when it cannot be said. */
+  readonly ready_at: number | null;
   readonly rule: string | null;
   /** `high`, `normal` or `low`; null while no rule takes it. */
   readonly priority: string | null;
@@ -86,6 +88,7 @@ interface Live {
   readonly sent?: number;
   readonly upload?: FileView['upload'];
   readonly queue?: FileView['queue'];
+  readonly readyAt?: number | null;
   /** What it waits for, when nothing went wrong. */
   readonly why?: string | null;
 }
@@ -99,6 +102,7 @@ function fileView(facts: Facts, live?: Live): FileView {
     sent: live?.sent ?? null,
     upload: live?.upload ?? null,
     queue: live?.queue ?? null,
+    ready_at: live?.readyAt ?? null,
     rule: facts.plan?.rule ?? null,
     priority: facts.plan === null ? null : priorityOf(facts.plan),
     channel: facts.plan?.channel ?? null,
@@ -156,17 +160,23 @@ export function viewOf(daemon: LiveDaemon | null, facts: Facts, places: Places =
   if (!isLive || state !== 'awaiting upload') {
     const place = places.get(facts.id);
     const queue = place === undefined ? null : queueOf(place);
-    return fileView(facts, { queue, why: waitsFor(daemon, facts, place) });
+    const readyAt = state === 'processing' ? readyAtOf(daemon, facts.uploadedAt) : null;
+    return fileView(facts, { queue, readyAt, why: waitsFor(daemon, facts, place) });
   }
   const upload = conductor.uploads().find(({ id }) => id === facts.id);
   const sent = upload?.sentBytes ?? 0;
   const why = sent > 0 && sent === facts.version.size ? 'sent; waiting for the answer of the upload host' : null;
-  return fileView(facts, {
-    isHeld: true,
-    sent,
-    upload: upload === undefined ? null : uploadOf(upload, daemon),
-    why,
-  });
+  const progress = upload === undefined ? null : uploadOf(upload, daemon);
+  const readyAt = readyAtOf(daemon, progress?.done_at ?? null);
+  return fileView(facts, { isHeld: true, sent, upload: progress, readyAt, why });
+}
+
+/** A video that takes longer than usual may be ready at any time: nobody knows when. */
+function readyAtOf(daemon: LiveDaemon, sentAt: number | null): number | null {
+  const { processingMs } = daemon.conductor.pace();
+  if (sentAt === null || processingMs === null) return null;
+  const at = Math.round(sentAt + processingMs + daemon.config().poll.intervalMs);
+  return at < Date.now() ? null : at;
 }
 
 /** With what each file in line waits for. */

@@ -3,17 +3,18 @@ import { clockTime } from './clock-time.ts';
 import type { FileView } from './file-view.ts';
 
 /**
- * Pure: how far the upload of a file is, or when it starts, in words; null when there is nothing to say, or `why` says it.
+ * Pure: how far the upload of a file is, when it starts, or when its video is ready, in words; null when there is nothing to say, or `why` says it.
  *
  * @param nowMs epoch milliseconds
  */
 export function progressWords(
-  file: Pick<FileView, 'upload' | 'queue' | 'sent' | 'size' | 'why'>,
+  file: Pick<FileView, 'upload' | 'queue' | 'sent' | 'size' | 'why'> & Partial<Pick<FileView, 'ready_at'>>,
   nowMs: number,
 ): string | null {
   const { upload, queue } = file;
   if (upload !== null) return uploadWords(upload, { sent: file.sent ?? 0, size: file.size }, nowMs);
-  return queue === null ? null : startWords(queue, file.why ?? '', nowMs);
+  if (queue !== null) return startWords(queue, file.why ?? '', nowMs);
+  return file.ready_at === null || file.ready_at === undefined ? null : `ready ${timeWords(file.ready_at, nowMs)}`;
 }
 
 function uploadWords(

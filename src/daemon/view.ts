@@ -84,13 +84,18 @@ type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'snapshot' | 'dele
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
 
-export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Promise<StatusView> {
+/** Files listed for who asks for all: some hundred kilobytes. */
+const mostOfAll = 1_000;
+
+/** @param isAll lists all files that need a person */
+export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAll = false): Promise<StatusView> {
+  const mostNeeding = isAll ? mostOfAll : mostListed;
   const pause = daemon?.conductor.pause() ?? null;
   // Reading a thousand rows takes 20 ms, which only the search for refused ones is worth.
   const snapshot = await ledger.snapshot({
     held: () => daemon?.rows.held() ?? [],
     working: isLongRefusal(pause) ? 1_000 : mostListed,
-    needing: mostListed,
+    needing: mostNeeding,
   });
   const { working, needing, left, held } = snapshot;
   const asShown = countSteps(working.filter(({ id }) => held.includes(id)));
@@ -131,7 +136,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     accounts: sumOfAccounts(folders.map(({ accounts }) => accounts)),
     working: await viewsOf(ledger, live, firstOf(working, held)),
     needs_you: [...needing, ...left, ...refusedFor(working, pause)]
-      .slice(0, mostListed)
+      .slice(0, mostNeeding)
       .map((facts) => viewOf(live, facts)),
     causes: needsYouOf(snapshot),
     suspects: (await suspectsOf(ledger, daemon)).suspects.length,

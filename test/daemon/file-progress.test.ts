@@ -3,6 +3,7 @@ import { noPauses } from './no-pauses.ts';
 import { whyOf } from '../../src/cli/file-table.ts';
 import { rate, size } from '../../src/daemon/amounts.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
+import { progressWords } from '../../src/daemon/progress-words.ts';
 import { viewOf } from '../../src/daemon/file-view.ts';
 import { viewsOf } from '../../src/daemon/file-view.ts';
 import type { LedgerView } from '../../src/ledger/view.ts';
@@ -254,4 +255,10 @@ test.for([
   [2e18, '2000 PB', '2000 PB/s'],
 ] as const)('%d bytes are %s, and %s in a second', ([bytes, asSize, asRate]) => {
   expect([size(bytes), rate(bytes)]).toEqual([asSize, asRate]);
+});
+
+test('a file that the service processes says when it is ready', () => {
+  const file = { upload: null, queue: null, sent: null, size: 1, why: null };
+  expect(progressWords({ ...file, ready_at: 5 * 60_000 }, 0)).toBe('ready in about 5 min');
+  expect(progressWords({ ...file, ready_at: null }, 0)).toBeNull();
 });

@@ -1,9 +1,8 @@
-import { createLogUpdate } from 'log-update';
 import { hasColour } from '../../log/colour.ts';
+import { LiveRegion } from './live-region.ts';
 import type { Progress, ProgressOptions, ProgressView } from './progress-view.ts';
 import { progressFrame } from './progress-frame.ts';
 import type { FrameSize } from './progress-frame.ts';
-import { displayWidth } from './text-width.ts';
 import { TransferRates } from './transfer-rates.ts';
 import { permanentLine } from './permanent-line.ts';
 
@@ -16,12 +15,11 @@ const IDLE_REDRAW_MS = 1_000;
 export class LiveProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
   readonly #now: () => number;
-  readonly #region: ReturnType<typeof createLogUpdate>;
+  readonly #region: LiveRegion;
   readonly #rates = new TransferRates();
   readonly #colour: boolean;
   readonly #onResize = () => this.#resize();
   #view: ProgressView | null = null;
-  #frame: readonly string[] = [];
   #drawnAt = -Infinity;
   #timer: NodeJS.Timeout | null = null;
   #isFinished = false;
@@ -30,8 +28,7 @@ export class LiveProgress implements Progress {
     this.#stream = stream;
     this.#now = now;
     this.#colour = hasColour(stream, env);
-    // The cursor stays visible, so that a SIGKILL leaves nothing to repair and no signal handler is needed.
-    this.#region = createLogUpdate(stream, { showCursor: true });
+    this.#region = new LiveRegion(stream);
     stream.on('resize', this.#onResize);
   }
 
@@ -46,7 +43,6 @@ export class LiveProgress implements Progress {
 
   line(text: string): void {
     this.#region.persist(permanentLine(text));
-    this.#frame = [];
     if (!this.#isFinished) this.#draw();
   }
 
@@ -64,16 +60,9 @@ export class LiveProgress implements Progress {
     const nowMs = this.#now();
     this.#rates.observe(this.#view, nowMs);
     this.#drawnAt = nowMs;
-    this.#frame = progressFrame({
-      view: this.#view,
-      rates: this.#rates,
-      nowMs,
-      size: this.#size(),
-      colour: this.#colour,
-    });
-    // An empty frame clears the region, which would draw an empty row.
-    if (this.#frame.length === 0) this.#region.clear();
-    else this.#region(this.#frame.join('\n'));
+    this.#region.draw(
+      progressFrame({ view: this.#view, rates: this.#rates, nowMs, size: this.#size(), colour: this.#colour }),
+    );
     this.#drawIn(IDLE_REDRAW_MS);
   }
 
@@ -91,18 +80,8 @@ export class LiveProgress implements Progress {
     return { columns: this.#stream.columns ?? 80, rows: this.#stream.rows ?? 24 };
   }
 
-  /**
-   * A narrower terminal wraps the drawn lines into more rows. log-update erases only the rows it wrote, so the others are erased here.
-   */
   #resize(): void {
-    const { columns } = this.#size();
-    const wrapped = this.#frame.reduce(
-      (rows, line) => rows + Math.max(0, Math.ceil(displayWidth(line) / columns) - 1),
-      0,
-    );
-    this.#region.clear();
-    if (wrapped > 0) this.#stream.write('\u{1B}[1A\u{1B}[2K'.repeat(wrapped));
-    this.#frame = [];
+    this.#region.erase(this.#size().columns);
     this.#draw();
   }
 }

@@ -27,6 +27,7 @@ export function cutMiddle(text: string, width: number): string {
  * column too wide, and a line that wraps breaks the live region. What is too wide by our measure is cut again, shorter.
  */
 function cut(text: string, width: number, position: 'end' | 'middle'): string {
+  if (width === Infinity) return text;
   let result = cliTruncate(text, width, { position });
   for (let less = width - 1; displayWidth(result) > width; less -= 1) result = cliTruncate(text, less, { position });
   return result;

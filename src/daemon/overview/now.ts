@@ -20,18 +20,8 @@ export function underWay({ working, held }: Pick<LedgerSnapshot, 'working' | 'he
   return working.filter((facts) => shown.has(facts));
 }
 
-/** When something is known. Times are epoch milliseconds. */
-export interface Looks {
-  readonly now: number;
-  /** How long the service usually processes a video; null: not known. */
-  readonly processingMs: number | null;
-  readonly pollMs: number;
-  readonly nextPollAt: number | null;
-}
-
-/** Pure. */
-export function nowFile(file: FileView, looks: Looks): NowFile {
-  const sentAt = file.upload?.done_at ?? null;
+/** Pure. @param nextPollAt when the service is asked next, epoch milliseconds */
+export function nowFile(file: FileView, nextPollAt: number | null): NowFile {
   return {
     id: file.id,
     path: file.path,
@@ -40,20 +30,11 @@ export function nowFile(file: FileView, looks: Looks): NowFile {
     size: file.size,
     sent: file.sent,
     bytes_per_second: file.upload?.bytes_per_second ?? null,
-    sent_at: sentAt,
-    ready_at: readyAt(file, sentAt, looks),
-    next_look_at: file.state === 'processing' ? looks.nextPollAt : file.state === 'retrying' ? file.not_before : null,
+    sent_at: file.upload?.done_at ?? null,
+    ready_at: file.ready_at,
+    next_look_at: file.state === 'processing' ? nextPollAt : file.state === 'retrying' ? file.not_before : null,
     why: file.why,
   };
-}
-
-/** A video that takes longer than usual may be ready at any time: nobody knows when. */
-function readyAt({ state, times }: FileView, sentAt: number | null, looks: Looks): number | null {
-  const { processingMs, pollMs, now } = looks;
-  const from = state === 'processing' ? times.uploaded : state === 'uploading' ? sentAt : null;
-  if (from === null || processingMs === null) return null;
-  const at = from + processingMs + pollMs;
-  return at < now ? null : Math.round(at);
 }
 
 const kinds: Readonly<Record<string, NowFile['kind']>> = {

@@ -105,12 +105,7 @@ function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, fee
   const settling = daemon.folders.countSettling();
   const live = asHeld(daemon, found.held);
   const shown = underWay(found);
-  const looks = {
-    now,
-    processingMs: conductor.pace().processingMs,
-    pollMs: daemon.config().poll.intervalMs,
-    nextPollAt: conductor.nextPollAt(),
-  };
+  const nextPollAt = conductor.nextPollAt();
   const needsYou = needsYouOf(found);
   const pauses = pausesOf(daemon, now);
   const folders = daemon.folders.status().filter(({ state }) => state === 'frozen' || state === 'scanning');
@@ -143,7 +138,7 @@ function compose(daemon: OverviewDaemon, { now, found, passed, outlook, day, fee
     outlook: { limited_by: outlook.limitedBy, why: outlook.why, done_at: outlook.doneAt },
     needs_you: needsYou,
     now: {
-      files: shown.map((facts) => nowFile(viewOf(live, facts), looks)),
+      files: shown.map((facts) => nowFile(viewOf(live, facts), nextPollAt)),
       more: moreUnderWay(counts, shown.length),
     },
     budget: {

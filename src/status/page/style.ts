@@ -34,7 +34,10 @@ export const OWN_STYLE = `
 .causes > li { padding: 11px 16px; border-top: 1px solid var(--line); }
 .causes > li:first-child { border-top: 0; }
 .causes h3 { font-size: 15px; display: flex; flex-wrap: wrap; align-items: center; gap: 4px 10px; }
+.causes h3 .muted { font-weight: 400; }
 .examples { font-size: 14px; }
+.deeds { display: flex; flex-wrap: wrap; gap: 4px 18px; }
+.when { overflow-wrap: anywhere; }
 .notes { color: var(--muted); }
 .kind { display: inline-block; width: 1.4em; color: var(--muted); }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: inherit; align-items: start; }

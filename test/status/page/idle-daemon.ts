@@ -1,4 +1,4 @@
-import { someNowFile, someOverview } from './some-overview.ts';
+import { someNowFile, someOverview } from '../../daemon/overview/some-overview.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { Summary } from '../../../src/daemon/summary.ts';
 

@@ -16,15 +16,15 @@ import { stageStrip } from './overview/stage-strip.ts';
 import { troublePanel } from './overview/trouble.ts';
 
 /** How everything is, in one sentence; then where files are, what needs somebody, and what happens now. */
-export async function overview({ daemon, status, now }: PageWorld): Promise<View<PageEvent>> {
+export async function overview({ daemon, status, now, mayChange }: PageWorld): Promise<View<PageEvent>> {
   const [view, { suspects, adoption, deletions, accounts, uploads }] = [await daemon.overview(), await status()];
   return {
     title: 'Overview',
     section: '/',
     changesWith: ['arrival', 'file', 'failure', 'feed', 'paused', 'resumed', 'folder', 'command', 'progress'],
     body: html`${sentence(view.sentence)} ${troublePanel(view, now)} ${stageStrip(view, now)} ${limit(view, now)}
-      ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''} ${needsYouPanel(view.needs_you, now)}
-      ${nowPanel(view.now, now)}
+      ${isNew(view) ? firstSteps(daemon.config().folders[0]?.path) : ''}
+      ${needsYouPanel(view.needs_you, { now, mayChange })} ${nowPanel(view.now, now)}
       <div class="pair">${budgetPanel(view.budget, now)} ${feedsPanel(view.feeds, now)}</div>
       ${dayPanel(view.day, now)} ${notes({ suspects, adoption, deletions, accounts, uploads }, now)}`,
   };

@@ -3,7 +3,7 @@ import type { Daemon } from '../../../../src/daemon/daemon.ts';
 import type { OverviewView } from '../../../../src/daemon/overview/overview-view.ts';
 import { overview } from '../../../../src/status/page/views/overview.ts';
 import type { PageWorld } from '../../../../src/status/page/world.ts';
-import { busyOverview, noon, someNowFile, someOverview } from '../some-overview.ts';
+import { busyOverview, noon, someNowFile, someOverview } from '../../../daemon/overview/some-overview.ts';
 import { idleDaemon } from '../idle-daemon.ts';
 
 const status = {
@@ -14,11 +14,10 @@ const status = {
   uploads: null,
 };
 
-async function shown(view: OverviewView): Promise<string> {
+async function shown(view: OverviewView, mayChange = true): Promise<string> {
   const daemon: Daemon = Object.assign(idleDaemon(), { overview: async () => view });
-  const world = { daemon, now: noon, mayChange: true, status: async () => status } as unknown as PageWorld;
-  const { body } = await overview(world);
-  return String(await body);
+  const world = { daemon, now: noon, mayChange, status: async () => status } as unknown as PageWorld;
+  return (await (await overview(world)).body).toString();
 }
 
 const text = (page: string): string =>
@@ -48,7 +47,17 @@ test('60 files of one cause are one line with what to do, and lead to all of the
   expect(words).toContain('60 .mkv files could not be processed by the service');
   expect(words).toContain('Look at one of them');
   expect(words).toMatch(/And 5 files for 2 other reasons/);
-  expect(await shown(busyOverview())).toContain('href="/files?cause=processing_failed"');
+  const page = await shown(busyOverview());
+  expect(page).toContain('href="/files?state=failed%2Cheld&amp;cause=processing_failed"');
+  expect(page).toContain(
+    'href="/files/many?do=retry&amp;which=all&amp;state=failed%2Cheld&amp;cause=processing_failed"',
+  );
+  // What no rule takes cannot be retried.
+  expect(page).not.toMatch(/do=retry[^"]*cause=no_rule/);
+});
+
+test('a reader who may change nothing is offered nothing', async () => {
+  expect(await shown(busyOverview(), false)).not.toContain('/files/many');
 });
 
 test('a file says how far it is, when it is ready, and when it is looked at', async () => {

@@ -2,10 +2,15 @@ import { badge, counted, grouped, named, visibleText } from '@dropcast/pages';
 import type { Html } from '@dropcast/pages';
 import { html } from 'hono/html';
 import type { CauseView, NeedsYou } from '../../../../daemon/overview/needs-you.ts';
+import { bulkCommands } from '../../files/bulk-commands.ts';
 import { moment } from '../../moment.ts';
+import type { PageWorld } from '../../world.ts';
 
 /** Files that only a person can settle: a line for each cause, however many files have it. */
-export function needsYouPanel({ files, causes, more }: NeedsYou, now: number): Html | '' {
+export function needsYouPanel(
+  { files, causes, more }: NeedsYou,
+  { now, mayChange }: Pick<PageWorld, 'now' | 'mayChange'>,
+): Html | '' {
   if (files === 0) return '';
   return html`<section class="card" data-key="needs-you" aria-labelledby="needs-you">
     <div class="head">
@@ -13,7 +18,7 @@ export function needsYouPanel({ files, causes, more }: NeedsYou, now: number): H
       <span class="muted">${counted(files, 'file')}</span>
     </div>
     <ul class="causes">
-      ${causes.map((cause) => html`<li data-key="cause-${cause.key}">${one(cause, now)}</li>`)}
+      ${causes.map((cause) => html`<li data-key="cause-${cause.key}">${one(cause, now)} ${mayChange ? deeds(cause) : ''}</li>`)}
     </ul>
     ${
       more.causes === 0
@@ -28,7 +33,7 @@ export function needsYouPanel({ files, causes, more }: NeedsYou, now: number): H
 }
 
 function one({ key, title, next, files, since, examples }: CauseView, now: number): Html {
-  const address = `/files?${new URLSearchParams({ cause: key }).toString()}`;
+  const address = `/files?${selectionOf(key)}`;
   const begun = since === null ? '' : html`<span class="muted">since ${moment(since, now)}</span>`;
   return html`<h3>${badge('notice', grouped(files))} <a href="${address}">${visibleText(title)}</a> ${begun}</h3>
     <p>${visibleText(next)}</p>
@@ -42,4 +47,24 @@ function one({ key, title, next, files, since, examples }: CauseView, now: numbe
       )}
       ${files > examples.length ? html`<li><a href="${address}">all ${grouped(files)}</a></li>` : ''}
     </ul>`;
+}
+
+/** With the number and the cost on the next page, before anything is done. */
+function deeds({ key, actions, files }: CauseView): Html | '' {
+  const possible = bulkCommands.filter(({ name }) => actions.some((action) => action === name));
+  if (possible.length === 0) return '';
+  return html`<p class="deeds">
+    ${possible.map(
+      ({ name, label }) =>
+        html`<a href="/files/many?do=${name}&amp;which=all&amp;${selectionOf(key)}"
+          >${label} ${files === 1 ? 'it' : `all ${grouped(files)}`}…</a
+        >`,
+    )}
+  </p>`;
+}
+
+/** Files that still wait to be tried again may have the same cause, and need nobody. */
+function selectionOf(cause: string): string {
+  const state = cause.startsWith('local.') ? 'done' : 'failed,held';
+  return new URLSearchParams({ state, cause }).toString();
 }

@@ -17,8 +17,7 @@ export function nowPanel({ files, more }: OverviewView['now'], now: number): Htm
       keyOf: ({ id }) => id,
       columns: [
         { heading: 'File', kind: 'main', cell: fileCell },
-        { heading: 'State', cell: stateCell },
-        { heading: 'When', cell: (file) => whenCell(file, now) },
+        { heading: 'State', cell: (file) => html`${stateCell(file)} ${whenCell(file, now)}` },
       ],
     })}
     ${more === 0 ? '' : html`<p class="body muted">And ${grouped(more)} more: each stage above leads to its files.</p>`}
@@ -58,5 +57,5 @@ function whenCell({ ready_at: readyAt, sent_at: sentAt, next_look_at: look, stat
     inMs >= 1_000 ? `${next} ${span(Math.round(inMs / 1_000) * 1_000)}` : '',
     why === null ? '' : visibleText(why),
   ].filter((part) => part !== '');
-  return html`${parts.map((part, n) => html`${n === 0 ? '' : '; '}${part}`)}`;
+  return html`<span class="when">${parts.map((part, n) => html`${n === 0 ? '' : '; '}${part}`)}</span>`;
 }

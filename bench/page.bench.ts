@@ -1,0 +1,101 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Bench } from './bench.ts';
+import type { Running } from './child.ts';
+import { caughtUp, watchedFolder } from './watched-folder.ts';
+
+/** What people look at, each asked for often enough that the kernel's hundredths of a second say something. */
+const pages = {
+  overview: '/',
+  files: '/files',
+  failed: '/files?state=failed,held',
+  cause: '/files?cause=processing_failed',
+  stage: '/files?stage=processing',
+  text: '/files?q=recording-0999',
+  folders: '/folders',
+} as const;
+
+export const bench: Bench = {
+  about:
+    "The daemon's page with 100,000 files, of which 20,000 need a person and 10,000 are processed: the processor time of each view, and what 200 of them leave in memory. The first overview counts all rows; the others are asked for while nothing is written.",
+  rounds: 3,
+  rows: {
+    first: { what: 'first overview', unit: 'ms', most: 100 },
+    overview: { what: 'overview', unit: 'ms', most: 100 },
+    files: { what: 'all files', unit: 'ms', most: 100 },
+    failed: { what: 'files that need a person', unit: 'ms', most: 100 },
+    cause: { what: 'files of one cause', unit: 'ms', most: 100 },
+    stage: { what: 'files of one stage', unit: 'ms', most: 100 },
+    text: { what: 'files with a text in their name', unit: 'ms', most: 100 },
+    folders: { what: 'folders', unit: 'ms', most: 100 },
+    grown: { what: 'memory after 200 overviews, against before', unit: '×', most: 1.2 },
+  },
+  round: async (build, size) => {
+    const known = size === 'full' ? 100_000 : 2_000;
+    await using folder = await watchedFolder(build, known);
+    const directory = dirname(folder.inbox);
+    makeDay(join(directory, 'state/ledger.db'));
+    const port = await freePort();
+    const config = join(directory, 'dropcast.yaml');
+    const text = await readFile(config, 'utf8');
+    await writeFile(config, text.replace('status: {', `status: { listen: "127.0.0.1:${port}",`));
+    await using running = folder.run();
+    await caughtUp(folder, running);
+    const token = (await readFile(join(directory, 'state/page-token'), 'utf8')).trim();
+    const cost = async (path: string, times: number): Promise<number> => {
+      const before = await running.cpuSeconds();
+      for (let n = 0; n < times; n += 1) await view({ port, path, token });
+      return (1_000 * ((await running.cpuSeconds()) - before)) / times;
+    };
+    const times = size === 'full' ? 50 : 5;
+    const values: Record<string, number> = { first: await cost(pages.overview, 1) };
+    for (const [name, path] of Object.entries(pages)) values[name] = await cost(path, times);
+    const before = await rssOf(running);
+    await cost(pages.overview, size === 'full' ? 200 : 20);
+    return { values: { ...values, grown: (await rssOf(running)) / before } };
+  },
+};
+
+/** Spreads what was done over the last day; every tenth file failed, is held, or is processed. */
+function makeDay(path: string): void {
+  using database = new DatabaseSync(path);
+  const failure = JSON.stringify({ kind: 'permanent', code: 'processing_failed', message: 'it has no video track' });
+  const change = (what: string, tenth: number): void =>
+    database.exec(`UPDATE file SET checksum = NULL, ${what} WHERE seq % 10 = ${tenth}`);
+  database.exec(`UPDATE file SET checksum = NULL, ended_at = ${Date.now()} - (seq * 7919) % 86400000`);
+  change(`state = 'failed', "end" = 'failed', last_failure = '${failure}', why = 'it has no video track'`, 1);
+  change(`state = 'held', "end" = 'held', last_failure = json_set('${failure}', '$.code', 'no_rule')`, 2);
+  change(
+    `state = 'processing', "end" = NULL, ended_at = NULL, ready_at = NULL, disposal = NULL, remote_status = 'processing'`,
+    3,
+  );
+}
+
+async function rssOf(running: Running): Promise<number> {
+  return (await running.memory()).rssMb;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function view({ port, path, token }: { port: number; path: string; token: string }): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  request({ host: '127.0.0.1', port, path, headers: { authorization: `Bearer ${token}` } }, (response) => {
+    response.resume();
+    response.on('end', () =>
+      response.statusCode === 200 ? resolve() : reject(new Error(`${path}: ${String(response.statusCode)}`)),
+    );
+    response.on('error', reject);
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+}

@@ -1,0 +1,47 @@
+import { createLogUpdate } from 'log-update';
+import { displayWidth } from './text-width.ts';
+
+/** Lines at the bottom of a terminal that are drawn again in place. */
+export class LiveRegion {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #region: ReturnType<typeof createLogUpdate>;
+  #lines: readonly string[] = [];
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+    // The cursor stays visible, so that a SIGKILL leaves nothing to repair and no signal handler is needed.
+    this.#region = createLogUpdate(stream, { showCursor: true });
+  }
+
+  draw(lines: readonly string[]): void {
+    this.#lines = lines;
+    // No lines clear the region, which would draw an empty row.
+    if (lines.length === 0) this.#region.clear();
+    else this.#region(lines.join('\n'));
+  }
+
+  /** Writes lines that stay, above the region, which is to be drawn again. */
+  persist(text: string): void {
+    this.#region.persist(text);
+    this.#lines = [];
+  }
+
+  /**
+   * Takes the lines away after the terminal changed its size. A narrower one wraps them into more rows; log-update erases only the rows it
+   * wrote, so the others are erased here.
+   */
+  erase(columns: number): void {
+    const wrapped = this.#lines.reduce(
+      (rows, line) => rows + Math.max(0, Math.ceil(displayWidth(line) / columns) - 1),
+      0,
+    );
+    this.#region.clear();
+    if (wrapped > 0) this.#stream.write('\u{1B}[1A\u{1B}[2K'.repeat(wrapped));
+    this.#lines = [];
+  }
+
+  /** Leaves the lines there. */
+  done(): void {
+    this.#region.done();
+  }
+}

@@ -1,0 +1,46 @@
+import stringWidth from 'string-width';
+import { expect, test } from 'vitest';
+import { topLines } from '../../../src/cli/output/top-frame.ts';
+import { busyOverview, someNowFile, someOverview } from '../../daemon/overview/some-overview.ts';
+
+const wide = { width: Infinity, colour: false };
+
+test('a busy daemon is one screen of plain text, the sentence first', () => {
+  expect(topLines({ view: busyOverview(), ...wide })).toEqual([
+    'Uploading 2, 13 waiting, 4 on the service; 1 folder is frozen; 63 need you.',
+    'waits   /srv/late: paused by anna since 11:00 until 18:00',
+    'frozen  /mnt/nas: nothing is mounted there since 11:55',
+    '',
+    'settling 1 → queued 12 → [uploading 2] → processing 3 → publishing 1 → live 214',
+    'retrying 2, the next at 12:13',
+    'Limited by upload slots: all 4 are in use, 12 more files wait. All done at about 12:31.',
+    '',
+    'Needs you',
+    '60 .mkv files could not be processed by the service. Look at one of them: it may be no video, or damaged. Replace or ignore them, or retry.',
+    '3 files (.srt, .txt) match no rule. Add a rule for them, send them to a channel, or ignore them.',
+    '',
+    'Now',
+    'clip.mp4          uploading          62% of 6.6 GB  38 MB/s  ready at 12:32',
+    'evening news.mov  uploading          13% of 6.6 GB  38 MB/s  ready at 12:32',
+    'take2.mp4         processing        ready at 12:32  next look in 40 s',
+    'radio.wav         retrying          next try in 3 m  the service answered 503',
+    '… and 3 more',
+    '',
+    'API requests  █████████████░░░░░░░░░░░  412 of 1,000 used, others about 120; 15 free again at 12:14',
+    'Feed feed_news  published 12:01, 3 newer by 12:11',
+    'Feed feed_sport  not published yet, failed: the service knows no feed feed_sport',
+    'Last 24 hours  214 live (1.2 TB), 12 failed or held',
+  ]);
+});
+
+test.each([1, 2, 10, 20, 40, 79])('no line is wider than a terminal of %i columns', (width) => {
+  for (const view of [busyOverview(), someOverview()])
+    for (const line of topLines({ view, width, colour: false })) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+});
+
+test('hostile names cannot move the cursor', () => {
+  const view = someOverview({
+    now: { files: [someNowFile({ path: '/in/\u001B[2J\u009B31m\nx.mp4', why: '\u001B]0;x' })], more: 0 },
+  });
+  expect(topLines({ view, ...wide }).join('')).not.toMatch(/\p{Cc}/u);
+});
