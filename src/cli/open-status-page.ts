@@ -8,6 +8,9 @@ import { pageAddress, serveStatusPage } from '../status/page/serve.ts';
 import type { StatusPage } from '../status/page/serve.ts';
 import { createPageAccess } from '../status/page/access.ts';
 import { pageToken } from '../status/page/token.ts';
+import { metricsToken } from '../status/metrics/access.ts';
+import { createMetrics } from '../status/metrics/metrics.ts';
+import { packageVersion } from '../package-files.ts';
 
 /** Without its status page the daemon still uploads. @returns null without a page */
 export async function openStatusPage(
@@ -25,6 +28,10 @@ export async function openStatusPage(
       health: () => healthOf(daemon),
       receive: (webhook) => daemon.receive(webhook),
       access: createPageAccess(await pageToken(stateDir)),
+      metrics: {
+        ...createMetrics(daemon, { version: await packageVersion(), node: process.versions.node }),
+        token: await metricsToken(stateDir),
+      },
     });
     logger.info('Status page ready', { address: pageAddress({ ...listen, port: page.port }) });
     return stack.use(page);

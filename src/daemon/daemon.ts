@@ -34,7 +34,7 @@ export interface Daemon extends AsyncDisposable {
   readonly conductor: Conductor;
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'claim'>;
   readonly folders: Folders;
-  readonly gate: Pick<Gate, 'snapshot'>;
+  readonly gate: Pick<Gate, 'snapshot' | 'waitedMs'>;
   readonly events: Pick<EventStream, 'listen'>;
   /** The last news in words. */
   readonly news: NewsLines;
@@ -85,7 +85,7 @@ export async function startDaemon(
   });
   const { ledger } = state;
   ledger.repairs.forEach(repaired);
-  const service = stack.use(connectToService(config, { budget: ledger.budget, clock, logger }));
+  const service = stack.use(connectToService(config, { budget: ledger.budget, events, clock, logger }));
   const owner = await folderOwner(config.stateDir, ledger.id);
   const parts = assemble(config, { ...state, owner, service, events, clock, logger });
   events.listen((event) => {

@@ -25,6 +25,8 @@ export function logEvents(logger: Logger): (event: DropcastEvent) => void {
         if (event.failure !== null)
           logger.warn('A feed was not published', { feed: event.feed, failure: event.failure });
         return undefined;
+      case 'request':
+        return undefined; // where it ended, with its id
       case 'paused':
         return logger.warn('Paused', {
           kind: event.pause.kind,

@@ -32,6 +32,7 @@ export function newsOf(event: DropcastEvent, now: number): News | null {
   switch (event.type) {
     // The row says it, with its id.
     case 'arrival':
+    case 'request':
       return null;
     case 'file':
       return ofFile(event);

@@ -10,6 +10,7 @@ import { budgetOf, clientGateOf } from '../host/request-gate.ts';
 import { createVideoHost } from '../host/video-host.ts';
 import type { BudgetRow } from '../ledger/budget.ts';
 import type { Logger } from '../log/logger.ts';
+import type { Events } from '../pipeline/events.ts';
 import type { Budget, Clock, VideoHost, VideoLibrary } from '../pipeline/file/ports.ts';
 import { howToRenewKey } from './renew-key.ts';
 import { keepLimit, uploadTimes } from './upload-times.ts';
@@ -28,9 +29,9 @@ export interface ServiceConnection extends AsyncDisposable {
 /** @param world.budget where the requests of the last hour survive a restart */
 export function connectToService(
   initial: Config,
-  world: { readonly budget: BudgetRow; readonly clock: Clock; readonly logger: Logger },
+  world: { readonly budget: BudgetRow; readonly events: Events; readonly clock: Clock; readonly logger: Logger },
 ): ServiceConnection {
-  const { clock, logger } = world;
+  const { clock, events, logger } = world;
   let config = initial;
   const gate = createGate({
     store: {
@@ -50,7 +51,11 @@ export function connectToService(
       sendKeyTo: config.service.sendKeyTo,
       requestGate: clientGateOf(gate),
       bandwidth,
-      onResponse: (note) => logger.debug('A request ended', { ...note }),
+      onResponse: (note) => {
+        logger.debug('A request ended', { ...note });
+        const { operation, status = null, ms } = note;
+        events.emit({ type: 'request', operation, status, ms });
+      },
     });
   let client = open();
   const former: VideoClient[] = [];

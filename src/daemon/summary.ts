@@ -9,6 +9,8 @@ import type { Folders } from '../intake/folders.ts';
 
 /** The daemon in a few numbers, cheap enough to be asked for all the time. */
 export interface Summary {
+  /** Files by the state of their row; a step that works on a file is not seen in it. */
+  readonly states: Readonly<Record<string, number>>;
   readonly uploading: number;
   /** Waiting for a create request or an upload slot. */
   readonly queued: number;
@@ -56,6 +58,7 @@ export function createSummary(parts: {
     const { used, limit } = gate.snapshot();
     const queued = of('queued') + Math.max(0, of('awaiting upload') - uploading);
     return {
+      states: counts,
       uploading,
       queued,
       processing: of('processing'),

@@ -38,6 +38,8 @@ export interface Gate extends AsyncDisposable {
   /** @param limit requests per hour, at least 1 */
   setLimit(limit: number): void;
   snapshot(): GateSnapshot;
+  /** How long requests of each priority have waited here, all together, since it was opened; those that wait still count. Milliseconds. */
+  waitedMs(): Readonly<Record<RequestPriority, number>>;
 }
 
 /**
@@ -54,6 +56,8 @@ type Look = 'idle' | 'again' | number;
 interface Waiter {
   /** Its number in the order of asking. */
   readonly number: number;
+  /** Since when, by the clock that never jumps. */
+  readonly since: number;
   go(): void;
   refuse(reason: unknown): void;
 }
@@ -71,6 +75,7 @@ class PersistedGate implements Gate {
   readonly #waiters: Record<RequestPriority, Set<Waiter>> = { finish: new Set(), create: new Set(), poll: new Set() };
   readonly #detach: () => void;
   #limit: number;
+  readonly #waited: Record<RequestPriority, number> = { finish: 0, create: 0, poll: 0 };
   #asked = 0;
   /** What was let through. */
   #window: BudgetWindow | null = null;
@@ -102,10 +107,12 @@ class PersistedGate implements Gate {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiters[priority].delete(waiter);
+        this.#waited[priority] += this.#clock.elapsed() - waiter.since;
         signal?.removeEventListener('abort', abort);
       };
       const waiter: Waiter = {
         number: (this.#asked += 1),
+        since: this.#clock.elapsed(),
         go: () => (leave(), resolve()),
         refuse: (reason) => (leave(), reject(reason)),
       };
@@ -139,6 +146,13 @@ class PersistedGate implements Gate {
       waiting,
       total: window.total,
     };
+  }
+
+  waitedMs(): Readonly<Record<RequestPriority, number>> {
+    const waited = { ...this.#waited };
+    for (const priority of priorities)
+      for (const { since } of this.#waiters[priority]) waited[priority] += this.#clock.elapsed() - since;
+    return waited;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

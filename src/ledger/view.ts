@@ -36,6 +36,8 @@ export interface FileFilter {
 export interface LedgerView {
   /** Number of files by state; `not put away` of those whose `after_ready` fails. */
   counts(): Promise<Readonly<Record<string, number>>>;
+  /** When the oldest file that has not ended came in, and when the last one was done: epoch milliseconds; null without one. */
+  waitingSince(): Promise<{ readonly oldest: number | null; readonly done: number | null }>;
   /** What is left to do with all files that have not ended. */
   backlog(): Promise<Omit<Backlog, 'feeds'>>;
   /** Feeds that are still to be published for these files. */
@@ -72,6 +74,7 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
       const counted = rows.map(({ state, n }): [string, number] => [state, n]);
       return Object.fromEntries([...counted, ...(waiting?.n ? [['not put away', waiting.n] as const] : [])]);
     },
+    waitingSince: () => waitingSince(db),
     backlog: () => backlogOf(db),
     feedsAhead: () => feedsAhead(db),
     list: (filter) => list(db, filter),
@@ -107,6 +110,23 @@ export function createView(db: Kysely<LedgerTables>): LedgerView {
 const wholeJson = sql<string | null>`iif(json_valid(failure), failure, null)`;
 
 const unfinished = ['queued', 'awaiting upload', 'processing', 'awaiting publish', 'retrying'] as const;
+
+/**
+ * By the indexes alone, however many rows there are: of each state the first row in the order of arrival, and the last ones that ended,
+ * back to one that is done. The `+` keeps SQLite from sorting all that are done.
+ */
+async function waitingSince(db: Kysely<LedgerTables>): ReturnType<LedgerView['waitingSince']> {
+  const firsts = unfinished.map(
+    (state) =>
+      sql`select * from (select discovered_at as at from file where state = ${sql.lit(state)} order by seq limit 1)`,
+  );
+  const { rows } = await sql<Awaited<ReturnType<LedgerView['waitingSince']>>>`
+    select (select min(at) from (${sql.join(firsts, sql` union all `)})) as oldest,
+      (select ended_at from file where +state = 'done' and ended_at > 0 order by ended_at desc limit 1) as done`.execute(
+    db,
+  );
+  return rows[0] ?? { oldest: null, done: null };
+}
 
 async function backlogOf(db: Kysely<LedgerTables>): Promise<Omit<Backlog, 'feeds'>> {
   const isUnsent = sql<boolean>`(uploaded_at is null or dying = 1) and source_url is null`;

@@ -64,6 +64,8 @@ export interface Conductor {
   /** A watched folder can be trusted (again): what waited for it goes on. */
   folderBack(folder: string): void;
   uploads(): readonly LiveUpload[];
+  /** Bytes that left in uploads, also in those that broke off, since the start. */
+  sentBytes(): number;
   /** How fast it goes, as measured; null what is not known yet. */
   pace(): Pick<Pace, 'bytesPerSecond' | 'processingMs' | 'latePoll'>;
   /** True when nothing is left to do with any file but those that ended. */
@@ -190,6 +192,7 @@ export function createConductor(world: ConductorWorld, initial: ConductorSetting
     feedsWaiting: () => rounds.feedsWaiting(),
     createsWaitUntil: () => parts.unconfirmed.waitUntil(),
     uploads: () => parts.uploads.list(),
+    sentBytes: () => parts.uploads.sentBytes(),
     pace: () => ({
       bytesPerSecond: parts.uploads.bytesPerSecond(),
       processingMs: rounds.processingMs(),

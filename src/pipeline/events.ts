@@ -60,6 +60,14 @@ export type DropcastEvent =
     }
   /** A feed was published with some files, or was not. */
   | { readonly type: 'feed'; readonly feed: string; readonly files: number; readonly failure: Failure | null }
+  /** A request to the service or an upload has ended; `status` is null when no answer came. In memory only: it is counted, not told. */
+  | {
+      readonly type: 'request';
+      /** In words, of a fixed list: `create video`, `upload file`. */
+      readonly operation: string;
+      readonly status: number | null;
+      readonly ms: number;
+    }
   /** Everything waits, for a service that is away or for a key or account that it refuses. */
   | { readonly type: 'paused'; readonly pause: Pause }
   | { readonly type: 'resumed'; readonly pause: Pause }

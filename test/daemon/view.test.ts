@@ -183,7 +183,7 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
   [
     'ready',
     ready,
-    { feedsWaiting: () => [{ feed: 'feed_news', latestAt: at(5), failure: null, nextTryAt: null }] },
+    { feedsWaiting: () => [{ feed: 'feed_news', since: at(0), latestAt: at(5), failure: null, nextTryAt: null }] },
     'waiting to publish several at once, until 2030-01-01 14:05 at the latest',
   ],
   // It said 'waiting a few seconds' while a feed was refused for hours.
@@ -192,8 +192,8 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
     ready,
     {
       feedsWaiting: () => [
-        { feed: 'feed_other', latestAt: at(1), failure: null, nextTryAt: null },
-        { feed: 'feed_news', latestAt: at(5), failure: failure('transient'), nextTryAt: at(9) },
+        { feed: 'feed_other', since: at(0), latestAt: at(1), failure: null, nextTryAt: null },
+        { feed: 'feed_news', since: at(0), latestAt: at(5), failure: failure('transient'), nextTryAt: at(9) },
       ],
     },
     'feed feed_news could not be published: it was transient; next try at 2030-01-01 14:09',

@@ -136,6 +136,21 @@ describe('the gate', () => {
     await gate[Symbol.asyncDispose]();
   });
 
+  test('tells how long requests have waited, those that still do included, and no less when they give up', async () => {
+    const { gate } = openGate({ limit: 1 });
+    await gate.take('finish');
+    expect(gate.waitedMs()).toEqual({ finish: 0, create: 0, poll: 0 });
+    const aborted = new AbortController();
+    const waiting = gate.take('create', aborted.signal).catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(gate.waitedMs().create).toBe(60_000);
+    aborted.abort();
+    await waiting;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(gate.waitedMs()).toEqual({ finish: 0, create: 60_000, poll: 0 });
+    await gate[Symbol.asyncDispose]();
+  });
+
   test('a 429 holds everybody as long as asked, on disk too, and then lets one go first', async () => {
     const { gate, store } = openGate({ limit: 100 });
     await gate.take('poll');

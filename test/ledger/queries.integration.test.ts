@@ -198,6 +198,30 @@ test('what is left to do is counted by what each file still has before it', asyn
   });
 });
 
+test('what waits since when and what was done last, however many rows there are', async () => {
+  await using opened = await openQueries();
+  const { ports } = opened;
+  expect(await ports.waitingSince()).toEqual({ oldest: null, done: null });
+  const rows: readonly Partial<Facts>[] = [
+    { discoveredAt: 10, end: 'done', endedAt: 500 },
+    { discoveredAt: 20, end: 'failed', endedAt: 900 },
+    { discoveredAt: 40, notBefore: 5 },
+    { ...uploaded, discoveredAt: 30 },
+    { discoveredAt: 50 },
+    { discoveredAt: 60, end: 'done', endedAt: 400 },
+  ];
+  for (const [n, row] of rows.entries()) await ports.insert(someFacts({ ...row, id: `f_${n}`, path: `${n}.mp4` }));
+  expect(await ports.waitingSince()).toEqual({ oldest: 30, done: 500 });
+  const plans = opened.queries
+    .filter(({ sql }) => sql.includes('oldest'))
+    .map((query) => planOf(opened.database, query));
+  for (const plan of plans) {
+    expect(plan).toContain('file_state');
+    expect(plan).toMatch(/file_ended|file_day/);
+    expect(plan).not.toMatch(/SCAN file(?! USING INDEX (?:file_ended|file_day))|TEMP B-TREE/);
+  }
+});
+
 test('the feeds of what is left to do are those that it was not published to, and no others', async () => {
   await using opened = await openQueries();
   expect(await opened.ports.feedsAhead()).toEqual([]);

@@ -31,6 +31,8 @@ const sources = {
   fish: { package: 'fish' },
   man: { package: 'man-db' },
   mandoc: { package: 'mandoc' },
+  prometheus: { package: 'prometheus' },
+  promtool: { package: 'prometheus' },
   openssl: { package: 'openssl' },
   python3: { package: 'python3' },
   script: { package: 'bsdutils' },

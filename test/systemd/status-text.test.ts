@@ -3,6 +3,7 @@ import type { Summary } from '../../src/daemon/summary.ts';
 import { statusText, stoppingText } from '../../src/systemd/status-text.ts';
 
 const nothing: Summary = {
+  states: {},
   uploading: 0,
   queued: 0,
   processing: 0,

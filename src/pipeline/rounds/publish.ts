@@ -37,6 +37,8 @@ export interface Publish {
 /** A feed that waits to be published. Times are epoch milliseconds. */
 export interface FeedWait {
   readonly feed: string;
+  /** Since when its first file is ready. */
+  readonly since: number;
   readonly latestAt: number;
   /** Why it could not be published, and when that is tried again. */
   readonly failure: Failure | null;
@@ -128,6 +130,7 @@ export function createPublish(world: PublishWorld): Publish {
   const waitOf = ({ feed, firstReadyAt }: FeedBatch, atMostMs: number): FeedWait => {
     return {
       feed,
+      since: firstReadyAt,
       latestAt: firstReadyAt + atMostMs,
       failure: failures.get(feed) ?? null,
       nextTryAt: onTheWall(backoffs.nextTryAt(feed)),

@@ -21,6 +21,8 @@ export interface Uploads {
   progressed(facts: Pick<Facts, 'id' | 'version'>, sentBytes: number): void;
   ended(id: string): void;
   list(): readonly LiveUpload[];
+  /** Bytes that left, also of uploads that broke off, since the start. */
+  sentBytes(): number;
   /** Of all together, while any is under way; null until it was measured. */
   bytesPerSecond(): number | null;
   /** Uploads that end in an hour at the present speed; null until it was measured. */
@@ -29,6 +31,7 @@ export interface Uploads {
 
 export function createUploads(clock: Clock): Uploads {
   const live = new Map<string, Running>();
+  let sent = 0;
   const bytes = createSendRate(clock, spanMs);
   const files = createSendRate(clock, 60_000);
   return {
@@ -38,6 +41,7 @@ export function createUploads(clock: Clock): Uploads {
       const isGoingOn = before !== undefined && before.sentBytes <= sentBytes;
       const upload = isGoingOn ? before : begun(id, version.size, clock);
       const more = sentBytes - upload.sentBytes;
+      sent += more;
       for (const rate of [bytes, upload.rate]) rate.add(more);
       live.set(id, { ...upload, sentBytes, movedAt: more > 0 ? clock.elapsed() : upload.movedAt });
     },
@@ -51,6 +55,7 @@ export function createUploads(clock: Clock): Uploads {
         idleMs: clock.elapsed() - movedAt,
         bytesPerSecond: rate.perSecond(),
       })),
+    sentBytes: () => sent,
     bytesPerSecond: bytes.perSecond,
     filesPerHour: () => {
       const perSecond = files.perSecond();

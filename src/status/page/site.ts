@@ -7,6 +7,8 @@ import type { Daemon } from '../../daemon/daemon.ts';
 import type { Health } from '../../daemon/health.ts';
 import type { StatusView } from '../../daemon/view.ts';
 import { limitedBody } from '../../http/limited-body.ts';
+import { showsToken } from '../metrics/access.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { PageAccess, Right } from './access.ts';
 import { actions } from './actions.ts';
 import { assets } from './assets.ts';
@@ -26,6 +28,8 @@ export interface PageSource {
   health(): Health;
   receive(webhook: Webhook): Admission;
   readonly access: PageAccess;
+  /** Absent: there is no `/metrics`. */
+  readonly metrics?: Metrics & { readonly token: string };
 }
 
 interface Signed {
@@ -87,6 +91,13 @@ export function createSite(
     const health = source.health();
     return context.text(`${health}\n`, health === 'ok' ? 200 : 503);
   });
+  const { metrics } = source;
+  if (metrics !== undefined)
+    site.get('/metrics', (context, next) => {
+      // Whoever may see the page sees them too: below.
+      const authorization = context.req.header('authorization') ?? null;
+      return showsToken(authorization, metrics.token) ? tellMetrics(context, metrics) : next();
+    });
   site.get('/assets/*', ({ req, notFound }) => assets.find(req.path) ?? notFound());
   site.get('/open', (context) => enter(context, access));
   site.post('/sign-out', fromThisPage, (context) => leave(context));
@@ -103,6 +114,7 @@ export function createSite(
       : Promise.resolve(context.text('Nothing can be changed here.\n', 405, { allow: 'GET, HEAD' })),
   );
   site.use(signedIn);
+  if (metrics !== undefined) site.get('/metrics', (context) => tellMetrics(context, metrics));
   site.get('/status.json', async (context) => context.json(await source.status()));
   site.get('/live', (context) =>
     live.readers() < MOST_READERS
@@ -125,6 +137,10 @@ const MAY_ONLY_LOOK =
 async function show(context: Context, world: PageWorld, view: ViewMaker): Promise<Response> {
   const { query, part } = askedOf(context);
   return context.html(await viewPage(await view(world, { query, part }), world));
+}
+
+async function tellMetrics(context: Context, { contentType, text }: Metrics): Promise<Response> {
+  return context.body(await text(), 200, { 'content-type': contentType });
 }
 
 async function act(context: Context, world: PageWorld, action: Action): Promise<string> {

@@ -20,8 +20,12 @@ export function pageTokenPath(stateDir: string): string {
  * @throws {PageTokenError} the file contains no token
  * @throws what the system says
  */
-export async function pageToken(stateDir: string): Promise<string> {
-  const path = pageTokenPath(stateDir);
+export function pageToken(stateDir: string): Promise<string> {
+  return tokenAt(pageTokenPath(stateDir));
+}
+
+/** The token in a file, which is made when there is none. @throws as `pageToken` */
+export async function tokenAt(path: string): Promise<string> {
   await using file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const text = (await file.readFile('utf8')).trim();
   if (/^[\w-]{32,200}$/.test(text)) return text;

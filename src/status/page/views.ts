@@ -1,5 +1,7 @@
 import { file } from './views/file.ts';
 import { files } from './views/files.ts';
+import { configuration } from './views/configuration.ts';
+import { events } from './views/events.ts';
 import { folders } from './views/folders.ts';
 import { many } from './views/many.ts';
 import { overview } from './views/overview.ts';
@@ -14,4 +16,6 @@ export const views: readonly (readonly [path: string, view: ViewMaker])[] = [
   ['/files/settling', settlingFile],
   ['/files/:id', file],
   ['/folders', folders],
+  ['/events', events],
+  ['/configuration', configuration],
 ];

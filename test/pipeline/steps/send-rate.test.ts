@@ -108,4 +108,8 @@ test('an upload that begins again moves, and its speed begins again', () => {
   expect(uploads.list()).toEqual([
     { id: 'f_1', sentBytes: 0, sizeBytes: 99_000, startedAt: 20_000, idleMs: 0, bytesPerSecond: null },
   ]);
+  expect(uploads.sentBytes()).toBe(20_000);
+  uploads.progressed({ id: 'f_1', version }, 500);
+  uploads.ended('f_1');
+  expect(uploads.sentBytes()).toBe(20_500);
 });

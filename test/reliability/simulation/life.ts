@@ -299,6 +299,7 @@ class Life {
   #config(): Config {
     return {
       file: '/etc/dropcast.yaml',
+      source: { written: [], warnings: [] },
       service: {
         baseUrl: 'http://127.0.0.1:8080/v1',
         apiKey: { reveal: () => 'key-of-the-simulation' },

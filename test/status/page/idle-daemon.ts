@@ -13,6 +13,7 @@ export const idle: Summary = {
   frozen: 0,
   waiting: null,
   requests: { used: 0, limit: 1000 },
+  states: {},
 };
 
 /** A daemon that does nothing, as far as the shell of the page asks one. */

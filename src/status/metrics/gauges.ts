@@ -1,0 +1,106 @@
+import { Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
+import type { Daemon } from '../../daemon/daemon.ts';
+import { feedsOf, fileStates } from './labels.ts';
+
+export type MeasuredDaemon = Pick<
+  Daemon,
+  'events' | 'config' | 'summary' | 'ledger' | 'conductor' | 'folders' | 'gate' | 'startedAt'
+>;
+
+/**
+ * What is now, looked up when somebody asks: from memory and, for counts and ages of files, from indexes of the ledger.
+ *
+ * @returns looks it up; a ledger that cannot be read makes its numbers NaN, and the others are right
+ */
+export function createGauges(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
+  const files = createFileGauges(registry, daemon);
+  const work = createWorkGauges(registry, daemon);
+  const places = createPlaceGauges(registry, daemon);
+  return async () => {
+    work();
+    places();
+    await files();
+  };
+}
+
+function createFileGauges(registry: Registry, daemon: MeasuredDaemon): () => Promise<void> {
+  const gauge = gaugesOf(registry);
+  const states = gauge('dropcast_files', 'Files by state, as in status.', ['state']);
+  const needsYou = gauge('dropcast_needs_you', 'Files that a person must look at.');
+  const ledger = gauge('dropcast_ledger_up', '1 when the ledger could be read; 0: numbers of files are NaN.');
+  const oldest = gauge(
+    'dropcast_oldest_waiting_timestamp_seconds',
+    'When the oldest file that has not ended came in; NaN: none waits.',
+  );
+  const success = gauge('dropcast_last_success_timestamp_seconds', 'When the last file was done; 0: never.');
+  return async () => {
+    try {
+      const [summary, since] = [await daemon.summary(), await daemon.ledger.waitingSince()];
+      const { settling, uploading, queued } = summary;
+      const shown: Readonly<Record<string, number>> = { ...summary.states, settling, uploading, queued };
+      for (const state of fileStates) states.set({ state }, shown[state] ?? 0);
+      needsYou.set(summary.needsYou);
+      oldest.set(since.oldest === null ? Number.NaN : since.oldest / 1_000);
+      success.set((since.done ?? 0) / 1_000);
+      ledger.set(1);
+    } catch {
+      // The log says why. Whoever counts must not take old numbers for new ones.
+      for (const state of fileStates) states.set({ state }, Number.NaN);
+      for (const each of [needsYou, oldest, success]) each.set(Number.NaN);
+      ledger.set(0);
+    }
+  };
+}
+
+function createWorkGauges(registry: Registry, daemon: MeasuredDaemon): () => void {
+  const gauge = gaugesOf(registry);
+  const paused = gauge('dropcast_paused', '1 while everything waits for the service, or all uploads do.', ['holds']);
+  const limit = gauge('dropcast_api_budget_limit', 'Requests that one hour allows.');
+  const remaining = gauge('dropcast_api_budget_remaining', 'Requests that may leave now before the hour allows more.');
+  return () => {
+    const pause = daemon.conductor.pause();
+    for (const holds of ['everything', 'uploads'] as const) paused.set({ holds }, pause?.holds === holds ? 1 : 0);
+    const { limit: perHour, used, blockedUntil } = daemon.gate.snapshot();
+    limit.set(perHour);
+    remaining.set(blockedUntil > Date.now() ? 0 : Math.max(0, perHour - used));
+  };
+}
+
+function createPlaceGauges(registry: Registry, daemon: MeasuredDaemon): () => void {
+  const gauge = gaugesOf(registry);
+  const up = gauge('dropcast_watch_root_up', '1 when the files of a folder are found, 0 when it is frozen.', ['root']);
+  const lastEvent = gauge(
+    'dropcast_watch_root_last_event_timestamp_seconds',
+    'When a complete file was last found in a folder; 0: not since the start.',
+    ['root'],
+  );
+  const dirty = gauge(
+    'dropcast_feed_dirty_since_timestamp_seconds',
+    'Since when a ready file waits for its feed to be published; NaN: none waits.',
+    ['feed'],
+  );
+  const found = new Map<string, number>();
+  daemon.events.listen((event) => {
+    if (event.type !== 'arrival') return;
+    for (const { path } of daemon.config().folders)
+      if (event.path.startsWith(`${path}/`)) found.set(path, Date.now() / 1_000);
+  });
+  return () => {
+    for (const each of [up, lastEvent, dirty]) each.reset(); // folders and feeds come and go with a reload
+    for (const { path: root, state } of daemon.folders.status()) {
+      up.set({ root }, state === 'frozen' ? 0 : 1);
+      lastEvent.set({ root }, found.get(root) ?? 0);
+    }
+    const waits = new Map(daemon.conductor.feedsWaiting().map(({ feed, since }) => [feed, since]));
+    for (const feed of feedsOf(daemon.config())) {
+      const since = waits.get(feed);
+      dirty.set({ feed }, since === undefined ? Number.NaN : since / 1_000);
+    }
+  };
+}
+
+function gaugesOf(registry: Registry) {
+  return <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []): Gauge<Label> =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+}

@@ -1,0 +1,58 @@
+import { createEventStream } from '../../src/daemon/events.ts';
+import type { FolderStatus } from '../../src/intake/watched-folder.ts';
+import type { Pause } from '../../src/pipeline/events.ts';
+import type { FeedWait } from '../../src/pipeline/rounds/publish.ts';
+import type { MeasuredDaemon } from '../../src/status/metrics/gauges.ts';
+import { silentLogger } from '../pipeline/silent-logger.ts';
+
+/** A daemon that can be measured, in the state that a test gives it. */
+export function measuredDaemon() {
+  const events = createEventStream(silentLogger);
+  const state = {
+    counts: {} as Record<string, number>,
+    isLedgerBroken: false,
+    pause: null as Pause | null,
+    since: { oldest: null as number | null, done: null as number | null },
+    folders: [{ path: '/in', state: 'watching' }] as Pick<FolderStatus, 'path' | 'state'>[],
+    feeds: ['feed_news'],
+    waits: [] as FeedWait[],
+    used: 400,
+    blockedUntil: 0,
+    sentBytes: 0,
+    waitedMs: { finish: 0, create: 0, poll: 0 },
+  };
+  const daemon = {
+    events,
+    startedAt: 0,
+    config: () => ({
+      folders: state.folders.map(({ path }) => ({ path, rules: [{ publish: state.feeds }] })),
+    }),
+    summary: async () => {
+      if (state.isLedgerBroken) throw new Error('the disk is gone');
+      return { states: state.counts, settling: 2, uploading: 1, queued: state.counts['queued'] ?? 0, needsYou: 3 };
+    },
+    ledger: { waitingSince: async () => state.since },
+    conductor: {
+      pause: () => state.pause,
+      feedsWaiting: () => state.waits,
+      sentBytes: () => state.sentBytes,
+    },
+    folders: { status: () => state.folders },
+    gate: {
+      snapshot: () => ({ limit: 1_000, used: state.used, blockedUntil: state.blockedUntil }),
+      waitedMs: () => state.waitedMs,
+    },
+  } as unknown as MeasuredDaemon;
+  return { daemon, events, state };
+}
+
+/** The values of an answer: `name{label="value"}` → number. */
+export function valuesOf(text: string): ReadonlyMap<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const at = line.lastIndexOf(' ');
+      return [line.slice(0, at), Number(line.slice(at + 1).replace('Nan', 'NaN'))];
+    }),
+  );
+}

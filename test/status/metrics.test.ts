@@ -1,0 +1,213 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { createMetrics } from '../../src/status/metrics/metrics.ts';
+import { created, failure, ready, someFacts, uploaded } from '../pipeline/some-facts.ts';
+import { needs } from '../support/needs.ts';
+import { measuredDaemon, valuesOf } from './measured-daemon.ts';
+
+const versions = { version: '1.2.3', node: '26.10.0' };
+
+function open() {
+  const { daemon, events, state } = measuredDaemon();
+  const metrics = createMetrics(daemon, versions);
+  return { events, state, metrics, values: async () => valuesOf(await metrics.text()) };
+}
+
+describe('gauges say what is now', () => {
+  test('files by state, with a zero where there are none', async () => {
+    const { state, values } = open();
+    state.counts = { queued: 4, 'awaiting publish': 2, done: 9, 'not put away': 1 };
+    const now = await values();
+    expect(now.get('dropcast_files{state="queued"}')).toBe(4);
+    expect(now.get('dropcast_files{state="awaiting publish"}')).toBe(2);
+    expect(now.get('dropcast_files{state="uploading"}')).toBe(1);
+    expect(now.get('dropcast_files{state="settling"}')).toBe(2);
+    expect(now.get('dropcast_files{state="failed"}')).toBe(0);
+    expect(now.get('dropcast_needs_you')).toBe(3);
+    expect([...now.keys()].filter((key) => key.includes('put away'))).toEqual([]);
+  });
+
+  test('what waits since when, and when the last file was done', async () => {
+    const { state, values } = open();
+    expect((await values()).get('dropcast_oldest_waiting_timestamp_seconds')).toBeNaN();
+    expect((await values()).get('dropcast_last_success_timestamp_seconds')).toBe(0);
+    state.since = { oldest: 1_500, done: 2_500 };
+    expect((await values()).get('dropcast_oldest_waiting_timestamp_seconds')).toBe(1.5);
+    expect((await values()).get('dropcast_last_success_timestamp_seconds')).toBe(2.5);
+  });
+
+  test.each(['everything', 'uploads'] as const)('a pause that holds %s', async (holds) => {
+    const { state, values } = open();
+    state.pause = { kind: 'offline', holds, why: 'away', code: 'x', since: 0, probes: 0, nextProbeAt: 0 };
+    const now = await values();
+    expect(now.get('dropcast_paused{holds="everything"}')).toBe(holds === 'everything' ? 1 : 0);
+    expect(now.get('dropcast_paused{holds="uploads"}')).toBe(holds === 'uploads' ? 1 : 0);
+    state.pause = null;
+    expect((await values()).get(`dropcast_paused{holds="${holds}"}`)).toBe(0);
+  });
+
+  test('the budget: nothing remains while the service asks to wait', async () => {
+    const { state, values } = open();
+    expect((await values()).get('dropcast_api_budget_limit')).toBe(1_000);
+    expect((await values()).get('dropcast_api_budget_remaining')).toBe(600);
+    state.blockedUntil = Date.now() + 60_000;
+    expect((await values()).get('dropcast_api_budget_remaining')).toBe(0);
+  });
+
+  test('folders: frozen is down, and one that a reload removed is gone', async () => {
+    const { state, events, values } = open();
+    events.emit({ type: 'arrival', path: '/in/a.mp4', size: 1, as: 'new', heldBecause: null });
+    const seen = (await values()).get('dropcast_watch_root_last_event_timestamp_seconds{root="/in"}') ?? 0;
+    expect(Math.abs(seen - Date.now() / 1_000)).toBeLessThan(600);
+    state.folders = [
+      { path: '/in', state: 'frozen' },
+      { path: '/slow', state: 'scanning' },
+    ];
+    expect((await values()).get('dropcast_watch_root_up{root="/in"}')).toBe(0);
+    expect((await values()).get('dropcast_watch_root_up{root="/slow"}')).toBe(1);
+    state.folders = [{ path: '/slow', state: 'watching' }];
+    expect((await values()).has('dropcast_watch_root_up{root="/in"}')).toBe(false);
+  });
+
+  test('feeds that wait to be published', async () => {
+    const { state, values } = open();
+    const name = 'dropcast_feed_dirty_since_timestamp_seconds{feed="feed_news"}';
+    expect((await values()).get(name)).toBeNaN();
+    state.waits = [{ feed: 'feed_news', since: 7_000, latestAt: 9_000, failure: null, nextTryAt: null }];
+    expect((await values()).get(name)).toBe(7);
+  });
+
+  test('a ledger that cannot be read leaves no old number behind, and the rest is told', async () => {
+    const { state, values } = open();
+    state.counts = { done: 5 };
+    await values();
+    state.isLedgerBroken = true;
+    const now = await values();
+    expect(now.get('dropcast_files{state="done"}')).toBeNaN();
+    expect(now.get('dropcast_needs_you')).toBeNaN();
+    expect(now.get('dropcast_ledger_up')).toBe(0);
+    expect(now.get('dropcast_watch_root_up{root="/in"}')).toBe(1);
+    state.isLedgerBroken = false;
+    expect((await values()).get('dropcast_ledger_up')).toBe(1);
+  });
+
+  test('what runs', async () => {
+    const now = await open().values();
+    expect(now.get('dropcast_build_info{version="1.2.3",node="26.10.0"}')).toBe(1);
+    expect(now.get('process_resident_memory_bytes')).toBeGreaterThan(0);
+    expect([...now.keys()].some((key) => key.startsWith('nodejs_eventloop_lag_p99_seconds'))).toBe(true);
+  });
+});
+
+describe('counters say what happened', () => {
+  const row = { type: 'file', note: null } as const;
+
+  test('each file that ends is counted once, and again after a retry', async () => {
+    const { events, values } = open();
+    const before = someFacts(ready);
+    const done = someFacts({ ...ready, end: 'done', endedAt: 9 });
+    const failed = someFacts({ end: 'failed', endedAt: 9 });
+    events.emit({ ...row, before, facts: done });
+    events.emit({ ...row, before: done, facts: { ...done, disposal: 'moved' } });
+    events.emit({ ...row, before: someFacts(), facts: failed });
+    events.emit({ ...row, before: failed, facts: someFacts() });
+    events.emit({ ...row, before: someFacts(), facts: failed });
+    events.emit({ ...row, before: null, facts: someFacts({ end: 'held', endedAt: 9 }) });
+    const now = await values();
+    expect(now.get('dropcast_files_finished_total{outcome="done"}')).toBe(1);
+    expect(now.get('dropcast_files_finished_total{outcome="failed"}')).toBe(2);
+    expect(now.get('dropcast_files_finished_total{outcome="held"}')).toBe(1);
+    expect(now.get('dropcast_files_finished_total{outcome="skipped"}')).toBe(0);
+  });
+
+  test('requests by operation and answer, and the time of those that are steps', async () => {
+    const { events, values } = open();
+    events.emit({ type: 'request', operation: 'create video', status: 201, ms: 200 });
+    events.emit({ type: 'request', operation: 'create video', status: null, ms: 30_000 });
+    events.emit({ type: 'request', operation: 'list videos', status: 200, ms: 20 });
+    const now = await values();
+    expect(now.get('dropcast_api_requests_total{operation="create video",code="201"}')).toBe(1);
+    expect(now.get('dropcast_api_requests_total{operation="create video",code="none"}')).toBe(1);
+    expect(now.get('dropcast_api_requests_total{operation="list videos",code="200"}')).toBe(1);
+    expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="ok"}')).toBe(0.2);
+    expect(now.get('dropcast_step_duration_seconds_sum{step="create",outcome="failed"}')).toBe(30);
+    expect(now.get('dropcast_step_duration_seconds_count{step="publish",outcome="ok"}')).toBe(0);
+  });
+
+  test('how long the service processed a video, ready or failed', async () => {
+    const { events, values } = open();
+    const before = someFacts({ ...uploaded, processingSince: 1_000, uploadedAt: 1_000 });
+    const isReady = { ...before, readyAt: 4_000 };
+    events.emit({ ...row, before, facts: isReady });
+    events.emit({ ...row, before: isReady, facts: { ...isReady, end: 'done', endedAt: 9_000 } });
+    events.emit({ ...row, before, facts: { ...before, end: 'failed', endedAt: 3_000 } });
+    events.emit({ ...row, before: someFacts(created), facts: someFacts({ ...created, end: 'failed', endedAt: 1 }) });
+    const now = await values();
+    expect(now.get('dropcast_step_duration_seconds_sum{step="processing",outcome="ok"}')).toBe(3);
+    expect(now.get('dropcast_step_duration_seconds_sum{step="processing",outcome="failed"}')).toBe(2);
+    expect(now.get('dropcast_step_duration_seconds_count{step="processing",outcome="ok"}')).toBe(1);
+  });
+
+  test('failures by class, publishes by feed, and only feeds of the configuration by name', async () => {
+    const { events, values } = open();
+    events.emit({ type: 'failure', facts: someFacts(), failure: failure('address dead'), next: '' });
+    events.emit({ type: 'feed', feed: 'feed_news', files: 3, failure: null });
+    for (let n = 0; n < 50; n += 1) events.emit({ type: 'feed', feed: `feed_${n}`, files: 1, failure: null });
+    const now = await values();
+    expect(now.get('dropcast_failures_total{class="address dead"}')).toBe(1);
+    expect(now.get('dropcast_feed_publishes_total{feed="feed_news",outcome="ok"}')).toBe(1);
+    expect(now.get('dropcast_feed_publishes_total{feed="other",outcome="ok"}')).toBe(50);
+  });
+
+  test('bytes and waits are taken over as they are at that moment', async () => {
+    const { state, values } = open();
+    state.sentBytes = 500;
+    state.waitedMs = { finish: 0, create: 1_500, poll: 0 };
+    await values();
+    state.sentBytes = 700;
+    const now = await values();
+    expect(now.get('dropcast_upload_bytes_total')).toBe(700);
+    expect(now.get('dropcast_api_budget_wait_seconds_total{lane="create"}')).toBe(1.5);
+  });
+});
+
+test('no label holds a file, an id or an error, and the series do not grow with the files', async () => {
+  const { events, metrics } = open();
+  const tell = (n: number): void => {
+    const facts = someFacts({ id: `f_secret${n}`, path: `film-${n}.mp4`, videoId: `vid_${n}` });
+    events.emit({ type: 'arrival', path: `/in/film-${n}.mp4`, size: 1, as: 'new', heldBecause: 'nobody knows' });
+    events.emit({
+      type: 'file',
+      before: facts,
+      facts: { ...facts, end: 'failed', endedAt: 1, why: 'boom' },
+      note: null,
+    });
+    events.emit({
+      type: 'failure',
+      facts,
+      failure: failure('transient', { code: `E${n}`, message: 'boom' }),
+      next: '',
+    });
+  };
+  tell(1);
+  const few = (await metrics.text()).split('\n').length;
+  for (let n = 2; n < 300; n += 1) tell(n);
+  const text = await metrics.text();
+  expect(text.split('\n').length - few).toBeLessThan(10); // of the process: handles come and go
+  expect(text).not.toMatch(/secret|film-|vid_|boom|E\d+"/);
+});
+
+test('promtool finds nothing to say about names and help', needs('promtool'), async () => {
+  const { events, metrics } = open();
+  events.emit({ type: 'feed', feed: 'feed_news', files: 3, failure: null });
+  events.emit({ type: 'request', operation: 'create video', status: 201, ms: 200 });
+  const text = (await metrics.text())
+    .split('\n\n')
+    .filter((metric) => metric.includes('dropcast_'))
+    .join('\n');
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: `${text}\n`,
+    encoding: 'utf8',
+  });
+  expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' });
+});
