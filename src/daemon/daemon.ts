@@ -6,6 +6,7 @@ import type { Folders } from '../intake/folders.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
+import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
 import type { Clock } from '../pipeline/file/ports.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { folderOwner } from '../watch/root-owner.ts';
@@ -32,6 +33,8 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
+  /** What people paused. */
+  readonly pauses: OperatorPauses;
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'claim'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot' | 'waitedMs'>;
@@ -127,6 +130,7 @@ class RunningDaemon implements Daemon {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
+  readonly pauses: OperatorPauses;
   readonly rows: Rows;
   readonly folders: Folders;
   readonly gate: Gate;
@@ -149,6 +153,7 @@ class RunningDaemon implements Daemon {
     this.startedAt = world.clock.now();
     this.ledger = world.ledger;
     this.conductor = world.conductor;
+    this.pauses = world.conductor.pauses;
     this.rows = world.rows;
     this.folders = world.folders;
     this.gate = world.service.gate;
@@ -167,6 +172,7 @@ class RunningDaemon implements Daemon {
   async begin(): Promise<void> {
     const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
     this.news.add({ ...started, text: 'The daemon was started' });
+    await this.pauses.keep();
     await this.folders.start();
     this.conductor.start();
     this.#begun.resolve();

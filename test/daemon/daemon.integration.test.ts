@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon } from '../../src/daemon/daemon.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
-import { retry } from '../../src/daemon/retry.ts';
+import { retry } from '../../src/daemon/commands/retry.ts';
 import { statusOf } from '../../src/daemon/view.ts';
 import { stateOf } from '../../src/pipeline/file/facts.ts';
 import { makeScratch } from '../e2e/dropcast-process.ts';
@@ -115,7 +115,7 @@ test('a file that the service refused for its channel goes to another one when t
   await copyFile(new URL('../media/clip.mp4', import.meta.url), scratch.file('inbox/clip.mp4'));
   await until('it is refused', async () => (await rows(daemon)).some((facts) => stateOf(facts) === 'failed'));
   await daemon.reload(await configOf(scratch, { baseUrl, key }));
-  expect(await retry(daemon, { names: ['clip.mp4'], states: [] })).toMatchObject({ refused: [] });
+  expect(await retry(daemon, { names: ['clip.mp4'] })).toMatchObject({ refused: [] });
   await allDone(daemon, 1);
   expect((await rows(daemon)).map(({ plan }) => plan?.channel)).toEqual(['ch_main']);
 });

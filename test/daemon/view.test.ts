@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { noPauses } from './no-pauses.ts';
 import type { Daemon } from '../../src/daemon/daemon.ts';
 import { deletionWords } from '../../src/daemon/deletion-words.ts';
 import { viewOf, viewsOf } from '../../src/daemon/file-view.ts';
@@ -25,6 +26,7 @@ const ledger = {
 } as unknown as FilesLedger;
 const daemon = {
   conductor: {
+    pauses: noPauses,
     pause: () => null,
     createsWaitUntil: () => null,
     feedsWaiting: () => [],

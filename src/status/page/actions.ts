@@ -1,4 +1,4 @@
-import { ignoreFile, retryFile } from './actions/file.ts';
+import { ignoreFile, retryFile, unignoreFile } from './actions/file.ts';
 import { actOnMany } from './actions/many.ts';
 import type { Action } from './world.ts';
 
@@ -7,4 +7,5 @@ export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/many', actOnMany],
   ['/files/:id/retry', retryFile],
   ['/files/:id/ignore', ignoreFile],
+  ['/files/:id/unignore', unignoreFile],
 ];

@@ -83,7 +83,7 @@ export function daemonWith(ledger: Ledger): Daemon {
       noSlot: () => null,
       uploads: () => [],
       pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
-      operatorPauses: () => [],
+      pauses: { holds: () => null },
     },
     rows: { isHeld: () => false, held: () => [] },
     gate: {

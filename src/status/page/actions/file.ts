@@ -1,23 +1,24 @@
-import { retry } from '../../../daemon/retry.ts';
+import { ignore } from '../../../daemon/commands/ignore.ts';
+import { retry } from '../../../daemon/commands/retry.ts';
+import type { CommandResult } from '../../../daemon/commands/wanted.ts';
 import { fileAddress } from '../files/address.ts';
+import { somebody } from '../files/bulk-commands.ts';
 import { PageError } from '../world.ts';
-import type { PageWorld, Sent } from '../world.ts';
+import type { Action } from '../world.ts';
 
 /** Tries one file again. @throws {PageError} 409 with the reason why it cannot be */
-export async function retryFile({ daemon }: PageWorld, { part }: Sent): Promise<string> {
-  const id = part('id');
-  const { refused } = await retry(daemon, { names: [id], states: [] });
-  const [first] = refused;
-  if (first !== undefined) throw new PageError(409, `The file was not retried: ${first.why}`);
-  return fileAddress(id);
-}
+export const retryFile: Action = ({ daemon }, { part }) => done(part('id'), retry(daemon, { names: [part('id')] }));
 
-/** Leaves one file alone. @throws {PageError} 409 when its state does not allow it */
-export async function ignoreFile({ daemon }: PageWorld, { part }: Sent): Promise<string> {
-  const id = part('id');
-  const applied = await daemon.conductor.apply(id, { type: 'IGNORE', by: 'on the page' });
-  if (applied === 'busy') throw new PageError(409, 'A step is working on the file: try again in a moment.');
-  if (applied === 'ignored')
-    throw new PageError(409, 'The file is done, or its bytes are on the service: there is nothing to ignore.');
+/** Leaves one file alone. @throws {PageError} 409 with the reason why it cannot be */
+export const ignoreFile: Action = ({ daemon }, { part }) =>
+  done(part('id'), ignore(daemon, { names: [part('id')], by: somebody }));
+
+/** Takes a file up again that was ignored. @throws {PageError} 409 with the reason why it cannot be */
+export const unignoreFile: Action = ({ daemon }, { part }) =>
+  done(part('id'), ignore(daemon, { names: [part('id')], by: somebody, isUndone: true }));
+
+async function done(id: string, result: Promise<Pick<CommandResult, 'refused'>>): Promise<string> {
+  const [refused] = (await result).refused;
+  if (refused !== undefined) throw new PageError(409, `Nothing was done: ${refused.why}.`);
   return fileAddress(id);
 }
