@@ -63,6 +63,7 @@ export function readRoutes(
       : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
   );
   app.get('/status', async (context) => context.json(await statusOf(ledger, daemon)));
+  app.get('/overview', async (context) => context.json(await daemon.overview()));
   app.route('/', fileRoutes(daemon, mostFiles));
   app.get('/moves', async (context) => {
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });

@@ -21,6 +21,8 @@ import { createOutlook } from './outlook.ts';
 import type { Outlook } from './outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
+import { createOverview } from './overview/overview.ts';
+import type { OverviewView } from './overview/overview-view.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
 import type { UploadTimes } from './upload-times.ts';
@@ -51,6 +53,8 @@ export interface Daemon extends AsyncDisposable {
   summary(): Promise<Summary>;
   /** What all that waits waits for, and when it is done. */
   outlook(): Promise<Outlook>;
+  /** All of it at one moment, for page, terminal and programs. */
+  overview(): Promise<OverviewView>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -139,6 +143,7 @@ class RunningDaemon implements Daemon {
   readonly times: UploadTimes;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
+  readonly overview: () => Promise<OverviewView>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
@@ -162,6 +167,7 @@ class RunningDaemon implements Daemon {
     this.times = world.service.times;
     this.summary = createSummary({ ...world, gate: this.gate, times: this.times });
     this.outlook = createOutlook({ ...world, gate: this.gate, times: this.times, config: () => this.#config });
+    this.overview = createOverview(this, world);
   }
 
   config(): Config {

@@ -73,7 +73,7 @@ describe('gauges say what is now', () => {
     const { state, values } = open();
     const name = 'dropcast_feed_dirty_since_timestamp_seconds{feed="feed_news"}';
     expect((await values()).get(name)).toBeNaN();
-    state.waits = [{ feed: 'feed_news', since: 7_000, latestAt: 9_000, failure: null, nextTryAt: null }];
+    state.waits = [{ feed: 'feed_news', files: 1, since: 7_000, latestAt: 9_000, failure: null, nextTryAt: null }];
     expect((await values()).get(name)).toBe(7);
   });
 

@@ -1,7 +1,7 @@
-import { file } from './views/file.ts';
-import { files } from './views/files.ts';
 import { configuration } from './views/configuration.ts';
 import { events } from './views/events.ts';
+import { file } from './views/file.ts';
+import { files } from './views/files.ts';
 import { folders } from './views/folders.ts';
 import { many } from './views/many.ts';
 import { overview } from './views/overview.ts';
