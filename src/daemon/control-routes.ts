@@ -6,10 +6,14 @@ import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { eventRoutes } from './routes/events.ts';
+import { notifyRoutes } from './routes/notify.ts';
+import type { TestNotifications } from './routes/notify.ts';
 import { fileRoutes } from './routes/files.ts';
 import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
+import type { ReloadPlan } from './plan-reload.ts';
+import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { statusOf } from './view.ts';
@@ -22,6 +26,8 @@ export interface Reloaded {
   readonly problems: readonly string[];
   /** The file that the daemon reads. */
   readonly config: string;
+  /** What it would change, when it was only planned. */
+  readonly plan?: ReloadPlan;
 }
 
 /** Whom a socket is for. */
@@ -40,10 +46,11 @@ const owner: Caller = { mostFiles: 1_000_000, right: 'change' };
 
 /** What the sockets offer beyond the daemon itself. */
 export interface ControlPorts {
-  /** Reads, checks and applies the configuration. */
-  reload(): Promise<Reloaded>;
+  /** Reads and checks the configuration, and applies it; when it `isPlanned`, says instead what that would change. */
+  reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;
   /** A link that opens the status page once, to look or to change things; null without a page. */
   pageLink(right: 'look' | 'change'): string | null;
+  readonly testNotifications: TestNotifications;
 }
 
 /**
@@ -79,6 +86,7 @@ export function readRoutes(
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, owner);
   app.route('/', commandRoutes(daemon, bodyOf));
+  app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>
       context.json(await dismiss(daemon, body as { readonly names: readonly string[] })),
@@ -106,7 +114,13 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   app.post('/test-clip/ended', (context) =>
     withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
   );
-  app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
+  app.post('/reload', (context) =>
+    withBody(context, async (body) => {
+      const { plan: isPlanned = false } = body as { readonly plan?: boolean };
+      return context.json({ v: 1, ...(await ports.reload({ isPlanned })) });
+    }),
+  );
+  app.route('/', notifyRoutes(ports.testNotifications));
   return app;
 }
 

@@ -60,7 +60,7 @@ export interface Conductor {
   /** Tries again to delete or move a local file that waits or was kept. Null: somebody else holds its row. */
   putAwayAgain(id: string): Promise<boolean | null>;
   /** Which channels and feeds the service has. */
-  readonly names: Pick<ServiceNames, 'ask' | 'unknown' | 'known'>;
+  readonly names: Pick<ServiceNames, 'ask' | 'change' | 'unknown' | 'known'>;
   /** Work beside it broke: when the machine is at its limits, everything waits. */
   broke(work: string, error: unknown): void;
   /** A watched folder can be trusted (again): what waited for it goes on. */

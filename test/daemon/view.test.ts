@@ -29,6 +29,7 @@ const daemon = {
     pauses: noPauses,
     pause: () => null,
     createsWaitUntil: () => null,
+    names: { unknown: () => [] },
     feedsWaiting: () => [],
     pollTrouble: (): PollTrouble | null => null,
     noSlot: (): NoSlot | null => null,

@@ -188,6 +188,7 @@ test('no label holds a file, an id or an error, and the series do not grow with 
       isRepeated: false,
       failure: failure('transient', { code: `E${n}`, message: 'boom' }),
       next: '',
+      isRepeated: false,
     });
   };
   tell(1);

@@ -16,11 +16,13 @@ const view: StatusView = {
   counts: { queued: 2 },
   settling: 1,
   waiting: null,
+  unknown: [],
   requests: { used: 3, limit: 1000, blocked_until: null, total: 3, others: 300 },
   outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
   uploads: null,
   accounts: sumOfAccounts([]),
   folders: [],
+  expectations: [],
   working: [
     viewOf(
       null,
