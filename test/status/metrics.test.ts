@@ -185,7 +185,6 @@ test('no label holds a file, an id or an error, and the series do not grow with 
     events.emit({
       type: 'failure',
       facts,
-      isRepeated: false,
       failure: failure('transient', { code: `E${n}`, message: 'boom' }),
       next: '',
       isRepeated: false,
