@@ -22,7 +22,9 @@ function contains(column: RawBuilder<unknown>, text: string): RawBuilder<unknown
   const letters = Array.from(text.toWellFormed(), casesOf);
   const like = sql`${column} like ${`%${letters.map(likeLetter).join('')}%`} escape '\\'`;
   if (!letters.some(isBeyondLike)) return like;
-  return sql`(${like} and ${column} glob ${`*${letters.map(globLetter).join('')}*`})`;
+  const glob = sql`${column} glob ${`*${letters.map(globLetter).join('')}*`}`;
+  // Without a letter of its own LIKE leaves everything.
+  return letters.every(isBeyondLike) ? glob : sql`(${like} and ${glob})`;
 }
 
 /** The letter itself first. `ß` in upper case is two, and left out. */

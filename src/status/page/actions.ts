@@ -1,5 +1,5 @@
-import { ignoreFile, retryFile } from './actions/file.ts';
 import { pauseFolder, resumeFolder } from './actions/folder.ts';
+import { ignoreFile, retryFile, unignoreFile } from './actions/file.ts';
 import { actOnMany } from './actions/many.ts';
 import type { Action } from './world.ts';
 
@@ -10,4 +10,5 @@ export const actions: readonly (readonly [path: string, action: Action])[] = [
   ['/files/:id/ignore', ignoreFile],
   ['/folders/pause', pauseFolder],
   ['/folders/resume', resumeFolder],
+  ['/files/:id/unignore', unignoreFile],
 ];

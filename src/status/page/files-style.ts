@@ -26,6 +26,15 @@ export const FILES_STYLE = `
 .fold > summary { padding: 11px 16px; }
 .fold pre { overflow: auto; max-height: 60vh; padding: 0 16px 14px; }
 .fold .note { display: block; overflow-wrap: anywhere; }
+@media (max-width: 640px) {
+  #files thead { position: absolute; clip-path: inset(50%); }
+  #files tr { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; align-items: center; border-bottom: 1px solid var(--line); }
+  #files tr > * { border: 0; }
+  #files th.main { min-width: 0; max-width: none; grid-column: 1 / span 2; }
+  #files td.picture + th.main { grid-column: 2; }
+  #files td:has(> .reason) { grid-column: 1 / -1; padding-top: 0; }
+  #files td:has(> .reason:empty), #files td.number { display: none; }
+}
 @media (max-width: 700px) {
   .spans li { grid-template-columns: 1fr auto; }
   .spans svg { grid-column: 1 / -1; grid-row: 2; }

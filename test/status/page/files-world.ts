@@ -85,7 +85,6 @@ export function daemonWith(ledger: Ledger): Daemon {
       noSlot: () => null,
       uploads: () => [],
       pace: () => ({ bytesPerSecond: null, processingMs: null, latePoll: null }),
-      operatorPauses: () => [],
     },
     rows: { isHeld: () => false, held: () => [] },
     gate: {
@@ -107,7 +106,9 @@ export function daemonWith(ledger: Ledger): Daemon {
       uploads: { concurrency: 4 },
       poll: { intervalMs: 15_000 },
       publish: { quietMs: 0, atMostMs: 0 },
-      folders: [{ path: '/in', uploads: 4, rules: [{ key: 'folders[0].rules[0]', match: '**', line: 12 }] }],
+      folders: [
+        { path: '/in', uploads: 4, rules: [{ key: 'folders[0].rules[0]', match: '**', channel: 'ch_0', line: 12 }] },
+      ],
     }),
   } as unknown as Daemon;
 }

@@ -117,7 +117,7 @@ describe('the views of files in Chromium', needs('chromium'), () => {
     await tab.getByRole('checkbox').nth(2).check();
     await tab.getByRole('button', { name: 'Retry…' }).click();
     await tab.getByText('2 files, 2 requests').waitFor();
-    expect(await tab.getByRole('button', { name: 'Retry 2 files' }).count()).toBe(1);
+    expect(await tab.getByRole('button', { name: 'Retry: 2 files' }).count()).toBe(1);
   });
 
   test('an unknown file is a page that says so', async () => {

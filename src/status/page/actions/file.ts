@@ -2,25 +2,23 @@ import { ignore } from '../../../daemon/commands/ignore.ts';
 import { retry } from '../../../daemon/commands/retry.ts';
 import type { CommandResult } from '../../../daemon/commands/wanted.ts';
 import { fileAddress } from '../files/address.ts';
-import { BY_THE_PAGE } from '../files/bulk-commands.ts';
+import { somebody } from '../files/bulk-commands.ts';
 import { PageError } from '../world.ts';
-import type { PageWorld, Sent } from '../world.ts';
+import type { Action } from '../world.ts';
 
 /** Tries one file again. @throws {PageError} 409 with the reason why it cannot be */
-export async function retryFile({ daemon }: PageWorld, { part }: Sent): Promise<string> {
-  const id = part('id');
-  requireDone('retried', await retry(daemon, { names: [id] }));
-  return fileAddress(id);
-}
+export const retryFile: Action = ({ daemon }, { part }) => done(part('id'), retry(daemon, { names: [part('id')] }));
 
 /** Leaves one file alone. @throws {PageError} 409 with the reason why it cannot be */
-export async function ignoreFile({ daemon }: PageWorld, { part }: Sent): Promise<string> {
-  const id = part('id');
-  requireDone('ignored', await ignore(daemon, { names: [id], by: BY_THE_PAGE }));
-  return fileAddress(id);
-}
+export const ignoreFile: Action = ({ daemon }, { part }) =>
+  done(part('id'), ignore(daemon, { names: [part('id')], by: somebody }));
 
-function requireDone(deed: string, { refused: [refusal], left: [left] }: CommandResult): void {
-  const why = refusal?.why ?? left?.why;
-  if (why !== undefined) throw new PageError(409, `The file was not ${deed}: ${why}`);
+/** Takes a file up again that was ignored. @throws {PageError} 409 with the reason why it cannot be */
+export const unignoreFile: Action = ({ daemon }, { part }) =>
+  done(part('id'), ignore(daemon, { names: [part('id')], by: somebody, isUndone: true }));
+
+async function done(id: string, result: Promise<Pick<CommandResult, 'refused'>>): Promise<string> {
+  const [refused] = (await result).refused;
+  if (refused !== undefined) throw new PageError(409, `Nothing was done: ${refused.why}.`);
+  return fileAddress(id);
 }

@@ -28,7 +28,10 @@ export function fileRows(
       ...(hasTicks ? [tick] : []),
       { heading: 'File', kind: 'main', cell: nameCell },
       { heading: 'State', cell: stateBadge },
-      { heading: 'Why, and what is next', cell: (file) => visibleText(reasonWords(file, now)) },
+      {
+        heading: 'Why, and what is next',
+        cell: (file) => html`<span class="reason">${visibleText(reasonWords(file, now))}</span>`,
+      },
       { heading: 'Size', kind: 'number', cell: ({ size }) => fileSize(size) },
       { heading: 'When', kind: 'minor', cell: ({ times }) => moment(times.ended ?? times.discovered, now) },
     ],

@@ -61,13 +61,14 @@ async function relatives({ daemon }: PageWorld, facts: Facts): Promise<Html | ''
   return html`<p><a href="${fileAddress(newest.id)}">The file that is at its path now</a> came later.</p>`;
 }
 
-function buttons({ id, state, local }: ShowView['file']): Html {
+function buttons({ id, state, local, code }: ShowView['file']): Html {
+  const isIgnored = state === 'skipped' && code === 'ignored';
   const isStanding =
     ['failed', 'held', 'retrying', 'skipped'].includes(state) || local === 'waiting' || local === 'refused';
   const isIgnorable = ['queued', 'awaiting upload', 'retrying', 'failed', 'held'].includes(state);
   const at = fileAddress(id);
   return html`<div class="row">
-    ${isStanding ? button(`${at}/retry`, 'Retry', 'main') : ''}
+    ${isIgnored ? button(`${at}/unignore`, 'Stop ignoring it', 'main') : isStanding ? button(`${at}/retry`, 'Retry', 'main') : ''}
     ${
       isIgnorable
         ? confirmed(`${at}/ignore`, {

@@ -1,35 +1,71 @@
-import { counted, grouped, visibleText } from '@dropcast/pages';
+import { counted, grouped, named, select, visibleText } from '@dropcast/pages';
 import type { Html, View } from '@dropcast/pages';
 import { html } from 'hono/html';
 import { whenSentMs } from '../../../daemon/commands/when-sent.ts';
 import { readQuery } from '../../../daemon/files/query.ts';
-import type { FileSelection } from '../../../pipeline/file/selection.ts';
 import { filesAddress, queryOf } from '../files/address.ts';
 import { bulkCommands } from '../files/bulk-commands.ts';
-import type { BulkCommand } from '../files/bulk-commands.ts';
+import type { BulkCommand, BulkWanted } from '../files/bulk-commands.ts';
 import { moment } from '../moment.ts';
 import { PageError } from '../world.ts';
 import type { Asked, PageEvent, PageWorld } from '../world.ts';
 
 /** Before something is done with many files: how many, what it costs, and when it is done. @throws {PageError} */
 export async function many({ daemon, now, mayChange }: PageWorld, { query }: Asked): Promise<View<PageEvent>> {
-  const { command, selection } = manyOf(query, now);
-  const { files, requests, left } = await command.run(daemon, selection, { isPlanned: true });
+  const { command, wanted } = manyOf(query, now);
+  const back = html`<p><a href="${filesAddress(queryOf(query))}">Back to the files</a></p>`;
+  if (command.needsChannel === true && wanted.channel === '') return askChannel(command, daemon, query);
+  const { files, requests, refused, left = [] } = await command.run(daemon, wanted, { isPlanned: true });
+  const title = `${command.label}: ${counted(files, 'file')}`;
   return {
-    title: `${command.label} ${counted(files, 'file')}`,
+    title,
     section: '/files',
     changesWith: [],
     body: html`<section class="card">
       <div class="body">
         <p>${command.deed}</p>
+        ${wanted.channel === '' ? '' : html`<p>To channel ${named(wanted.channel)}.</p>`}
         <p>
           <strong>${counted(files, 'file')}</strong>, ${counted(requests, 'request')} to the service.
           ${budgetWords(requests, { daemon, now })}
         </p>
         ${left.map((some) => html`<p class="muted">${counted(some.files, 'file')} left: ${visibleText(some.why)}</p>`)}
-        ${mayChange && files > 0 ? form(command, files) : ''}
-        <p><a href="${filesAddress(queryOf(query))}">Back to the files</a></p>
+        ${refused.slice(0, mostRefused).map(({ name, why }) => html`<p class="muted">${visibleText(`${name}: ${why}`)}</p>`)}
+        ${mayChange && files > 0 ? form(title) : ''} ${back}
       </div>
+    </section>`,
+  };
+}
+
+/** Files that are named with their reason, of those that are refused. */
+const mostRefused = 20;
+
+/** The first question, for a command that needs a channel. */
+async function askChannel(
+  command: BulkCommand,
+  daemon: PageWorld['daemon'],
+  query: URLSearchParams,
+): Promise<View<PageEvent>> {
+  const known = (await daemon.ledger.selection.facets({})).channels.map(({ value }) => value);
+  const ruled = daemon.config().folders.flatMap(({ rules }) => rules.map(({ channel }) => channel));
+  const channels = [...new Set([...ruled, ...known])].toSorted();
+  const words = [...query].filter(([word]) => word !== 'to');
+  return {
+    title: command.label,
+    section: '/files',
+    changesWith: [],
+    body: html`<section class="card">
+      <form method="get" action="/files/many" class="body">
+        ${words.map(([word, value]) => html`<input type="hidden" name="${word}" value="${value}" />`)}
+        <p>${command.deed}</p>
+        ${select(
+          'to',
+          'Channel',
+          '',
+          channels.map((value) => ({ value, label: value })),
+        )}
+        <div class="row"><button class="main">Show what it costs</button></div>
+      </form>
     </section>`,
   };
 }
@@ -40,7 +76,7 @@ export function manyOf(
   now: number,
 ): {
   readonly command: BulkCommand;
-  readonly selection: FileSelection;
+  readonly wanted: BulkWanted;
 } {
   const command = bulkCommands.find(({ name }) => name === asked.get('do'));
   if (command === undefined) throw new PageError(400, 'Choose what is to be done with the files.');
@@ -49,12 +85,12 @@ export function manyOf(
   const ids = asked.getAll('id');
   const isAll = asked.get('which') === 'all';
   if (!isAll && ids.length === 0) throw new PageError(400, 'Tick the files that you mean, or choose all that match.');
-  return { command, selection: isAll ? selection : { ids } };
+  return { command, wanted: { selection: isAll ? selection : { ids }, channel: asked.get('to') ?? '' } };
 }
 
 /** Without an address of its own: that of this view says which files. */
-function form({ label }: BulkCommand, files: number): Html {
-  return html`<form method="post"><button class="main">${label} ${counted(files, 'file')}</button></form>`;
+function form(label: string): Html {
+  return html`<form method="post"><button class="main">${label}</button></form>`;
 }
 
 /** When the hourly budget has let all of them through. */

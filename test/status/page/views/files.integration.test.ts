@@ -128,7 +128,7 @@ describe('before something is done with many files', () => {
     expect(shown.words).toMatch(
       /20 files, 20 requests to the service\. 990 of 1,000 requests of this hour are used: the last of them leaves at about 14:32\./,
     );
-    expect(shown.document.querySelector('form button')?.textContent).toBe('Retry 20 files');
+    expect(shown.document.querySelector('form button')?.textContent).toBe('Retry: 20 files');
   });
 
   test('those are told that are left, with the reason', async () => {
@@ -137,6 +137,25 @@ describe('before something is done with many files', () => {
     expect(shown.words).toMatch(/20 files left: no rule takes them/);
     expect(shown.words).toMatch(/20 files left: done: nothing to retry/);
     expect(shown.document.querySelector('form')).toBeNull();
+  });
+
+  test.for([
+    ['do=ignore&which=all&state=failed,held', /40 files, 0 requests/],
+    ['do=send+elsewhere&which=all&state=failed&to=ch_9', /To channel ch_9\. 20 files, 20 requests/],
+    ['do=publish&which=all', /0 files, 0 requests/],
+  ] as const)('every command says its price: %s', async ([words, price]) => {
+    expect((await show(many, ask(words), true)).words).toMatch(price);
+  });
+
+  test('a command that needs a channel asks for it first, and keeps what was chosen', async () => {
+    const shown = await show(many, ask('do=send+elsewhere&which=ticked&id=f_3&id=f_9'), true);
+    expect([...shown.document.querySelectorAll('option')].map(({ value }) => value)).toContain('ch_0');
+    expect([...shown.document.querySelectorAll('input')].map((input) => input.getAttribute('value'))).toEqual([
+      'send elsewhere',
+      'ticked',
+      'f_3',
+      'f_9',
+    ]);
   });
 
   test('only the ticked ones are meant', async () => {
