@@ -12,6 +12,7 @@ import { hasColour, paint } from '../log/colour.ts';
 import { accountsLine } from './output/accounts-line.ts';
 import { counted, emptyRecords, formatRate, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
+import { pauseWords, resumeCommand } from '../daemon/pause-words.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
 import { exitCodes } from './shell.ts';
@@ -43,6 +44,7 @@ const nothing: StatusView = {
   config: null,
   counts: {},
   settling: 0,
+  paused: [],
   waiting: null,
   requests: null,
   outlook: null,
@@ -70,6 +72,10 @@ function overview(view: StatusView, shell: Shell): string {
         colour,
       ),
     );
+  }
+  for (const pause of view.paused) {
+    const what = escapeControls(`${pause.folder ?? 'Everything'} is ${pauseWords(pause, Date.now())}`);
+    lines.push(paint('yellow', `${what}; ${escapeControls(resumeCommand(pause))} ends it`, colour));
   }
   if (view.creates_wait_until !== null) {
     const resumes = formatRelative(view.creates_wait_until, Date.now());

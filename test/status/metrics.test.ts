@@ -150,7 +150,7 @@ describe('counters say what happened', () => {
 
   test('failures by class, publishes by feed, and only feeds of the configuration by name', async () => {
     const { events, values } = open();
-    events.emit({ type: 'failure', facts: someFacts(), failure: failure('address dead'), next: '' });
+    events.emit({ type: 'failure', isRepeated: false, facts: someFacts(), failure: failure('address dead'), next: '' });
     events.emit({ type: 'feed', feed: 'feed_news', files: 3, failure: null });
     for (let n = 0; n < 50; n += 1) events.emit({ type: 'feed', feed: `feed_${n}`, files: 1, failure: null });
     const now = await values();
@@ -184,6 +184,7 @@ test('no label holds a file, an id or an error, and the series do not grow with 
     });
     events.emit({
       type: 'failure',
+      isRepeated: false,
       facts,
       failure: failure('transient', { code: `E${n}`, message: 'boom' }),
       next: '',

@@ -21,6 +21,7 @@ type Planned<T> = T & { readonly isPlanned?: boolean };
  */
 export function commandRoutes(daemon: Daemon, readBody: (context: Context) => Promise<unknown>): Hono {
   const app = new Hono();
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what is sent has the type that is asked for
   const post = <T>(path: string, answer: (body: T) => Promise<object>): void => {
     app.post(path, async (context) => {
       const body = await readBody(context);

@@ -15,6 +15,7 @@ const view: StatusView = {
   config: '/etc/dropcast/dropcast.yaml',
   counts: { queued: 2 },
   settling: 1,
+  paused: [],
   waiting: null,
   requests: { used: 3, limit: 1000, blocked_until: null, total: 3, others: 300 },
   outlook: { limited_by: 'upload slots', why: 'all 4 are in use', done_at: null },
