@@ -157,9 +157,15 @@ function addReadCommands({ shell, exit, command }: Registry): void {
 }
 
 function addControlCommands({ shell, exit, command }: Registry): void {
-  command('reload', 'reload the configuration of the daemon, and report the result')
-    .summary('reload the configuration of the daemon')
-    .action(async (options: Shared) => (await import('./reload.ts')).reload(shell, options));
+  json(command('reload', 'make the daemon read its configuration again, and report the result'))
+    .summary('make the daemon read its configuration again')
+    .option(
+      '--plan',
+      'only show what would change: folders, waiting files, and what new rules would cost for finished ones',
+    )
+    .action(async (options: Shared & { plan?: boolean }) =>
+      exit(await (await import('./reload.ts')).reload(shell, options)),
+    );
   json(
     command(
       'retry [names...]',

@@ -23,14 +23,14 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   await using stack = new AsyncDisposableStack();
   stack.defer(close);
   const lifecycle = stack.use(openLifecycleNotifier(shell, logger));
-  const daemon = await startDaemonOrExplain(config, logger, async (daemon) => {
+  const daemon = await startDaemonOrExplain(config, { shell, logger }, async (daemon) => {
     const reload = createReload(daemon, { shell, logger, secrets });
     const page = await openStatusPage(daemon, logger, stack);
     const ports = { reload, pageLink: (right: Right) => page?.link(right) ?? null };
     stack.use(await serveOrExplain(daemon, config.status.socket, ports));
     const onReload = (): void => {
       if (shell.stopping.aborted) return;
-      reload().catch((error: unknown) => logger.error('Reload failed', { err: error }));
+      reload({ isPlanned: false }).catch((error: unknown) => logger.error('Reload failed', { err: error }));
     };
     shell.onReload(onReload);
     if (isReloadDue) onReload();

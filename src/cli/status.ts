@@ -46,6 +46,7 @@ const nothing: StatusView = {
   settling: 0,
   paused: [],
   waiting: null,
+  unknown: [],
   requests: null,
   outlook: null,
   uploads: null,
@@ -76,6 +77,11 @@ function overview(view: StatusView, shell: Shell): string {
   for (const pause of view.paused) {
     const what = escapeControls(`${pause.folder ?? 'Everything'} is ${pauseWords(pause, Date.now())}`);
     lines.push(paint('yellow', `${what}; ${escapeControls(resumeCommand(pause))} ends it`, colour));
+  }
+  for (const { kind, name } of view.unknown) {
+    const what = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';
+    const line = `The service has no ${kind} ${escapeControls(name)}: ${what}. Create it there, or correct the rules and run \`dropcast reload\`.`;
+    lines.push(paint('red', line, colour));
   }
   if (view.creates_wait_until !== null) {
     const resumes = formatRelative(view.creates_wait_until, Date.now());

@@ -10,6 +10,7 @@ import { fileRoutes } from './routes/files.ts';
 import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
+import type { ReloadPlan } from './plan-reload.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { statusOf } from './view.ts';
@@ -22,6 +23,8 @@ export interface Reloaded {
   readonly problems: readonly string[];
   /** The file that the daemon reads. */
   readonly config: string;
+  /** What it would change, when it was only planned. */
+  readonly plan?: ReloadPlan;
 }
 
 /** Whom a socket is for. */
@@ -40,8 +43,8 @@ const owner: Caller = { mostFiles: 1_000_000, right: 'change' };
 
 /** What the sockets offer beyond the daemon itself. */
 export interface ControlPorts {
-  /** Reads, checks and applies the configuration. */
-  reload(): Promise<Reloaded>;
+  /** Reads and checks the configuration, and applies it; when it `isPlanned`, says instead what that would change. */
+  reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;
   /** A link that opens the status page once, to look or to change things; null without a page. */
   pageLink(right: 'look' | 'change'): string | null;
 }
@@ -63,6 +66,7 @@ export function readRoutes(
       : refuse(context, 403, 'only root and the user of the daemon may do this: run it with sudo'),
   );
   app.get('/status', async (context) => context.json(await statusOf(ledger, daemon)));
+  app.get('/overview', async (context) => context.json(await daemon.overview()));
   app.route('/', fileRoutes(daemon, mostFiles));
   app.get('/moves', async (context) => {
     return context.json({ v: 1, templates: await ledger.movedBy(context.req.query('folder') ?? '') });
@@ -105,7 +109,12 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   app.post('/test-clip/ended', (context) =>
     withBody(context, async (body) => context.json(await endTestClip(daemon, body as { readonly id: string }))),
   );
-  app.post('/reload', async (context) => context.json({ v: 1, ...(await ports.reload()) }));
+  app.post('/reload', (context) =>
+    withBody(context, async (body) => {
+      const { plan: isPlanned = false } = body as { readonly plan?: boolean };
+      return context.json({ v: 1, ...(await ports.reload({ isPlanned })) });
+    }),
+  );
   return app;
 }
 

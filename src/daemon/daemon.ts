@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import { namesUsed } from '../config/unknown-names.ts';
 import { createWebhookDoor } from '../host/admit-webhook.ts';
 import type { Admission, Webhook } from '../host/admit-webhook.ts';
 import type { Gate } from '../host/gate.ts';
@@ -7,9 +8,11 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
-import type { Clock } from '../pipeline/file/ports.ts';
+import type { Answer, Clock } from '../pipeline/file/ports.ts';
+import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
 import { folderOwner } from '../watch/root-owner.ts';
+import { checkNames } from './check-names.ts';
 import { startBackups } from './backups.ts';
 import type { Backups } from './backups.ts';
 import { createEventStream } from './events.ts';
@@ -21,6 +24,8 @@ import { createOutlook } from './outlook.ts';
 import type { Outlook } from './outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
+import { createOverview } from './overview/overview.ts';
+import type { OverviewView } from './overview/overview-view.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
 import type { UploadTimes } from './upload-times.ts';
@@ -43,14 +48,22 @@ export interface Daemon extends AsyncDisposable {
   readonly news: NewsLines;
   readonly times: UploadTimes;
   config(): Config;
-  /** Applies a configuration that was checked. Files on their way keep their rule. */
-  reload(config: Config): Promise<void>;
+  /** What the service of a configuration has, as far as it says. */
+  namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
+  /**
+   * Applies a configuration that was checked. Files on their way keep their rule.
+   *
+   * @param names what its service has; null when it did not say
+   */
+  reload(config: Config, names?: NamesOfService | null): Promise<void>;
   /** A webhook arrived. A signed one makes the daemon ask the service soon; what it says is not believed. */
   receive(webhook: Webhook): Admission;
   /** The daemon in a few numbers: cheap. */
   summary(): Promise<Summary>;
   /** What all that waits waits for, and when it is done. */
   outlook(): Promise<Outlook>;
+  /** All of it at one moment, for page, terminal and programs. */
+  overview(): Promise<OverviewView>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -66,6 +79,7 @@ export const systemClock: Clock = { now: () => Date.now(), elapsed: () => perfor
  *
  * @param built called when all parts are there and before any of them works on files: it may already be asked what it is doing
  * @throws {AlreadyRunningError} another dropcast uses the state directory
+ * @throws {UnknownNamesError} the service does not have a channel or feed of a rule
  * @throws {LedgerError} the state directory or the ledger cannot be used
  */
 export async function startDaemon(
@@ -110,7 +124,11 @@ export async function startDaemon(
   await using unlessBegun = new AsyncDisposableStack();
   unlessBegun.use(daemon);
   await built(daemon);
+  const named = checkNames(config, { conductor: parts.conductor, ledger, logger });
+  // It is awaited below, after what may take longer.
+  named.catch(() => undefined);
   (await ledger.verify()).forEach(repaired);
+  await named;
   await daemon.begin();
   unlessBegun.move();
   return daemon;
@@ -139,6 +157,7 @@ class RunningDaemon implements Daemon {
   readonly times: UploadTimes;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
+  readonly overview: () => Promise<OverviewView>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
@@ -162,6 +181,7 @@ class RunningDaemon implements Daemon {
     this.times = world.service.times;
     this.summary = createSummary({ ...world, gate: this.gate, times: this.times });
     this.outlook = createOutlook({ ...world, gate: this.gate, times: this.times, config: () => this.#config });
+    this.overview = createOverview(this, world);
   }
 
   config(): Config {
@@ -178,10 +198,15 @@ class RunningDaemon implements Daemon {
     this.#begun.resolve();
   }
 
-  async reload(config: Config): Promise<void> {
+  namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>> {
+    return this.#world.service.namesOf(config, signal);
+  }
+
+  async reload(config: Config, names: NamesOfService | null = null): Promise<void> {
     await this.#begun.promise;
     this.#config = config;
     this.#world.service.change(config);
+    this.conductor.names.change(namesUsed(config), names);
     this.conductor.change(settingsOf(config));
     await this.folders.change(config);
     this.conductor.probeNow();

@@ -134,7 +134,7 @@ export type LiveDaemon = Pick<Daemon, 'conductor' | 'gate' | 'times' | 'config'>
 };
 
 /** The daemon as it was when its steps worked on these rows: several views of one moment must not disagree. */
-export function asHeld(daemon: Daemon, held: readonly string[]): LiveDaemon {
+export function asHeld(daemon: Omit<LiveDaemon, 'rows'>, held: readonly string[]): LiveDaemon {
   const { conductor, gate, times } = daemon;
   return {
     conductor,

@@ -33,6 +33,8 @@ export interface StatusView {
     readonly since: number;
     readonly next_probe_at: number;
   } | null;
+  /** Channels and feeds that the service does not have: what goes there waits. `since`: epoch milliseconds. */
+  readonly unknown: readonly { readonly kind: string; readonly name: string; readonly since: number }[];
   readonly requests: {
     readonly used: number;
     readonly limit: number;
@@ -113,6 +115,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null): Pro
     settling: daemon?.folders.countSettling() ?? 0,
     paused: await ledger.pauses(),
     waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
+    unknown: daemon?.conductor.names.unknown() ?? [],
     requests:
       gate === undefined
         ? null

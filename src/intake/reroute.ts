@@ -1,5 +1,6 @@
 import { suspectsOf } from '../pipeline/file/facts.ts';
 import type { Amendment, Facts } from '../pipeline/file/facts.ts';
+import { unknownNameCodes } from '../pipeline/file/failure.ts';
 import type { Failure } from '../pipeline/file/failure.ts';
 import { isIgnored, leftFromBefore, rearmed, wasThereBefore } from '../pipeline/file/reasons.ts';
 import type { HoldCode, Plan, Route } from '../routing/plan.ts';
@@ -17,7 +18,8 @@ const hold = (code: HoldCode | 'flawed', message: string): Failure => ({ kind: '
 
 /** Whether a sidecar may be what holds a file. Version 0.1.0 wrote no code for what its rules or sidecars held. */
 export function mayBeHeldBySidecar({ lastFailure }: Facts): boolean {
-  return lastFailure?.code !== 'no_rule' && lastFailure?.code !== 'flawed';
+  const others: readonly (string | undefined)[] = ['no_rule', 'flawed', unknownNameCodes.channel];
+  return !others.includes(lastFailure?.code);
 }
 
 /** Whether a record with the present metadata is on the service, or may be. */
@@ -43,7 +45,7 @@ export function rerouted(facts: Facts, route: Route, now: number): Partial<Facts
   const { proofs } = facts.plan;
   const planned = { ...asChosen(facts.plan, route.plan), ...(proofs !== undefined && { proofs }) };
   if (isSamePlan(facts.plan, planned)) return null;
-  if (!wasSent(facts)) return { plan: planned };
+  if (!wasSent(facts)) return { plan: planned, ...goesOn(facts, planned) };
   // The channel of a video cannot be changed (api-spec 4.1).
   const plan = {
     ...planned,
@@ -68,6 +70,12 @@ function refusedBy({ channel }: Plan, said: Sidecar | undefined): Pick<Plan, 're
 /** A video that waits for its feeds gets there by itself; nobody else would publish those of a finished one. */
 function hasFurtherFeeds({ end, plan }: Facts, { publish }: Plan): boolean {
   return end === 'done' && publish.some((feed) => plan?.publish.includes(feed) !== true);
+}
+
+/** What waited for a channel that the service does not have need not, if it goes to another one. */
+function goesOn({ plan, lastFailure }: Facts, { channel }: Plan): Partial<Facts> {
+  const waits = lastFailure?.code === unknownNameCodes.channel;
+  return waits && channel !== plan?.channel ? { notBefore: null, lastFailure: null } : {};
 }
 
 /** A file without a plan waits for a rule that takes it or for a readable sidecar. */

@@ -26,6 +26,7 @@ function working(ids: readonly string[]): Daemon {
       pause: () => null,
       comparison: () => null,
       createsWaitUntil: () => null,
+      names: { unknown: () => [] },
       feedsWaiting: () => [],
       pollTrouble: () => null,
       noSlot: () => null,

@@ -43,6 +43,7 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
       pauses: noPauses,
       pause: () => null,
       createsWaitUntil: () => null,
+      names: { unknown: () => [] },
       noSlot: () => 'all',
       uploads: () => live,
       pace: () => ({ bytesPerSecond, processingMs: null, latePoll: null }),

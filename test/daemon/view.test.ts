@@ -30,6 +30,7 @@ const daemon = {
     pauses: noPauses,
     pause: () => null,
     createsWaitUntil: () => null,
+    names: { unknown: () => [] },
     feedsWaiting: () => [],
     pollTrouble: (): PollTrouble | null => null,
     noSlot: (): NoSlot | null => null,
@@ -186,7 +187,11 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
   [
     'ready',
     ready,
-    { feedsWaiting: () => [{ feed: 'feed_news', since: at(0), latestAt: at(5), failure: null, nextTryAt: null }] },
+    {
+      feedsWaiting: () => [
+        { feed: 'feed_news', files: 1, since: at(0), latestAt: at(5), failure: null, nextTryAt: null },
+      ],
+    },
     'waiting to publish several at once, until 2030-01-01 14:05 at the latest',
   ],
   // It said 'waiting a few seconds' while a feed was refused for hours.
@@ -195,8 +200,8 @@ test.for<[string, Partial<Facts>, Partial<Daemon['conductor']>, string | null]>(
     ready,
     {
       feedsWaiting: () => [
-        { feed: 'feed_other', since: at(0), latestAt: at(1), failure: null, nextTryAt: null },
-        { feed: 'feed_news', since: at(0), latestAt: at(5), failure: failure('transient'), nextTryAt: at(9) },
+        { feed: 'feed_other', files: 1, since: at(0), latestAt: at(1), failure: null, nextTryAt: null },
+        { feed: 'feed_news', files: 1, since: at(0), latestAt: at(5), failure: failure('transient'), nextTryAt: at(9) },
       ],
     },
     'feed feed_news could not be published: it was transient; next try at 2030-01-01 14:09',

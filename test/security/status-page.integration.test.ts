@@ -21,6 +21,7 @@ const view: StatusView = {
   settling: 0,
   paused: [],
   waiting: null,
+  unknown: [],
   requests: null,
   uploads: null,
   folders: [],

@@ -11,8 +11,10 @@ import { retry } from '../commands/retry.ts';
 import type { RetryWanted } from '../commands/retry.ts';
 import type { WantedFiles } from '../commands/wanted.ts';
 
-/** What a command is sent with: which files, and whether it is only to say what it would do. */
-type Planned<T> = T & { readonly isPlanned?: boolean };
+/** Whether a command is only to say what it would do. */
+interface Planned {
+  readonly isPlanned?: boolean;
+}
 
 /**
  * What an operator can do to files, folders and feeds: `POST /ignore`, `/retry`, `/reapply`, `/publish`, `/pause`, `/resume`.
@@ -21,19 +23,18 @@ type Planned<T> = T & { readonly isPlanned?: boolean };
  */
 export function commandRoutes(daemon: Daemon, readBody: (context: Context) => Promise<unknown>): Hono {
   const app = new Hono();
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what is sent has the type that is asked for
-  const post = <T>(path: string, answer: (body: T) => Promise<object>): void => {
+  const post = (path: string, answer: (body: unknown) => Promise<object>): void => {
     app.post(path, async (context) => {
       const body = await readBody(context);
-      // The same program is on both ends, so what it sends has the right form.
-      return body instanceof Response ? body : context.json(await answer(body as T));
+      return body instanceof Response ? body : context.json(await answer(body));
     });
   };
-  post<Planned<IgnoreWanted>>('/ignore', (body) => ignore(daemon, body, body));
-  post<Planned<RetryWanted>>('/retry', (body) => retry(daemon, body, body));
-  post<Planned<WantedFiles>>('/reapply', (body) => reapply(daemon, body, body));
-  post<Planned<{ feeds: readonly string[] }>>('/publish', (body) => publish(daemon, body, body));
-  post<PauseWanted>('/pause', (body) => pause(daemon, body));
-  post<ResumeWanted>('/resume', async (body) => ({ v: 1, ...(await resume(daemon, body)) }));
+  // The same program is on both ends, so what it sends has the right form.
+  post('/ignore', (body) => ignore(daemon, body as IgnoreWanted, body as Planned));
+  post('/retry', (body) => retry(daemon, body as RetryWanted, body as Planned));
+  post('/reapply', (body) => reapply(daemon, body as WantedFiles, body as Planned));
+  post('/publish', (body) => publish(daemon, body as { readonly feeds: readonly string[] }, body as Planned));
+  post('/pause', (body) => pause(daemon, body as PauseWanted));
+  post('/resume', async (body) => ({ v: 1, ...(await resume(daemon, body as ResumeWanted)) }));
   return app;
 }
