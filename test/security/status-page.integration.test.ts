@@ -25,6 +25,7 @@ const view: StatusView = {
   requests: null,
   uploads: null,
   folders: [],
+  expectations: [],
   accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],

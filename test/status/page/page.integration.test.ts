@@ -23,6 +23,7 @@ const view: StatusView = {
   uploads: null,
   accounts: sumOfAccounts([]),
   folders: [],
+  expectations: [],
   working: [
     viewOf(
       null,
