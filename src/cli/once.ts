@@ -1,6 +1,7 @@
 import { viewsOf } from '../daemon/file-view.ts';
 import { settlingView } from '../daemon/files/files-view.ts';
 import { leftForYou, needsPerson } from '../daemon/view.ts';
+import { pauseWords, resumeCommand } from '../daemon/pause-words.ts';
 import { isThere } from '../disk/local-files.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
@@ -36,6 +37,7 @@ export async function once(
   const folders = config.folders.map(({ path }) => path);
   const ours = [...(await leftForYou(daemon.ledger, { folders, before: since }, isThere)), ...files];
   const frozen = daemon.folders.status().filter(({ state }) => state === 'frozen');
+  const paused = daemon.pauses.list();
   const adoption = await daemon.ledger.countToAdopt();
   await drain(daemon, shell);
   if (options.json === true) printJson({ v: 1, finished: end.is === 'idle', files: ours }, shell.stdout);
@@ -56,6 +58,17 @@ export async function once(
     shell.stderr.write(
       `${left} of these were in their folders before: \`dropcast adopt\` lists which the service has already. ` +
         'Run `dropcast adopt --confirm`, and then this again.\n',
+    );
+  if (paused.length > 0)
+    throw new CommandError(
+      paused
+        .map((pause) =>
+          escapeControls(
+            `${pause.folder ?? 'Everything'} is ${pauseWords(pause, Date.now())}: its files wait; ${resumeCommand(pause)} ends it`,
+          ),
+        )
+        .join('\n'),
+      exitCodes.failed,
     );
   if (frozen.length > 0)
     throw new CommandError(

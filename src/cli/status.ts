@@ -14,6 +14,7 @@ import { accountsLine } from './output/accounts-line.ts';
 import { causeLines, sharedCauses } from './output/cause-lines.ts';
 import { counted, emptyRecords, formatRate, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
+import { pauseWords, resumeCommand } from '../daemon/pause-words.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { requireLoadable } from './read-config.ts';
 import { exitCodes } from './shell.ts';
@@ -48,6 +49,7 @@ const nothing: StatusView = {
   config: null,
   counts: {},
   settling: 0,
+  paused: [],
   waiting: null,
   unknown: [],
   requests: null,
@@ -77,6 +79,10 @@ function overview(view: StatusView, shell: Shell): string {
         colour,
       ),
     );
+  }
+  for (const pause of view.paused) {
+    const what = escapeControls(`${pause.folder ?? 'Everything'} is ${pauseWords(pause, Date.now())}`);
+    lines.push(paint('yellow', `${what}; ${escapeControls(resumeCommand(pause))} ends it`, colour));
   }
   for (const { kind, name } of view.unknown) {
     const what = kind === 'channel' ? 'files that go there wait' : 'videos wait to be published there';

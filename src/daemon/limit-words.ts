@@ -8,7 +8,7 @@ import { uploadsStart } from './upload-times.ts';
 interface About {
   readonly backlog: Backlog;
   readonly pace: Pace;
-  readonly pause: Pause | null;
+  readonly pause: Pick<Pause, 'why'> | null;
   readonly nowMs: number;
 }
 

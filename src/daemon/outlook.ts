@@ -7,7 +7,10 @@ import type { Clock } from '../pipeline/file/ports.ts';
 import { estimate } from '../pipeline/estimate.ts';
 import type { Backlog, Limit, Pace } from '../pipeline/estimate.ts';
 import { begun } from '../pipeline/sending-time.ts';
+import type { Line } from '../pipeline/file/queue.ts';
+import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
 import { limitWords } from './limit-words.ts';
+import { pauseWords, resumeCommand } from './pause-words.ts';
 import type { UploadTimes } from './upload-times.ts';
 
 /** What all that waits waits for, and when it is done. */
@@ -20,8 +23,8 @@ export interface Outlook {
 }
 
 export interface OutlookWorld {
-  readonly ledger: Pick<LedgerView, 'backlog'>;
-  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'uploads'>;
+  readonly ledger: Pick<LedgerView, 'backlog' | 'lines'>;
+  readonly conductor: Pick<Conductor, 'pace' | 'pause' | 'pauses' | 'uploads'>;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly clock: Clock;
   readonly times: Pick<UploadTimes, 'limit' | 'mayStart' | 'later'>;
@@ -34,13 +37,26 @@ const everyMs = 2_000;
 /** @returns asks for the outlook; rejects when the ledger cannot be read */
 export function createOutlook(world: OutlookWorld): () => Promise<Outlook> {
   const { ledger, conductor, clock } = world;
-  let read: { readonly at: number; readonly backlog: Omit<Backlog, 'feeds'> } | null = null;
+  let read: { readonly at: number; readonly backlog: Omit<Backlog, 'feeds'>; readonly lines: readonly Line[] } | null =
+    null;
   return async () => {
     if (read === null || clock.elapsed() - read.at >= everyMs)
-      read = { at: clock.elapsed(), backlog: await ledger.backlog() };
-    const pause = conductor.pause();
+      read = {
+        at: clock.elapsed(),
+        backlog: await ledger.backlog(),
+        lines: conductor.pauses.list().length === 0 ? [] : await ledger.lines([]),
+      };
+    const held = heldLines(read.lines, conductor.pauses);
+    const byPeople =
+      held.length > 0 && held.length === read.lines.length ? conductor.pauses.holds(held[0]?.folder ?? '') : null;
+    const pause =
+      conductor.pause() ??
+      (byPeople && {
+        holds: 'everything',
+        why: `${pauseWords(byPeople, clock.now())}; ${resumeCommand(byPeople)} ends it`,
+      });
     const holdsAll = pause !== null && (pause.holds === 'everything' || read.backlog.toSend > 0);
-    const backlog = withoutSent(read.backlog, world);
+    const backlog = withoutSent(holdsAll ? read.backlog : without(read.backlog, held), world);
     const hasAllBegun = read.backlog.toSend <= conductor.uploads().length;
     const pace = hasAllBegun ? begun(paceOf(world)) : paceOf(world);
     const { limitedBy, doneInMs } = estimate(backlog, pace, holdsAll);
@@ -49,6 +65,32 @@ export function createOutlook(world: OutlookWorld): () => Promise<Outlook> {
       why: limitWords(limitedBy, { backlog, pace, pause, nowMs: clock.now() }),
       doneAt: doneInMs === null ? null : Math.round(clock.now() + doneInMs),
     };
+  };
+}
+
+/** Lines of files that people do not want to begin. */
+function heldLines(lines: readonly Line[], pauses: Pick<OperatorPauses, 'list' | 'holds'>): readonly Line[] {
+  return pauses.list().length === 0 ? [] : lines.filter(({ folder }) => pauses.holds(folder) !== null);
+}
+
+/** Nobody knows when they begin: the others are done before. */
+function without(backlog: Omit<Backlog, 'feeds'>, lines: readonly Line[]): Omit<Backlog, 'feeds'> {
+  const sum = (of: (line: Line) => number): number => lines.reduce((total, line) => total + of(line), 0);
+  const left = (all: number, held: number): number => Math.max(0, all - held);
+  return {
+    ...backlog,
+    toCreate: left(
+      backlog.toCreate,
+      sum(({ state, files }) => (state === 'queued' ? files : 0)),
+    ),
+    toSend: left(
+      backlog.toSend,
+      sum(({ files }) => files),
+    ),
+    bytesToSend: left(
+      backlog.bytesToSend,
+      sum(({ bytes }) => bytes),
+    ),
   };
 }
 

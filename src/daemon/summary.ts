@@ -2,6 +2,7 @@ import type { LedgerView } from '../ledger/view.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
 import type { Gate } from '../host/gate.ts';
 import { createsWait } from './file-view.ts';
+import { pauseWords } from './pause-words.ts';
 import { uploadsStart } from './upload-times.ts';
 import type { UploadTimes } from './upload-times.ts';
 import type { EventStream } from './events.ts';
@@ -37,7 +38,7 @@ export interface Summary {
 export function createSummary(parts: {
   readonly ledger: Pick<LedgerView, 'counts'>;
   readonly events: Pick<EventStream, 'listen'>;
-  readonly conductor: Pick<Conductor, 'uploads' | 'pause' | 'createsWaitUntil'>;
+  readonly conductor: Pick<Conductor, 'uploads' | 'pause' | 'pauses' | 'createsWaitUntil'>;
   readonly folders: Pick<Folders, 'countSettling' | 'frozen'>;
   readonly gate: Pick<Gate, 'snapshot'>;
   readonly times: Pick<UploadTimes, 'startAt'>;
@@ -75,9 +76,11 @@ export function createSummary(parts: {
 }
 
 function whyNoneStarts(
-  conductor: Pick<Conductor, 'createsWaitUntil'>,
+  conductor: Pick<Conductor, 'createsWaitUntil' | 'pauses'>,
   times: Pick<UploadTimes, 'startAt'>,
 ): string | null {
+  const paused = conductor.pauses.all();
+  if (paused !== null) return pauseWords(paused, Date.now());
   const startAt = times.startAt();
   if (startAt !== null) return uploadsStart(startAt, Date.now());
   const until = conductor.createsWaitUntil();

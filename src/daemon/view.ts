@@ -1,3 +1,4 @@
+import { pauseWords } from './pause-words.ts';
 import type { Limit } from '../pipeline/estimate.ts';
 import type { Comparison } from '../pipeline/rounds/adopt.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -16,7 +17,7 @@ import type { Accounts } from '../watch/accounts.ts';
 import { countSteps } from './step-states.ts';
 import type { FolderStatus } from '../intake/watched-folder.ts';
 import type { Facts } from '../pipeline/file/facts.ts';
-import type { Pause } from '../pipeline/events.ts';
+import type { OperatorPause, Pause } from '../pipeline/events.ts';
 
 export interface StatusView {
   readonly v: 1;
@@ -24,6 +25,8 @@ export interface StatusView {
   readonly config: string | null;
   readonly counts: Readonly<Record<string, number>>;
   readonly settling: number;
+  /** What people paused, oldest first. Times are epoch milliseconds. */
+  readonly paused: readonly OperatorPause[];
   /** Why everything waits, or null. */
   readonly waiting: {
     readonly kind: string;
@@ -79,7 +82,7 @@ export interface StatusView {
 
 const mostRows = 1_000_000;
 
-type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'snapshot' | 'deletions' | 'countToAdopt'>;
+type StatusLedger = LedgerView & SuspectLedger & Pick<Ledger, 'snapshot' | 'deletions' | 'countToAdopt' | 'pauses'>;
 
 /** Rows listed in a status at most; `ls` lists all. */
 const mostListed = 20;
@@ -101,6 +104,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
   const asShown = countSteps(working.filter(({ id }) => held.includes(id)));
   const folders = (daemon?.folders.status() ?? []).map((folder) => ({
     ...folder,
+    why: folder.why ?? whyHeld(daemon, folder.path),
     accounts: { ...folder.accounts, known: asShown(folder.accounts.known, folder.path) },
   }));
   const live = daemon && asHeld(daemon, held);
@@ -117,6 +121,7 @@ export async function statusOf(ledger: StatusLedger, daemon: Daemon | null, isAl
     config: daemon?.config().file ?? null,
     counts: asShown(snapshot.counts),
     settling: daemon?.folders.countSettling() ?? 0,
+    paused: await ledger.pauses(),
     waiting: pause && { kind: pause.kind, why: pause.why, since: pause.since, next_probe_at: pause.nextProbeAt },
     unknown: daemon?.conductor.names.unknown() ?? [],
     requests:
@@ -159,6 +164,12 @@ function uploadsOf(times: UploadTimes): StatusView['uploads'] {
 
 /** An upload host that takes nothing for an hour may never do: people are told, and it is tried again all the same. */
 const longRefusalMs = 3_600_000;
+
+/** A person paused the folder, or everything. */
+function whyHeld(daemon: Daemon | null, folder: string): string | null {
+  const held = daemon?.pauses.holds(folder) ?? null;
+  return held && pauseWords(held, Date.now());
+}
 
 function isLongRefusal(pause: Pick<Pause, 'holds' | 'since'> | null): boolean {
   return pause?.holds === 'uploads' && Date.now() - pause.since >= longRefusalMs;

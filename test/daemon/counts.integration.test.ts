@@ -20,6 +20,7 @@ function working(ids: readonly string[]): Daemon {
   const accounts = { seen: rows.length, settling: 0, comparing: 0, known, sidecars: 0, ignored: 0, refused: 0 };
   const folder = { path: rows[0]?.folder, state: 'watching', why: null, accounts: { ...accounts, unaccounted: 0 } };
   return {
+    pauses: noPauses,
     conductor: {
       pauses: noPauses,
       pause: () => null,

@@ -39,6 +39,7 @@ function daemonOf({ uploads = [{}], pace = {}, conductor = {} }: Partial<World>)
   const { bytesPerSecond = 10 * MB, bandwidth = null, mayStart = true, later = [], slots = 1 } = pace;
   const opens = later.find((hours) => hours.mayStart)?.inMs;
   return {
+    pauses: noPauses,
     conductor: {
       pauses: noPauses,
       pause: () => null,

@@ -11,13 +11,20 @@ const pause = {
   nextProbeAt: 1,
 } as const;
 
+const held = { folder: '/inbox', since: 1, until: null, by: 'anna' };
+
 test.each([
   { what: 'nothing is wrong', paused: false, frozen: 0, word: 'ok' },
+  { what: 'a person paused a folder', paused: false, frozen: 0, isHeld: true, word: 'paused' },
+  { what: 'a person paused a folder, and another is frozen', paused: false, frozen: 1, isHeld: true, word: 'frozen' },
   { what: 'everything waits', paused: true, frozen: 0, word: 'waiting' },
   { what: 'a folder is frozen', paused: false, frozen: 1, word: 'frozen' },
   { what: 'everything waits and a folder is frozen', paused: true, frozen: 1, word: 'waiting' },
-])('health is `$word` when $what', ({ paused, frozen, word }) => {
-  expect(healthOf({ conductor: { pause: () => (paused ? pause : null) }, folders: { frozen: () => frozen } })).toBe(
-    word,
-  );
+])('health is `$word` when $what', ({ paused, frozen, isHeld = false, word }) => {
+  expect(
+    healthOf({
+      conductor: { pause: () => (paused ? pause : null), pauses: { list: () => (isHeld ? [held] : []) } },
+      folders: { frozen: () => frozen },
+    }),
+  ).toBe(word);
 });

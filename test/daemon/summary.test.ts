@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createSummary } from '../../src/daemon/summary.ts';
 import { createEventStream } from '../../src/daemon/events.ts';
+import type { OperatorPauses } from '../../src/pipeline/operator-pauses.ts';
+import { noPauses } from './no-pauses.ts';
 import { silentLogger } from '../pipeline/silent-logger.ts';
 import { someFacts } from '../pipeline/some-facts.ts';
 
@@ -28,7 +30,12 @@ function open(counts: Record<string, number>) {
   };
   const events = createEventStream(silentLogger);
   const times = { startAt: (): number | null => null };
-  const conductor = { uploads: () => [upload], pause: () => null, createsWaitUntil: (): number | null => null };
+  const conductor = {
+    uploads: () => [upload],
+    pause: () => null,
+    pauses: noPauses as OperatorPauses,
+    createsWaitUntil: (): number | null => null,
+  };
   const folders = { countSettling: () => 0, frozen: () => 2 };
   const summary = createSummary({ ledger, events, conductor, folders, gate, times });
   return { summary, events, ledger, conductor, times };

@@ -25,6 +25,7 @@ const ledger = {
   lines: () => Promise.resolve([]),
 } as unknown as FilesLedger;
 const daemon = {
+  pauses: noPauses,
   conductor: {
     pauses: noPauses,
     pause: () => null,

@@ -19,6 +19,7 @@ const view: StatusView = {
   config: '/etc/dropcast/dropcast.yaml',
   counts: {},
   settling: 0,
+  paused: [],
   waiting: null,
   unknown: [],
   requests: null,

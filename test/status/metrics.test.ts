@@ -184,10 +184,10 @@ test('no label holds a file, an id or an error, and the series do not grow with 
     });
     events.emit({
       type: 'failure',
+      isRepeated: false,
       facts,
       failure: failure('transient', { code: `E${n}`, message: 'boom' }),
       next: '',
-      isRepeated: false,
     });
   };
   tell(1);

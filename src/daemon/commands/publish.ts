@@ -75,9 +75,9 @@ function answered(before: NotYet, answer: FeedAnswer): PublishedFeed {
 }
 
 /** Those of the rules, and those of the sidecars of files that wait. */
-async function knownFeeds({ config, ledger }: Pick<Daemon, 'config' | 'ledger'>): Promise<readonly string[]> {
-  const ruled = config().folders.flatMap(({ rules }) => rules.flatMap(({ publish: feeds }) => feeds));
-  return [...new Set([...ruled, ...(await ledger.feedsAhead())])].toSorted();
+async function knownFeeds(daemon: Pick<Daemon, 'config' | 'ledger'>): Promise<readonly string[]> {
+  const ruled = daemon.config().folders.flatMap(({ rules }) => rules.flatMap(({ publish: feeds }) => feeds));
+  return [...new Set([...ruled, ...(await daemon.ledger.feedsAhead())])].toSorted();
 }
 
 function unknownFeed(feed: string, known: readonly string[]): string {

@@ -69,8 +69,8 @@ function requestsOf(facts: Facts): number {
   return facts.videoId === null || facts.lastFailure?.kind === 'gone' ? 1 : 0;
 }
 
-function mendOf({ config }: Daemon, files: readonly Facts[]): RetryResult['mend'] {
-  const { file, folders } = config();
+function mendOf(daemon: Daemon, files: readonly Facts[]): RetryResult['mend'] {
+  const { file, folders } = daemon.config();
   const plans = new Map(files.flatMap(({ plan }) => (plan === null ? [] : [[plan.rule, plan] as const])));
   return Array.from(plans.values(), ({ rule, channel }) => {
     const line = folders.flatMap(({ rules }) => rules).find(({ key }) => key === rule)?.line;

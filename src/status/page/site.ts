@@ -76,7 +76,7 @@ export function createSite(
   // For everybody, so it says nothing else and costs nothing.
   site.get('/healthz', (context) => {
     const health = source.health();
-    return context.text(`${health}\n`, health === 'ok' ? 200 : 503);
+    return context.text(`${health}\n`, health === 'ok' || health === 'paused' ? 200 : 503);
   });
   if (metrics !== undefined)
     site.get('/metrics', (context, next) => {

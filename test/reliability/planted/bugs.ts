@@ -186,8 +186,8 @@ export const bugs = {
   'once forgets the files that need a person since an earlier run': {
     edits: [
       {
-        anchor: '...await leftForYou(daemon.ledger, { folders, before: since }, isThere), ...files.toReversed()',
-        instead: '...files.toReversed()',
+        anchor: '...await leftForYou(daemon.ledger, { folders, before: since }, isThere), ...files',
+        instead: '...files',
       },
     ],
     scenario: 'once runs again while a file is held',

@@ -15,6 +15,7 @@ const view: StatusView = {
   config: '/etc/dropcast/dropcast.yaml',
   counts: { queued: 2 },
   settling: 1,
+  paused: [],
   waiting: null,
   unknown: [],
   requests: { used: 3, limit: 1000, blocked_until: null, total: 3, others: 300 },

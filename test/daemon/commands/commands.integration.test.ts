@@ -1,0 +1,173 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import type { Config } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { ignore } from '../../../src/daemon/commands/ignore.ts';
+import { pause, resume } from '../../../src/daemon/commands/pause.ts';
+import { publish } from '../../../src/daemon/commands/publish.ts';
+import { reapply } from '../../../src/daemon/commands/reapply.ts';
+import { retry } from '../../../src/daemon/commands/retry.ts';
+import { startDaemon } from '../../../src/daemon/daemon.ts';
+import type { Daemon } from '../../../src/daemon/daemon.ts';
+import { stateOf } from '../../../src/pipeline/file/facts.ts';
+import { silentLogger } from '../../pipeline/silent-logger.ts';
+import { makeScratch } from '../../e2e/dropcast-process.ts';
+import { startVideoHost } from '../../e2e/video-host.ts';
+import type { HostOptions } from '../../e2e/video-host.ts';
+import { until } from '../../support/until.ts';
+
+/** A daemon beside a service, with a folder and a rule that a test may change. */
+async function open(options: HostOptions = {}) {
+  await using stack = new AsyncDisposableStack();
+  const host = stack.use(await startVideoHost(options));
+  const scratch = stack.use(await makeScratch(() => ''));
+  await mkdir(scratch.file('inbox'));
+  const inbox = scratch.file('inbox');
+  const configOf = async (rule: string): Promise<Config> => {
+    await writeFile(
+      scratch.config,
+      `
+service: { base_url: "${host.baseUrl}", api_key: ${host.key} }
+state_dir: ${scratch.file('state')}
+poll: { interval: 100ms }
+publish: { quiet: 100ms, at_most: 200ms }
+folders:
+  - { path: ${inbox}, settle: 100ms, rules: [{ match: "**", ${rule} }] }
+status: { listen: off }
+`,
+      { mode: 0o600 },
+    );
+    const { config, problems } = await loadConfig(scratch.config, { cwd: scratch.path, env: {}, home: scratch.path });
+    if (config === null) throw new Error(`the configuration is wrong: ${JSON.stringify(problems)}`);
+    return config;
+  };
+  const rule = 'channel: ch_main, publish: [feed_news]';
+  const start = async (): Promise<Daemon> => startDaemon(await configOf(rule), silentLogger);
+  const running = { daemon: await start() };
+  stack.defer(() => running.daemon.stop(AbortSignal.abort()));
+  const facts = async (path: string) => running.daemon.ledger.atPath(inbox, path);
+  const owned = stack.move();
+  return {
+    host,
+    inbox,
+    facts,
+    get daemon() {
+      return running.daemon;
+    },
+    drop: (path: string) => writeFile(`${inbox}/${path}`, `what is in ${path}`),
+    reaches: (path: string, state: string) =>
+      until(`${path} is ${state}`, async () => {
+        const found = await facts(path);
+        return found !== null && stateOf(found) === state;
+      }),
+    reload: async (changed: string) => running.daemon.reload(await configOf(changed)),
+    restart: async () => {
+      await running.daemon.stop(AbortSignal.abort());
+      running.daemon = await start();
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+test('a file that is being uploaded is ignored: its upload is cut, and it stays ignored over a restart until it is retried', async () => {
+  let isHanging = true;
+  const station = await open({ meddleUpload: () => isHanging });
+  await using _ = station;
+  await station.drop('clip.mpg');
+  await until('its upload has begun', () => station.host.puts.length === 1);
+  const result = await ignore(station.daemon, { names: ['clip.mpg'], by: 'anna' });
+  expect(result).toMatchObject({ files: 1, records: 1, refused: [] });
+  expect(await station.facts('clip.mpg')).toMatchObject({ end: 'skipped', why: 'ignored by anna', uploadedAt: null });
+  await station.restart();
+  await station.daemon.folders.rescan();
+  expect(await station.facts('clip.mpg')).toMatchObject({ end: 'skipped', why: 'ignored by anna' });
+  isHanging = false;
+  expect(await retry(station.daemon, { names: ['clip.mpg'] })).toMatchObject({ files: 1, refused: [] });
+  await station.reaches('clip.mpg', 'done');
+  expect([...station.host.videos.values()].map(({ bodies }) => bodies.length)).toEqual([1]);
+  expect(await ignore(station.daemon, { names: ['clip.mpg'], by: 'anna' })).toMatchObject({
+    files: 0,
+    refused: [{ why: expect.stringMatching(/^done: .*dropcast videos delete/) }],
+  });
+});
+
+test('many files of one kind are ignored by their state, with the pattern that leaves out the next; undone, they go on', async () => {
+  const station = await open();
+  await using _ = station;
+  await pause(station.daemon, { folders: [station.inbox], until: null, by: 'anna' });
+  for (const name of ['1.mkv', '2.mkv', '3.mpg']) await station.drop(name);
+  for (const name of ['1.mkv', '2.mkv', '3.mpg']) await station.reaches(name, 'queued');
+  const selection = { states: ['queued'], text: '.mkv' };
+  const planned = await ignore(station.daemon, { names: [], selection, by: 'anna' }, { isPlanned: true });
+  expect([planned.files, planned.requests, planned.isPlanned]).toEqual([2, 0, true]);
+  expect(await station.facts('1.mkv')).toMatchObject({ end: null });
+  const result = await ignore(station.daemon, { names: [], selection, by: 'anna' });
+  expect(result).toMatchObject({
+    files: 2,
+    excludes: [{ folder: station.inbox, key: 'folders[0]', pattern: '**/*.mkv' }],
+  });
+  expect(await ignore(station.daemon, { names: ['1.mkv', '3.mpg'], by: 'bob', isUndone: true })).toMatchObject({
+    files: 1,
+    refused: [{ name: '3.mpg', why: 'not ignored' }],
+  });
+  expect(stateOf((await station.facts('1.mkv')) ?? expect.fail())).toBe('queued');
+});
+
+test('a paused folder begins nothing over a restart, says so in the row, and goes on when it is resumed', async () => {
+  const station = await open();
+  await using _ = station;
+  const until18 = Date.now() + 3_600_000;
+  const paused = await pause(station.daemon, { folders: [station.inbox, '/nowhere'], until: until18, by: 'anna' });
+  expect(paused).toMatchObject({
+    paused: [{ folder: station.inbox, until: until18, by: 'anna' }],
+    refused: [{ name: '/nowhere', why: expect.stringContaining(station.inbox) }],
+  });
+  await station.drop('clip.mpg');
+  await station.reaches('clip.mpg', 'queued');
+  await station.restart();
+  await station.daemon.folders.rescan();
+  expect(station.daemon.pauses.list()).toMatchObject([{ folder: station.inbox, by: 'anna' }]);
+  expect(await station.daemon.outlook()).toMatchObject({
+    limitedBy: 'pause',
+    why: expect.stringMatching(/paused by anna since .* until/),
+  });
+  expect(station.host.videos.size).toBe(0);
+  expect(await resume(station.daemon, { folder: station.inbox, by: 'bob' })).toMatchObject({ ok: true });
+  await station.reaches('clip.mpg', 'done');
+  expect(await resume(station.daemon, { folder: null, by: 'bob' })).toEqual({ ok: true, what: 'Nothing was paused' });
+});
+
+test('a feed is published on request, and one that no rule has is refused with the list', async () => {
+  const station = await open();
+  await using _ = station;
+  expect(await publish(station.daemon, { feeds: ['feed_news', 'feed_nwes'] })).toMatchObject({
+    feeds: [{ feed: 'feed_news', is: 'published' }],
+    refused: [{ name: 'feed_nwes', why: expect.stringContaining('feed_news') }],
+  });
+  expect(station.host.publishes.map(({ feed }) => feed)).toEqual(['feed_news']);
+});
+
+test('changed rules reach a finished file only when somebody asks, cost first; its channel stays', async () => {
+  const station = await open();
+  await using _ = station;
+  await station.drop('clip.mpg');
+  await station.reaches('clip.mpg', 'done');
+  const [video] = station.host.videos.values();
+  await station.reload('channel: ch_other, title: "New {title}", publish: [feed_news, feed_tv]');
+  await station.daemon.folders.rescan();
+  expect([video?.title, station.host.publishes.length]).toEqual(['clip', 1]);
+  const planned = await reapply(station.daemon, { names: [] }, { isPlanned: true });
+  expect(planned).toMatchObject({
+    files: 1,
+    patches: 1,
+    publishes: ['feed_news', 'feed_tv'],
+    requests: 3,
+    changes: [{ changes: [{ what: 'title', from: 'clip', to: 'New clip' }, { what: 'feeds' }] }],
+    left: [{ files: 1, why: expect.stringContaining('ch_other') }],
+  });
+  expect(video?.title).toBe('clip');
+  await reapply(station.daemon, { names: [] });
+  await until('both feeds are published again', () => station.host.publishes.length === 3);
+  expect([video?.title, video?.channelId]).toEqual(['New clip', 'ch_main']);
+  expect(await reapply(station.daemon, { names: [] })).toMatchObject({ files: 0, same: 1, requests: 0 });
+});
