@@ -1,6 +1,6 @@
 import { queryRunningDaemon } from './control.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -9,7 +9,7 @@ export async function open(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<void> {
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const { link } = await queryRunningDaemon<{ readonly link: string | null }>(config, '/page');
   if (link === null)
     throw new CommandError(

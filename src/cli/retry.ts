@@ -3,7 +3,7 @@ import { commandDaemon } from './control.ts';
 import { counted } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { nameOf } from './show.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
@@ -31,7 +31,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
     const message = `files in state "${escapeControls(unknown)}" cannot be retried; these states can: ${retriable.join(', ')}`;
     throw new CommandError(message, exitCodes.usage);
   }
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const body = { names: names.map((name) => nameOf(shell, name)), states, force: options.force === true };
   const result = await commandDaemon<RetryResult>(config, '/retry', body);
   if (options.json === true) printJson(result, shell.stdout);

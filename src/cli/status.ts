@@ -13,7 +13,7 @@ import { accountsLine } from './output/accounts-line.ts';
 import { counted, emptyRecords, formatRate, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -26,7 +26,7 @@ export async function status(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<number> {
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   // The first line of the text says it already.
   const whoHears = options.json === true ? shell : null;
   const view = await queryDaemonOrLedger<StatusView>(whoHears, config, '/status', (ledger) =>
