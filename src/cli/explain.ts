@@ -1,10 +1,13 @@
 import { lstat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { createRouter, folderOf, routedFile } from '../intake/folder-router.ts';
 import type { FolderRouter } from '../intake/folder-router.ts';
 import type { ShowView } from '../daemon/files/show-view.ts';
+import { didYouMean } from '../routing/did-you-mean.ts';
 import { explainRoute } from '../routing/explain.ts';
+import { likelyCause } from '../routing/likely-cause.ts';
+import { compileFilter } from '../routing/match.ts';
 import type { Explanation } from '../routing/explain.ts';
 import { isTemporaryName } from '../watch/temporary-name.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
@@ -86,9 +89,11 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
 async function routerOf(config: Config, absolute: string): Promise<FolderRouter> {
   const folder = folderOf(config.folders, absolute);
   if (folder !== null) return createRouter(folder, await movedBy(config, folder.path));
-  const folders = config.folders.map(({ path }) => path).join(', ');
+  const folders = config.folders.map(({ path }) => path);
+  const nearest = nearestFolder(absolute, folders);
+  const hint = nearest === null ? '' : `; the nearest is ${escapeControls(nearest)}`;
   throw new CommandError(
-    `${escapeControls(absolute)} is not in a watched folder; the watched folders are: ${folders}`,
+    `${escapeControls(absolute)} is outside of every watched folder${hint}; the watched folders are: ${escapeControls(folders.join(', '))}`,
     exitCodes.failed,
   );
 }
@@ -113,14 +118,41 @@ async function movedBy(config: Config, folder: string): Promise<readonly string[
   return templates;
 }
 
+/** A name that is misspelt, or the folder with which the path has most in common; null: none has anything. */
+function nearestFolder(path: string, folders: readonly string[]): string | null {
+  const parts = path.split('/');
+  const [best] = folders
+    .map((folder) => {
+      const own = folder.split('/');
+      const shared = own.findIndex((part, i) => part !== parts[i]);
+      return { folder, shared: shared === -1 ? own.length : shared };
+    })
+    .toSorted((one, other) => other.shared - one.shared);
+  const meant = didYouMean(path, folders) ?? didYouMean(dirname(path), folders);
+  return meant ?? (best !== undefined && best.shared > 1 ? best.folder : null);
+}
+
+/** `exclude` wins over `include`. */
+function whyNotSelected({ include, exclude }: FolderRouter['folder'], path: string): string {
+  const excluding = exclude.find((pattern) => compileFilter([pattern], [])(path));
+  if (excluding !== undefined) return `exclude takes it out: ${JSON.stringify(excluding)}`;
+  const trimmed = path.trim();
+  if (trimmed !== path && compileFilter(include, [])(trimmed))
+    return `no pattern of include selects it: the name has a space at the end`;
+  const cause = include.map((pattern) => likelyCause(pattern, path)).find((one) => one !== null);
+  if (cause !== undefined) return `no pattern of include selects it: ${cause.why}`;
+  return `no pattern of include selects it: ${include.map((pattern) => JSON.stringify(pattern)).join(', ')}`;
+}
+
 function whyIgnored(router: FolderRouter, path: string): string | null {
-  if (isTemporaryName(path)) return 'its name is hidden, temporary or partial';
+  const temporary = path.split('/').find(isTemporaryName);
+  if (temporary !== undefined) return `the name ${JSON.stringify(temporary)} is hidden, temporary or partial`;
   const template = router.movedBy(path);
   if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
   const kind = router.accepts(path);
   if (kind === 'proof') return 'it is a done marker or checksum of what lies beside it';
   if (kind === 'sidecar') return 'it is the sidecar of the video beside it';
-  return kind === null ? 'include and exclude do not select it' : null;
+  return kind === null ? whyNotSelected(router.folder, path) : null;
 }
 
 function describe({
