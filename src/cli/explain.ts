@@ -3,13 +3,10 @@ import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { createRouter, folderOf, routedFile } from '../intake/folder-router.ts';
 import type { FolderRouter } from '../intake/folder-router.ts';
+import { ruleReport } from '../daemon/rule-report.ts';
 import type { ShowView } from '../daemon/files/show-view.ts';
 import { didYouMean } from '../routing/did-you-mean.ts';
-import { explainRoute } from '../routing/explain.ts';
-import { likelyCause } from '../routing/likely-cause.ts';
-import { compileFilter } from '../routing/match.ts';
 import type { Explanation } from '../routing/explain.ts';
-import { isTemporaryName } from '../watch/temporary-name.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import { queryDaemonOrLedger } from './control.ts';
 import { whyOf } from './file-table.ts';
@@ -58,7 +55,7 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
   const path = absolute.slice(router.folder.path.length + 1);
   const stats = await lstat(absolute, { bigint: true }).catch(() => null);
   const modifiedMs = stats === null ? Date.now() : routedFile(path, versionOf(stats)).modifiedMs;
-  const reading = await router.sidecarOf(path);
+  const { leftAlone, sidecar, explanation } = await ruleReport(router, path, modifiedMs);
   const found = await askFor(shell, config, absolute);
   const isVideo = stats?.isFile() === true && router.accepts(path) === 'media';
   const stands = found[0] ?? null;
@@ -72,13 +69,9 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
         : stats.isFile()
           ? `a file of ${formatBytes(Number(stats.size))}`
           : 'not a regular file',
-    left_alone: stats?.isFile() === false ? 'it is not a regular file' : whyIgnored(router, path),
-    sidecar: reading.ok
-      ? reading.sidecar === null
-        ? 'none'
-        : `sets ${Object.keys(reading.sidecar).join(', ')}`
-      : `broken: ${reading.why}`,
-    explanation: explainRoute(router.folder.rules, { path, modifiedMs }, reading.ok ? reading.sidecar : null),
+    left_alone: stats?.isFile() === false ? 'it is not a regular file' : leftAlone,
+    sidecar,
+    explanation,
     waits_for: await waitOf(config, absolute),
     proofs: isVideo ? await proofsOf(router, { path, version: versionOf(stats) }, stands?.file.sha256 ?? null) : null,
     stands,
@@ -130,29 +123,6 @@ function nearestFolder(path: string, folders: readonly string[]): string | null 
     .toSorted((one, other) => other.shared - one.shared);
   const meant = didYouMean(path, folders) ?? didYouMean(dirname(path), folders);
   return meant ?? (best !== undefined && best.shared > 1 ? best.folder : null);
-}
-
-/** `exclude` wins over `include`. */
-function whyNotSelected({ include, exclude }: FolderRouter['folder'], path: string): string {
-  const excluding = exclude.find((pattern) => compileFilter([pattern], [])(path));
-  if (excluding !== undefined) return `exclude takes it out: ${JSON.stringify(excluding)}`;
-  const trimmed = path.trim();
-  if (trimmed !== path && compileFilter(include, [])(trimmed))
-    return `no pattern of include selects it: the name has a space at the end`;
-  const cause = include.map((pattern) => likelyCause(pattern, path)).find((one) => one !== null);
-  if (cause !== undefined) return `no pattern of include selects it: ${cause.why}`;
-  return `no pattern of include selects it: ${include.map((pattern) => JSON.stringify(pattern)).join(', ')}`;
-}
-
-function whyIgnored(router: FolderRouter, path: string): string | null {
-  const temporary = path.split('/').find(isTemporaryName);
-  if (temporary !== undefined) return `the name ${JSON.stringify(temporary)} is hidden, temporary or partial`;
-  const template = router.movedBy(path);
-  if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
-  const kind = router.accepts(path);
-  if (kind === 'proof') return 'it is a done marker or checksum of what lies beside it';
-  if (kind === 'sidecar') return 'it is the sidecar of the video beside it';
-  return kind === null ? whyNotSelected(router.folder, path) : null;
 }
 
 function describe({

@@ -7,6 +7,7 @@ import type { Folders } from '../intake/folders.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../log/logger.ts';
 import type { Conductor } from '../pipeline/conductor.ts';
+import type { OperatorPauses } from '../pipeline/operator-pauses.ts';
 import type { Answer, Clock } from '../pipeline/file/ports.ts';
 import type { NamesOfService } from '../pipeline/service-names.ts';
 import type { Rows } from '../pipeline/file/rows.ts';
@@ -23,6 +24,8 @@ import { createOutlook } from './outlook.ts';
 import type { Outlook } from './outlook.ts';
 import { connectToService } from './service-connection.ts';
 import type { ServiceConnection } from './service-connection.ts';
+import { createOverview } from './overview/overview.ts';
+import type { OverviewView } from './overview/overview-view.ts';
 import { createSummary } from './summary.ts';
 import type { Summary } from './summary.ts';
 import type { UploadTimes } from './upload-times.ts';
@@ -35,6 +38,8 @@ export interface Daemon extends AsyncDisposable {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
+  /** What people paused. */
+  readonly pauses: OperatorPauses;
   readonly rows: Pick<Rows, 'isHeld' | 'held' | 'claim'>;
   readonly folders: Folders;
   readonly gate: Pick<Gate, 'snapshot' | 'waitedMs'>;
@@ -57,6 +62,8 @@ export interface Daemon extends AsyncDisposable {
   summary(): Promise<Summary>;
   /** What all that waits waits for, and when it is done. */
   outlook(): Promise<Outlook>;
+  /** All of it at one moment, for page, terminal and programs. */
+  overview(): Promise<OverviewView>;
   /** True when nothing is left to do. */
   isIdle(): Promise<boolean>;
   /** Lets what runs finish until the signal fires, then cuts it; ends with all facts on disk. */
@@ -141,6 +148,7 @@ class RunningDaemon implements Daemon {
   readonly startedAt: number;
   readonly ledger: Ledger;
   readonly conductor: Conductor;
+  readonly pauses: OperatorPauses;
   readonly rows: Rows;
   readonly folders: Folders;
   readonly gate: Gate;
@@ -149,6 +157,7 @@ class RunningDaemon implements Daemon {
   readonly times: UploadTimes;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
+  readonly overview: () => Promise<OverviewView>;
   readonly #world: RunningWorld;
   readonly #resources: AsyncDisposableStack;
   readonly #webhooks = createWebhookDoor();
@@ -163,6 +172,7 @@ class RunningDaemon implements Daemon {
     this.startedAt = world.clock.now();
     this.ledger = world.ledger;
     this.conductor = world.conductor;
+    this.pauses = world.conductor.pauses;
     this.rows = world.rows;
     this.folders = world.folders;
     this.gate = world.service.gate;
@@ -171,6 +181,7 @@ class RunningDaemon implements Daemon {
     this.times = world.service.times;
     this.summary = createSummary({ ...world, gate: this.gate, times: this.times });
     this.outlook = createOutlook({ ...world, gate: this.gate, times: this.times, config: () => this.#config });
+    this.overview = createOverview(this, world);
   }
 
   config(): Config {
@@ -181,6 +192,7 @@ class RunningDaemon implements Daemon {
   async begin(): Promise<void> {
     const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
     this.news.add({ ...started, text: 'The daemon was started' });
+    await this.pauses.keep();
     await this.folders.start();
     this.conductor.start();
     this.#begun.resolve();
