@@ -6,6 +6,7 @@ import { printJson } from './cli/output/json.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
+import { leaveIfHung } from './leave-hung.ts';
 import { priorityLines } from './log/journal-stream.ts';
 import { packageVersion, sampleMedia } from './package-files.ts';
 import { createStopSignals } from './stop-signals.ts';
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
     process.exitCode = report(error, { isJson: wantsJson(process.argv) && !printed.anything });
   } finally {
     signals.commandEnded();
+    leaveIfHung(() => Number(process.exitCode ?? exitCodes.fine));
   }
 }
 

@@ -2,10 +2,12 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { addApiCommands } from './api/commands.ts';
 import { wholeNumber } from './argument-types.ts';
 import { LONGEST, parseDuration } from '../config/units.ts';
+import { addNotifyCommands } from './notify-commands.ts';
 import { addSandboxCommands } from './sandbox-commands.ts';
 import { exitCodes } from './shell.ts';
 import type { LsOptions } from './ls.ts';
 import type { Shell } from './shell.ts';
+import type { FailuresOptions } from './failures.ts';
 import type { AdoptOptions } from './adopt.ts';
 import type { EventsOptions } from './events.ts';
 import type { IgnoreOptions } from './ignore.ts';
@@ -58,6 +60,7 @@ export function createProgram(
   program.commandsGroup('Control the daemon:');
   addReadCommands(registry);
   addControlCommands(registry);
+  addNotifyCommands(program, shell, exit);
   addSystemdCommands(program, shell);
   program.commandsGroup('Use the API of the service:');
   addApiCommands(program, shell, exit);
@@ -140,6 +143,15 @@ function addReadCommands({ shell, exit, command }: Registry): void {
   json(command('show <name>', 'show everything about one file, named by its id, video id, path or file name'))
     .summary('show everything about one file')
     .action(async (name: string, options: Shared) => (await import('./show.ts')).show(shell, name, options));
+  json(
+    command('failures', 'print what failed, why, and what happens next, from failures.jsonl; works without a daemon'),
+  )
+    .summary('print what failed, why, and what happens next')
+    .option('-f, --follow', 'go on with the failures to come; ends at Ctrl-C')
+    .addOption(
+      new Option('--since <time>', 'how far back, like 24h or 7d').argParser(duration).default(86_400_000, '24h'),
+    )
+    .action(async (options: FailuresOptions) => (await import('./failures.ts')).failures(shell, options));
   json(command('events', 'print the last news of the daemon: arrivals, uploads, failures and what happens next'))
     .summary('print what happened last, or follow it')
     .option('-f, --follow', 'go on with the news to come; ends at Ctrl-C')

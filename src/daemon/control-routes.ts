@@ -6,11 +6,14 @@ import type { Daemon } from './daemon.ts';
 import { viewOf } from './file-view.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { eventRoutes } from './routes/events.ts';
+import { notifyRoutes } from './routes/notify.ts';
+import type { TestNotifications } from './routes/notify.ts';
 import { fileRoutes } from './routes/files.ts';
 import { planOf } from './plan/plan.ts';
 import { streamPlan } from './plan/stream.ts';
 import { worldOfDaemon } from './plan/worlds.ts';
 import type { ReloadPlan } from './plan-reload.ts';
+import { factsInNeed } from './routes/facts.ts';
 import { endTestClip } from './routes/test-clip.ts';
 import { dismiss, suspectsOf } from './suspects.ts';
 import { statusOf } from './view.ts';
@@ -47,6 +50,7 @@ export interface ControlPorts {
   reload(how: { readonly isPlanned: boolean }): Promise<Reloaded>;
   /** A link that opens the status page once, to look or to change things; null without a page. */
   pageLink(right: 'look' | 'change'): string | null;
+  readonly testNotifications: TestNotifications;
 }
 
 /**
@@ -82,6 +86,7 @@ export function readRoutes(
 export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
   const app = readRoutes(daemon, ports, owner);
   app.route('/', commandRoutes(daemon, bodyOf));
+  app.get('/facts', async (context) => context.json(await factsInNeed(daemon)));
   app.post('/suspects/dismiss', (context) =>
     withBody(context, async (body) =>
       context.json(await dismiss(daemon, body as { readonly names: readonly string[] })),
@@ -115,6 +120,7 @@ export function controlRoutes(daemon: Daemon, ports: ControlPorts): Hono {
       return context.json({ v: 1, ...(await ports.reload({ isPlanned })) });
     }),
   );
+  app.route('/', notifyRoutes(ports.testNotifications));
   return app;
 }
 

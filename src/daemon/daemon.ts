@@ -17,6 +17,9 @@ import { startBackups } from './backups.ts';
 import type { Backups } from './backups.ts';
 import { createEventStream } from './events.ts';
 import type { EventStream } from './events.ts';
+import { createExpectations } from './expectations/expectations.ts';
+import type { Expectations } from './expectations/expectations.ts';
+import { tellExpectation } from './expectations/tell.ts';
 import { logEvents } from './log-events.ts';
 import { createNewsLines } from './news-lines.ts';
 import type { NewsLines } from './news-lines.ts';
@@ -47,6 +50,8 @@ export interface Daemon extends AsyncDisposable {
   /** The last news in words. */
   readonly news: NewsLines;
   readonly times: UploadTimes;
+  /** Files that must be there by a time of day. */
+  readonly expectations: Pick<Expectations, 'list'>;
   config(): Config;
   /** What the service of a configuration has, as far as it says. */
   namesOf(config: Config, signal: AbortSignal): Promise<Answer<NamesOfService>>;
@@ -155,6 +160,7 @@ class RunningDaemon implements Daemon {
   readonly events: EventStream;
   readonly news: NewsLines;
   readonly times: UploadTimes;
+  readonly expectations: Expectations;
   readonly summary: () => Promise<Summary>;
   readonly outlook: () => Promise<Outlook>;
   readonly overview: () => Promise<OverviewView>;
@@ -179,6 +185,14 @@ class RunningDaemon implements Daemon {
     this.events = world.events;
     this.news = world.news;
     this.times = world.service.times;
+    this.expectations = createExpectations({
+      rows: world.ledger.news,
+      events: world.events,
+      config: () => this.#config,
+      logger: world.logger,
+      now: () => world.clock.now(),
+      changed: tellExpectation(world),
+    });
     this.summary = createSummary({ ...world, gate: this.gate, times: this.times });
     this.outlook = createOutlook({ ...world, gate: this.gate, times: this.times, config: () => this.#config });
     this.overview = createOverview(this, world);
@@ -193,6 +207,7 @@ class RunningDaemon implements Daemon {
     const started = { level: 'info', type: 'started', file: null, folder: null, path: null, state: null } as const;
     this.news.add({ ...started, text: 'The daemon was started' });
     await this.pauses.keep();
+    await this.expectations.refresh();
     await this.folders.start();
     this.conductor.start();
     this.#begun.resolve();
@@ -234,6 +249,7 @@ class RunningDaemon implements Daemon {
 
   /** From the front of a file's way to its end: nothing new comes in, what runs ends, what was written is copied, all is closed. */
   async #stop(hurry: AbortSignal): Promise<void> {
+    this.expectations[Symbol.dispose]();
     await this.folders[Symbol.asyncDispose]();
     await this.conductor.stop(hurry);
     if (!hurry.aborted) await this.#world.backups.run();

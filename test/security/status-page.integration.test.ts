@@ -24,6 +24,7 @@ const view: StatusView = {
   requests: null,
   uploads: null,
   folders: [],
+  expectations: [],
   accounts: sumOfAccounts([]),
   working: [],
   needs_you: [],

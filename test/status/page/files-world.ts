@@ -1,3 +1,4 @@
+import { noPauses } from '../../daemon/no-pauses.ts';
 import type { Daemon } from '../../../src/daemon/daemon.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { Facts } from '../../../src/pipeline/file/facts.ts';
@@ -76,6 +77,7 @@ export function daemonWith(ledger: Ledger): Daemon {
     ...idle,
     ledger,
     conductor: {
+      pauses: noPauses,
       pause: () => null,
       createsWaitUntil: () => null,
       feedsWaiting: () => [],

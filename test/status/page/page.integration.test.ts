@@ -22,6 +22,7 @@ const view: StatusView = {
   uploads: null,
   accounts: sumOfAccounts([]),
   folders: [],
+  expectations: [],
   working: [
     viewOf(
       null,

@@ -17,7 +17,8 @@ const status = {
 async function shown(view: OverviewView): Promise<string> {
   const daemon: Daemon = Object.assign(idleDaemon(), { overview: async () => view });
   const world = { daemon, now: noon, mayChange: true, status: async () => status } as unknown as PageWorld;
-  return `${await (await overview(world)).body}`;
+  const { body } = await overview(world);
+  return String(await body);
 }
 
 const text = (page: string): string =>
