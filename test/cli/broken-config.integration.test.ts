@@ -38,7 +38,11 @@ test.each([
     const news = createNewsLines({ now: () => 0 }, (error) => expect.fail(String(error)));
     news.add({ level: 'info', type: 'x', file: null, folder: null, path: null, state: null, text: 'It still works' });
     const daemon = { ledger: {}, news, startedAt: 1, config: () => ({ stateDir: scratch.file('st'), folders: [] }) };
-    const ports = { reload: () => Promise.reject(new Error('not asked for')), pageLink: () => null };
+    const ports = {
+      reload: () => Promise.reject(new Error('not asked for')),
+      pageLink: () => null,
+      testNotifications: () => Promise.reject(new Error('not asked for')),
+    };
     await using served = await serveControl(daemon as unknown as Daemon, join(scratch.path, socket), ports);
     expect(served).toBeDefined();
     await ask();
