@@ -1,6 +1,8 @@
 import './thread-pool.ts';
 import { homedir } from 'node:os';
 import { escapeControls } from './log/unsafe-characters.ts';
+import { errorDocument, wantsJson } from './cli/error-document.ts';
+import { printJson } from './cli/output/json.ts';
 import { createProgram, usageExitCode } from './cli/program.ts';
 import { CommandError, exitCodes } from './cli/shell.ts';
 import type { Shell } from './cli/shell.ts';
@@ -18,6 +20,7 @@ async function main(): Promise<void> {
     if (error.code !== 'EPIPE') outputLost ??= error;
   });
   process.stderr.on('error', () => undefined);
+  const printed = noteOutput();
   process.on('exit', () => {
     if (outputLost === null) return;
     process.exitCode ||= exitCodes.failed;
@@ -50,7 +53,7 @@ async function main(): Promise<void> {
     const installed = { version: await packageVersion(), samples: sampleMedia() };
     await createProgram(shell, installed, setExitCode).parseAsync(process.argv);
   } catch (error) {
-    process.exitCode = report(error);
+    process.exitCode = report(error, { isJson: wantsJson(process.argv) && !printed.anything });
   } finally {
     signals.commandEnded();
     leaveIfHung(() => Number(process.exitCode ?? exitCodes.fine));
@@ -66,17 +69,36 @@ function workingDirectory(): string | null {
   }
 }
 
+/** A command may have printed its document before something failed: two documents would be none. */
+function noteOutput(): { readonly anything: boolean } {
+  const noted = { anything: false };
+  const write = process.stdout.write.bind(process.stdout) as (...given: unknown[]) => boolean;
+  process.stdout.write = (...given: unknown[]) => {
+    noted.anything = true;
+    return write(...given);
+  };
+  return noted;
+}
+
 /** A user's mistake or a refusal of the system (no permission, disk full) is one sentence; only a bug shows a stack trace. */
-function report(error: unknown): number {
+function report(error: unknown, { isJson }: { readonly isJson: boolean }): number {
   const usage = usageExitCode(error);
-  if (usage !== null) return usage;
-  if (error instanceof CommandError) {
-    sayError(error.message);
-    return error.exitCode;
-  }
-  if (error instanceof Error && 'syscall' in error) sayError(`dropcast cannot continue: ${error.message}`);
-  else sayError(`dropcast crashed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  return exitCodes.failed;
+  const exit = usage ?? (error instanceof CommandError ? error.exitCode : exitCodes.failed);
+  if (exit === exitCodes.fine) return exit;
+  const text = error instanceof CommandError || usage !== null ? messageOf(error) : sentenceOf(error);
+  // Of wrong usage the parser has said it already.
+  if (usage === null) sayError(text);
+  if (isJson) printJson(errorDocument(text, exit));
+  return exit;
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof Error && 'syscall' in error) return `dropcast cannot continue: ${error.message}`;
+  return `dropcast crashed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
 }
 
 /** Reports what ended the command, on stderr, where `journalctl -p err` finds it. */

@@ -3,7 +3,7 @@ import type { FileView } from '../daemon/file-view.ts';
 import { commandDaemon } from './control.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -17,7 +17,7 @@ export async function add(
   paths: readonly string[],
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<number> {
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   let exitCode: number = exitCodes.fine;
   for (const path of paths) {
     const result = await commandDaemon<Added>(config, '/add', { path: resolve(shell.cwd, path) });

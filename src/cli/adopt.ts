@@ -1,13 +1,13 @@
 import { adoptionOf } from '../daemon/adoption.ts';
 import type { AdoptableFile, AdoptionView, Confirmed, Verdict } from '../daemon/adoption.ts';
-import type { Config } from '../config/config.ts';
+import type { DaemonPlace } from './control.ts';
 import { comparisonWords } from '../daemon/comparison-words.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { commandDaemon, queryDaemonOrLedger } from './control.ts';
 import { renderFitting, shortPath } from './file-table.ts';
 import { counted, formatDuration, UNKNOWN } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -19,7 +19,7 @@ export interface AdoptOptions {
 
 /** `dropcast adopt`: which of the files that were there before the service has already; with `--confirm`, acts on it. */
 export async function adopt(shell: Shell, { config: path, json, confirm }: AdoptOptions): Promise<number> {
-  const config = await requireLoadable(shell, path);
+  const config = await requireDaemonPlace(shell, path);
   if (confirm === true) return confirmIn(config, shell, json === true);
   const view = await queryDaemonOrLedger<AdoptionView>(shell, config, '/adoption', async (ledger) =>
     ledger === null ? { v: 1, comparing: null, files: [] } : adoptionOf(ledger, null),
@@ -29,7 +29,7 @@ export async function adopt(shell: Shell, { config: path, json, confirm }: Adopt
   return exitCodes.fine;
 }
 
-async function confirmIn(config: Config, shell: Shell, isJson: boolean): Promise<number> {
+async function confirmIn(config: DaemonPlace, shell: Shell, isJson: boolean): Promise<number> {
   const confirmed = await commandDaemon<Confirmed>(config, '/adoption/confirm', {}).catch(async (error: unknown) => {
     if (!(error instanceof CommandError) || error.exitCode !== exitCodes.notRunning) throw error;
     const { confirmOffline } = await import('../daemon/confirm-offline.ts');

@@ -15,6 +15,9 @@ import { isLedgerThere } from '../ledger/recovery.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
+/** Where a daemon is reached, and its ledger when it is down. */
+export type DaemonPlace = Pick<Config, 'file' | 'stateDir'> & { readonly status: Pick<Config['status'], 'socket'> };
+
 /**
  * Queries the running daemon. When it is down, reads its ledger instead, and says so on stderr.
  *
@@ -25,7 +28,7 @@ import type { Shell } from './shell.ts';
  */
 export async function queryDaemonOrLedger<T>(
   shell: Pick<Shell, 'stderr'> | null,
-  config: Config,
+  config: DaemonPlace,
   path: string,
   read: (ledger: Ledger | null) => Promise<T>,
 ): Promise<T> {
@@ -51,7 +54,7 @@ export async function queryDaemonOrLedger<T>(
  */
 export async function streamDaemonOrLedger(
   shell: Pick<Shell, 'stderr'>,
-  config: Config,
+  config: DaemonPlace,
   asked: { readonly path: string; readonly body: unknown; read(line: unknown): void },
   make: (ledger: Ledger | null) => Promise<void>,
 ): Promise<void> {
@@ -70,11 +73,8 @@ export async function streamDaemonOrLedger(
   }
 }
 
-/** Where a daemon is asked: all that has to be known of its configuration. */
-type Reach = Pick<Config, 'file' | 'status'>;
-
 /** Queries the running daemon. @throws {CommandError} with exit code 3 when it is not running */
-export async function queryRunningDaemon<T>(config: Reach, path: string): Promise<T> {
+export async function queryRunningDaemon<T>(config: DaemonPlace, path: string): Promise<T> {
   try {
     return await look<T>(config, path);
   } catch (error) {
@@ -88,7 +88,7 @@ export async function queryRunningDaemon<T>(config: Reach, path: string): Promis
  * @throws {CommandError} with exit code 3 when it is not running
  */
 export async function streamRunningDaemon(
-  config: Config,
+  config: DaemonPlace,
   { path, signal }: { readonly path: string; readonly signal: AbortSignal },
   onLine: (line: unknown) => void,
 ): Promise<void> {
@@ -105,12 +105,12 @@ export async function streamRunningDaemon(
   }
 }
 
-async function look<T>(config: Reach, path: string): Promise<T> {
+async function look<T>(config: DaemonPlace, path: string): Promise<T> {
   return anywhere(config, (socket) => callDaemon<T>(socket, 'GET', path));
 }
 
 /** Asks at the control socket, or where members of its group may ask. */
-async function anywhere<T>(config: Reach, ask: (socket: string) => Promise<T>): Promise<T> {
+async function anywhere<T>(config: DaemonPlace, ask: (socket: string) => Promise<T>): Promise<T> {
   let refusal: unknown;
   for (const socket of socketsOf(config)) {
     try {
@@ -127,7 +127,7 @@ async function anywhere<T>(config: Reach, ask: (socket: string) => Promise<T>): 
 }
 
 /** A member of the group may not look into the state directory, where the way to the socket of an installed service begins. */
-function socketsOf(config: Reach): readonly string[] {
+function socketsOf(config: DaemonPlace): readonly string[] {
   const { socket } = config.status;
   const service = serviceOf(config.file);
   return [
@@ -145,7 +145,7 @@ async function openLedgerIfThere(stateDir: string): Promise<Ledger | null> {
 }
 
 /** Sends a command to the running daemon. @throws {CommandError} with exit code 3 when it is not running */
-export async function commandDaemon<T>(config: Config, path: string, body: unknown): Promise<T> {
+export async function commandDaemon<T>(config: DaemonPlace, path: string, body: unknown): Promise<T> {
   try {
     return await callDaemon<T>(config.status.socket, 'POST', path, body);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { resolve } from 'node:path';
-import type { Config } from '../config/config.ts';
+import type { DaemonPlace } from './control.ts';
 import type { NewsLine } from '../daemon/news-lines.ts';
 import type { NewsLevel } from '../daemon/news-words.ts';
 import type { NewsHead } from '../daemon/routes/events.ts';
@@ -11,7 +11,7 @@ import { streamRunningDaemon } from './control.ts';
 import { shortPath } from './file-table.ts';
 import { counted } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -36,14 +36,14 @@ export async function events(shell: Shell, options: EventsOptions): Promise<void
   const leave = (): void => reader.abort();
   shell.stdout.once('error', leave);
   const signal = AbortSignal.any([shell.stopping, reader.signal]);
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const following = new Following(shell, options);
   await following.read(config, signal);
   if (isFollowing) await readAgain(following, config, signal);
   shell.stdout.off('error', leave);
 }
 
-async function readAgain(following: Following, config: Config, signal: AbortSignal): Promise<void> {
+async function readAgain(following: Following, config: DaemonPlace, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     following.lost();
     await delay(retryMs, undefined, { signal }).catch(() => undefined);
@@ -71,7 +71,7 @@ class Following {
     this.#options = options;
   }
 
-  async read(config: Config, signal: AbortSignal): Promise<void> {
+  async read(config: DaemonPlace, signal: AbortSignal): Promise<void> {
     let isHead = true;
     // The same program is on both ends of a private socket.
     await streamRunningDaemon(config, { path: this.#query(), signal }, (line) => {

@@ -1,10 +1,11 @@
 import { lstat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { createRouter, folderOf, routedFile } from '../intake/folder-router.ts';
 import type { FolderRouter } from '../intake/folder-router.ts';
 import { ruleReport } from '../daemon/rule-report.ts';
 import type { ShowView } from '../daemon/files/show-view.ts';
+import { didYouMean } from '../routing/did-you-mean.ts';
 import type { Explanation } from '../routing/explain.ts';
 import { versionOf } from '../pipeline/file/file-version.ts';
 import { queryDaemonOrLedger } from './control.ts';
@@ -81,9 +82,11 @@ async function reportOn(shell: Shell, config: Config, absolute: string): Promise
 async function routerOf(config: Config, absolute: string): Promise<FolderRouter> {
   const folder = folderOf(config.folders, absolute);
   if (folder !== null) return createRouter(folder, await movedBy(config, folder.path));
-  const folders = config.folders.map(({ path }) => path).join(', ');
+  const folders = config.folders.map(({ path }) => path);
+  const nearest = nearestFolder(absolute, folders);
+  const hint = nearest === null ? '' : `; the nearest is ${escapeControls(nearest)}`;
   throw new CommandError(
-    `${escapeControls(absolute)} is not in a watched folder; the watched folders are: ${folders}`,
+    `${escapeControls(absolute)} is outside of every watched folder${hint}; the watched folders are: ${escapeControls(folders.join(', '))}`,
     exitCodes.failed,
   );
 }
@@ -106,6 +109,20 @@ async function movedBy(config: Config, folder: string): Promise<readonly string[
     async (ledger) => ({ templates: ledger === null ? [] : await ledger.movedBy(folder) }),
   );
   return templates;
+}
+
+/** A name that is misspelt, or the folder with which the path has most in common; null: none has anything. */
+function nearestFolder(path: string, folders: readonly string[]): string | null {
+  const parts = path.split('/');
+  const [best] = folders
+    .map((folder) => {
+      const own = folder.split('/');
+      const shared = own.findIndex((part, i) => part !== parts[i]);
+      return { folder, shared: shared === -1 ? own.length : shared };
+    })
+    .toSorted((one, other) => other.shared - one.shared);
+  const meant = didYouMean(path, folders) ?? didYouMean(dirname(path), folders);
+  return meant ?? (best !== undefined && best.shared > 1 ? best.folder : null);
 }
 
 function describe({

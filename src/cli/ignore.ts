@@ -2,7 +2,7 @@ import type { IgnoreResult } from '../daemon/commands/ignore.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { counted } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import { userName } from './user-name.ts';
@@ -21,7 +21,7 @@ export async function ignore(shell: Shell, names: readonly string[], options: Ig
   const wanted = wantedOf(shell, names, options);
   if (wanted.names.length === 0 && wanted.selection === undefined)
     throw new CommandError('name a file, or select files by --state, --folder, --cause or --query', exitCodes.usage);
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const { plan: isPlanned = false, undo: isUndone = false } = options;
   const body = { ...wanted, by: userName(shell), isUndone, isPlanned };
   const result = await commandInSlices<IgnoreResult>(config, '/ignore', body);

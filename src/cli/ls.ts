@@ -9,7 +9,7 @@ import { escapeControls } from '../log/unsafe-characters.ts';
 import { counted, formatCount } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { renderTable } from './output/table.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -28,7 +28,7 @@ export async function ls(shell: Shell, options: LsOptions): Promise<void> {
   const words = { ...options, q, ...(folder !== undefined && { folder: resolve(shell.cwd, folder) }) };
   const { selection, problems } = readQuery(words, Date.now());
   if (problems.length > 0) throw new CommandError(problems.map(escapeControls).join('\n'), exitCodes.usage);
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const asked = new URLSearchParams({ limit: String(limit), ...(isCounted && { counts: '1' }) });
   for (const word of queryWords) if (words[word] !== undefined) asked.set(word, words[word]);
   if (after !== undefined) asked.set('after', after);

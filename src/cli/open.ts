@@ -1,15 +1,16 @@
+import { spawn } from 'node:child_process';
 import { queryRunningDaemon } from './control.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
-/** `dropcast open`: prints a link that opens the status page in a browser on this machine. */
+/** `dropcast open`: opens the status page in the browser of this desktop; without one, or with `--print`, prints the link. */
 export async function open(
   shell: Shell,
-  options: { readonly config?: string; readonly json?: boolean },
+  options: { readonly config?: string; readonly json?: boolean; readonly print?: boolean },
 ): Promise<void> {
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const { link } = await queryRunningDaemon<{ readonly link: string | null }>(config, '/page');
   if (link === null)
     throw new CommandError(
@@ -17,6 +18,25 @@ export async function open(
       exitCodes.failed,
     );
   if (options.json === true) return printJson({ v: 1, link }, shell.stdout);
+  if (options.print !== true && hasDesktop(shell) && (await isOpened(link))) {
+    shell.stderr.write('The status page opens in your browser.\n');
+    return;
+  }
   shell.stdout.write(`${link}\n`);
   shell.stderr.write('The link works once, within 5 minutes, in a browser on this machine.\n');
+}
+
+function hasDesktop({ env, stdout }: Shell): boolean {
+  const isShown = Boolean(env['DISPLAY']) || Boolean(env['WAYLAND_DISPLAY']);
+  return stdout.isTTY && isShown;
+}
+
+/** `xdg-open` of the desktop finds the browser, and ends as soon as it has. */
+function isOpened(link: string): Promise<boolean> {
+  const opener = spawn('xdg-open', [link], { stdio: 'ignore', detached: true });
+  opener.unref();
+  return new Promise((resolve) => {
+    opener.once('error', () => resolve(false));
+    opener.once('exit', (code) => resolve(code === 0));
+  });
 }

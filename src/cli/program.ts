@@ -176,9 +176,10 @@ function addReadCommands({ shell, exit, command }: Registry): void {
     .option('--folder <path>', 'only news of this folder, or of this path in it')
     .option('-n, --lines <number>', 'how many to begin with', wholeNumber(1, 1_000), 50)
     .action(async (options: EventsOptions) => (await import('./events.ts')).events(shell, options));
-  json(command('open', 'print a link that opens the status page of the daemon, once'))
-    .summary('print a link to the status page')
-    .action(async (options: Shared) => (await import('./open.ts')).open(shell, options));
+  json(command('open', 'open the status page of the daemon in a browser, or print a link that works once'))
+    .summary('open the status page in a browser')
+    .option('--print', 'only print the link')
+    .action(async (options: Shared & { print?: boolean }) => (await import('./open.ts')).open(shell, options));
 }
 
 function addControlCommands({ shell, exit, command }: Registry): void {

@@ -3,7 +3,7 @@ import { escapeControls } from '../log/unsafe-characters.ts';
 import { commandDaemon } from './control.ts';
 import { counted } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -13,7 +13,7 @@ export async function publish(
   feeds: readonly string[],
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<number> {
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const result = await commandDaemon<PublishResult>(config, '/publish', { feeds });
   if (options.json === true) printJson(result, shell.stdout);
   else for (const feed of result.feeds) shell.stdout.write(`${escapeControls(lineOf(feed))}\n`);

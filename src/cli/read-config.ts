@@ -68,7 +68,8 @@ export async function requireLoadable(shell: Shell, option: string | undefined):
   throw new CommandError(problems.map((problem) => formatProblem(problem, shell.cwd)).join('\n'), exitCodes.badConfig);
 }
 
-async function locateConfig(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
+/** @throws {CommandError} with exit code 78 when there is none */
+export async function locateConfig(shell: Shell, option: string | undefined): Promise<ConfigPlace> {
   try {
     return await findConfig(option, shell);
   } catch (error) {

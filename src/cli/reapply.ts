@@ -2,7 +2,7 @@ import type { ReapplyChange, ReapplyResult } from '../daemon/commands/reapply.ts
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { counted } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
@@ -18,7 +18,7 @@ export interface ReapplyOptions extends SelectionOptions {
 /** `dropcast reapply`: asks the rules of now about files that they decided about before; shows what that changes and costs first. */
 export async function reapply(shell: Shell, names: readonly string[], options: ReapplyOptions): Promise<number> {
   const wanted = wantedOf(shell, names, options);
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const body = { ...wanted, isPlanned: options.yes !== true };
   const result = await commandInSlices<ReapplyResult>(config, '/reapply', body);
   if (options.json === true) {

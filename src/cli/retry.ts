@@ -2,7 +2,7 @@ import type { RetryResult } from '../daemon/commands/retry.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
 import { counted } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 import { commandInSlices, costWords, printRefusals, wantedOf } from './wanted-files.ts';
@@ -33,7 +33,7 @@ export async function retry(shell: Shell, names: readonly string[], options: Ret
   const wanted = wantedOf(shell, names, { ...selecting, ...(isAll === true && { state: allStates }) });
   if (wanted.names.length === 0 && wanted.selection === undefined)
     throw new CommandError('name a file, or pass --state or --all', exitCodes.usage);
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const body = { ...wanted, force, isPlanned, ...(channel !== undefined && { channel }) };
   const result = await commandInSlices<RetryResult>(config, '/retry', body);
   if (options.json === true) {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Config } from '../config/config.ts';
+import type { DaemonPlace } from './control.ts';
 import type { SettlingView } from '../daemon/files/files-view.ts';
 import { foundOf } from '../daemon/files/show-view.ts';
 import type { FoundView, ShowView } from '../daemon/files/show-view.ts';
@@ -10,7 +10,7 @@ import { whyOf } from './file-table.ts';
 import { formatBytes, formatDuration, unansweredCreates } from './output/format.ts';
 import { printJson } from './output/json.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -20,7 +20,7 @@ export async function show(
   name: string,
   options: { readonly config?: string; readonly json?: boolean },
 ): Promise<void> {
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   const { found, settling } = await look(shell, config, name);
   const names = [
     ...found.map(({ file }) => `${file.id} ${escapeControls(file.path)}`),
@@ -44,20 +44,20 @@ export async function show(
 }
 
 /** What `ls` prints may be cut or escaped: it is looked for as it is, then below the current directory. */
-async function look(shell: Shell, config: Config, name: string): Promise<FoundView> {
+async function look(shell: Shell, config: DaemonPlace, name: string): Promise<FoundView> {
   const view = await askAll(shell, config, nameOf(shell, name));
   const isFound = view.found.length + view.settling.length > 0;
   return isFound || !name.includes('…') ? view : askAll({ stderr: null }, config, resolve(shell.cwd, name));
 }
 
 /** The files that match a name: see `LedgerView.find`. */
-export async function askFor(shell: Shell, config: Config, name: string): Promise<readonly ShowView[]> {
+export async function askFor(shell: Shell, config: DaemonPlace, name: string): Promise<readonly ShowView[]> {
   return (await askAll(shell, config, name)).found;
 }
 
 function askAll(
   shell: Pick<Shell, 'stderr'> | { readonly stderr: null },
-  config: Config,
+  config: DaemonPlace,
   name: string,
 ): Promise<FoundView> {
   const path = `/file?name=${encodeURIComponent(name)}`;

@@ -16,7 +16,7 @@ import { counted, emptyRecords, formatRate, formatRelative } from './output/form
 import { printJson } from './output/json.ts';
 import { pauseWords, resumeCommand } from '../daemon/pause-words.ts';
 import { escapeControls } from '../log/unsafe-characters.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -29,7 +29,7 @@ export async function status(
   shell: Shell,
   options: { readonly config?: string; readonly json?: boolean; readonly all?: boolean },
 ): Promise<number> {
-  const config = await requireLoadable(shell, options.config);
+  const config = await requireDaemonPlace(shell, options.config);
   // The first line of the text says it already.
   const whoHears = options.json === true ? shell : null;
   const view = await queryDaemonOrLedger<StatusView>(

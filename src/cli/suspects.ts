@@ -5,7 +5,7 @@ import { commandDaemon, queryDaemonOrLedger } from './control.ts';
 import { renderFitting, shortPath } from './file-table.ts';
 import { counted, formatRelative } from './output/format.ts';
 import { printJson } from './output/json.ts';
-import { requireLoadable } from './read-config.ts';
+import { requireDaemonPlace } from './daemon-place.ts';
 import { exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
 
@@ -17,7 +17,7 @@ export interface SuspectsOptions {
 
 /** `dropcast suspects`: every record that dropcast may have left empty on the service; with `--dismiss`, forgets them. */
 export async function suspects(shell: Shell, { config: path, json, dismiss }: SuspectsOptions): Promise<number> {
-  const config = await requireLoadable(shell, path);
+  const config = await requireDaemonPlace(shell, path);
   if (dismiss !== undefined) {
     const result = await commandDaemon<Dismissed>(config, '/suspects/dismiss', { names: dismiss });
     if (json === true) printJson(result, shell.stdout);

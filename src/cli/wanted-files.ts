@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Config } from '../config/config.ts';
+import type { DaemonPlace } from './control.ts';
 import type { CommandResult, WantedFiles } from '../daemon/commands/wanted.ts';
 import { readQuery } from '../daemon/files/query.ts';
 import type { QueryWord } from '../daemon/files/query.ts';
@@ -32,7 +32,7 @@ const mostNameBytes = 48 * 1024;
 
 /** Gives a command to the daemon, in slices when many files are named. @returns the results of all slices as one */
 export async function commandInSlices<T extends CommandResult>(
-  config: Config,
+  config: DaemonPlace,
   path: string,
   { names, selection, ...rest }: WantedFiles & object,
 ): Promise<T> {

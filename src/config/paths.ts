@@ -8,6 +8,8 @@ import { listOf, property, TaggedValue, textOf } from './raw-tree.ts';
 /** The files and directories that a configuration names. */
 export interface ConfigPaths extends Pick<Config, 'file' | 'stateDir' | 'failureLog'> {
   readonly folders: readonly Pick<FolderConfig, 'key' | 'path' | 'afterReady'>[];
+  /** Where the control socket is. */
+  readonly socket: string;
   /** What `!file` names, absolute. */
   readonly secretFiles: readonly string[];
 }
@@ -28,7 +30,13 @@ export function configPaths(tree: unknown, file: string, environment: Environmen
     value instanceof TaggedValue && value.tag === 'file' ? [value.argument] : [],
   );
   const secretFiles = [...ofService, ...notifySecretFiles(tree)].map((path) => resolvePath(path, file, environment));
-  return { file, stateDir, failureLog: failureLogPath(stateDir, environment), secretFiles, folders };
+  const socket = socketPath(
+    textOf(property(property(tree, 'status'), 'socket')) ?? 'auto',
+    stateDir,
+    file,
+    environment,
+  );
+  return { file, stateDir, failureLog: failureLogPath(stateDir, environment), socket, secretFiles, folders };
 }
 
 function afterReadyOf(folder: unknown): FolderConfig['afterReady'] {

@@ -1,6 +1,8 @@
 import type { FolderRouter } from '../intake/folder-router.ts';
 import { explainRoute } from '../routing/explain.ts';
 import type { Explanation } from '../routing/explain.ts';
+import { likelyCause } from '../routing/likely-cause.ts';
+import { compileFilter } from '../routing/match.ts';
 import { isTemporaryName } from '../watch/temporary-name.ts';
 
 /** What the rules of a folder say about a path in it. The file itself need not be there. */
@@ -29,12 +31,25 @@ export async function ruleReport(router: FolderRouter, path: string, modifiedMs:
   };
 }
 
+/** `exclude` wins over `include`. */
+function whyNotSelected({ include, exclude }: FolderRouter['folder'], path: string): string {
+  const excluding = exclude.find((pattern) => compileFilter([pattern], [])(path));
+  if (excluding !== undefined) return `exclude takes it out: ${JSON.stringify(excluding)}`;
+  const trimmed = path.trim();
+  if (trimmed !== path && compileFilter(include, [])(trimmed))
+    return `no pattern of include selects it: the name has a space at the end`;
+  const cause = include.map((pattern) => likelyCause(pattern, path)).find((one) => one !== null);
+  if (cause !== undefined) return `no pattern of include selects it: ${cause.why}`;
+  return `no pattern of include selects it: ${include.map((pattern) => JSON.stringify(pattern)).join(', ')}`;
+}
+
 function whyIgnored(router: FolderRouter, path: string): string | null {
-  if (isTemporaryName(path)) return 'its name is hidden, temporary or partial';
+  const temporary = path.split('/').find(isTemporaryName);
+  if (temporary !== undefined) return `the name ${JSON.stringify(temporary)} is hidden, temporary or partial`;
   const template = router.movedBy(path);
   if (template !== null) return `after_ready moves finished files there (move: ${JSON.stringify(template)})`;
   const kind = router.accepts(path);
   if (kind === 'proof') return 'it is a done marker or checksum of what lies beside it';
   if (kind === 'sidecar') return 'it is the sidecar of the video beside it';
-  return kind === null ? 'include and exclude do not select it' : null;
+  return kind === null ? whyNotSelected(router.folder, path) : null;
 }

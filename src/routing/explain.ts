@@ -1,4 +1,5 @@
 import { parseGlob } from './glob.ts';
+import { likelyCause } from './likely-cause.ts';
 import { compileFilter, compileMatch, type Captures } from './match.ts';
 import type { Route, Rule } from './plan.ts';
 import { route, type RoutedFile } from './route.ts';
@@ -56,8 +57,9 @@ function whyNot(glob: string, path: string): string {
   const parsed = parseGlob(glob);
   if (!parsed.ok) return `invalid pattern: ${parsed.why}`;
   const misfit = firstMisfit(parsed.segments, path.split('/'));
-  const differsInCase = compileFilter([glob], [])(path);
-  return differsInCase ? `${misfit}; upper and lower case matter in rules` : misfit;
+  const cause = likelyCause(glob, path);
+  if (cause !== null) return cause.why;
+  return compileFilter([glob], [])(path) ? `${misfit}; upper and lower case matter in rules` : misfit;
 }
 
 function firstMisfit(wanted: readonly string[], given: readonly string[]): string {

@@ -113,7 +113,7 @@ alongside('commands with a running daemon', () => {
     expect(hidden?.stdout).toMatch(/Ignored: .*hidden/);
     expect(sidecar?.stdout).toMatch(/Ignored: .*sidecar/);
     expect(outside).toMatchObject({ code: 1, stdout: '' });
-    expect(outside?.stderr).toMatch(/^\/etc\/passwd is not in a watched folder/);
+    expect(outside?.stderr).toMatch(/^\/etc\/passwd is outside of every watched folder/);
   });
 
   test('add takes a file without its settle time, and says why it does not take others', async () => {

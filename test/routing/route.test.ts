@@ -124,7 +124,7 @@ describe('an explanation', () => {
     ['news/{show}/**', 'news/a.mp4', '"**"'],
     ['news/{show}/**', 'News/x/a.mp4', 'case'],
     ['news/*/x', 'news/a', '"x"'],
-    ['news/*', 'news/a/b.mp4', '"b.mp4"'],
+    ['news/*', 'news/a/b.mp4', '`*` does not cross folders'],
     ['n*/[ab]', 'news/c', '"[ab]"'],
     ['**/*.mp4', 'a/b.mov', '"*.mp4"'],
     ['a/**/b/*.mp4', 'a/c/d.mp4', '"b"'],

@@ -3,6 +3,7 @@ import { serviceOf } from '../../config/installed-service.ts';
 import type { InstalledService } from '../../config/installed-service.ts';
 import type { StatusView } from '../../daemon/view.ts';
 import { queryRunningDaemon } from '../control.ts';
+import type { DaemonPlace } from '../control.ts';
 import { readConfig } from '../read-config.ts';
 import type { CheckedConfig } from '../read-config.ts';
 import { CommandError } from '../shell.ts';
@@ -18,7 +19,7 @@ export interface Patient {
   readonly noConfig: string | null;
   readonly config: Config | null;
   /** Enough to reach the daemon, also where the configuration is wrong. */
-  readonly reach: Pick<Config, 'file' | 'stateDir' | 'status'> | null;
+  readonly reach: DaemonPlace | null;
   /** What the running daemon says of itself. */
   readonly status: StatusView | null;
   /** Why it says nothing. */
@@ -51,7 +52,7 @@ export async function examine(shell: Shell, option: string | undefined): Promise
   };
 }
 
-async function statusFrom(reach: Pick<Config, 'file' | 'status'>): Promise<StatusView | string> {
+async function statusFrom(reach: DaemonPlace): Promise<StatusView | string> {
   try {
     return await queryRunningDaemon<StatusView>(reach, '/status');
   } catch (error) {

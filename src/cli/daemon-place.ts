@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import { loadConfig } from '../config/load.ts';
+import { configPaths } from '../config/paths.ts';
+import type { ConfigPaths } from '../config/paths.ts';
+import { formatProblem } from '../config/problem.ts';
+import { escapeControls } from '../log/unsafe-characters.ts';
+import { queryRunningDaemon } from './control.ts';
+import type { DaemonPlace } from './control.ts';
+import { locateConfig } from './read-config.ts';
+import { CommandError, exitCodes } from './shell.ts';
+import type { Shell } from './shell.ts';
+
+/**
+ * For commands that only talk to the daemon. A broken configuration is no reason not to: the daemon runs with the one that it read
+ * before, and this is when somebody wants to look.
+ *
+ * @throws {CommandError} with exit code 78 and every problem, when no daemon runs where the file says
+ */
+export async function requireDaemonPlace(shell: Shell, option: string | undefined): Promise<DaemonPlace> {
+  const place = await locateConfig(shell, option);
+  const { config, paths, problems } = await loadConfig(place, shell, 'without key');
+  if (config !== null) return config;
+  const lines = problems.map((problem) => formatProblem(problem, shell.cwd));
+  const { file, stateDir, socket } = paths ?? (await salvaged(place.file, shell));
+  const reached: DaemonPlace = { file, stateDir, status: { socket } };
+  if (!(await isRunning(reached))) throw new CommandError(lines.join('\n'), exitCodes.badConfig);
+  shell.stderr.write(
+    `${escapeControls(file)} is broken, so a reload or restart would fail: \`dropcast check\` says why. ` +
+      'The daemon still runs with what it read before.\n',
+  );
+  return reached;
+}
+
+async function isRunning(place: DaemonPlace): Promise<boolean> {
+  try {
+    await queryRunningDaemon(place, '/page');
+    return true;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return error.exitCode !== exitCodes.notRunning;
+  }
+}
+
+/** What a text that is no YAML says about its daemon: lines that an editor has not broken. */
+async function salvaged(file: string, shell: Shell): Promise<ConfigPaths> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const valueOf = (line: RegExp): string | undefined => line.exec(text)?.[1]?.replaceAll(/^["']|["']$/g, '');
+  const tree = {
+    state_dir: valueOf(/^state_dir:\s+(\S+)/mu),
+    status: { socket: valueOf(/^(?:status:\s*\{.*?|\s+)socket:\s+([^\s,}]+)/mu) },
+  };
+  return configPaths(tree, file, shell);
+}
