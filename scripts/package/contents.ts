@@ -11,6 +11,7 @@ import { configManual } from './config-manual.ts';
 import { copyrightFile, libraryLicences } from './copyright.ts';
 import { programManual } from './manual.ts';
 import { MAINTAINER } from './maintainer.ts';
+import { linkedPages } from './pages.ts';
 import type { PackagedFile } from './packaged-file.ts';
 import type { PrivateNode } from './private-node.ts';
 
@@ -36,7 +37,7 @@ export async function packageContents(
     // For further accounts. Small images leave /usr/share/doc out.
     { path: 'usr/share/doc/dropcast/examples/dropcast.yaml', content: config },
     ...manualsAndCompletions(epochSeconds),
-    ...(await documents(read, epochSeconds)),
+    ...(await documents(root, epochSeconds)),
     {
       path: 'usr/share/doc/dropcast/copyright',
       content: copyrightFile(await read('LICENSE'), [
@@ -88,9 +89,12 @@ async function systemFiles(read: (path: string) => Promise<string>): Promise<rea
     'folders.conf.example': 'usr/share/doc/dropcast/examples/folders.conf',
     'logrotate/dropcast': 'etc/logrotate.d/dropcast',
   };
-  return Promise.all(
-    Object.entries(places).map(async ([from, path]) => ({ path, content: await read(`systemd/${from}`) })),
-  );
+  const files = Object.entries(places).map(async ([from, path]) => ({ path, content: await read(`systemd/${from}`) }));
+  const generator = { content: await read('systemd/generator'), mode: 0o755 };
+  return [
+    ...(await Promise.all(files)),
+    { path: 'usr/lib/systemd/system-generators/dropcast-generator', ...generator },
+  ];
 }
 
 /**
@@ -122,15 +126,15 @@ function manualsAndCompletions(epochSeconds: number): readonly PackagedFile[] {
   ];
 }
 
-async function documents(
-  read: (path: string) => Promise<string>,
-  epochSeconds: number,
-): Promise<readonly PackagedFile[]> {
+async function documents(root: string, epochSeconds: number): Promise<readonly PackagedFile[]> {
+  const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
   const folder = 'usr/share/doc/dropcast';
   const changes = debianChangelog(await read('CHANGELOG.md'), MAINTAINER, epochSeconds);
   return [
     { path: `${folder}/changelog.gz`, content: packed(changes) },
-    { path: `${folder}/install.md`, content: await read('docs/install.md') },
+    ...(await linkedPages((path) => readFile(join(root, path)))),
+    { path: `${folder}/examples/grafana.json`, content: await read('contrib/grafana.json') },
+    { path: `${folder}/examples/alerts.yml`, content: await read('contrib/alerts.yml') },
     { path: 'usr/share/lintian/overrides/dropcast', content: await read('packaging/debian/lintian-overrides') },
   ];
 }

@@ -6,6 +6,8 @@ import { createLifecycleNotifier } from '../systemd/lifecycle.ts';
 import type { LifecycleNotifier } from '../systemd/lifecycle.ts';
 import { NotifyError, openNotifier } from '../systemd/notifier.ts';
 import { testNotifications } from './notify-test.ts';
+import { packageVersion } from '../package-files.ts';
+import { traceFiles } from '../status/traces/trace-files.ts';
 import { requireConfig } from './read-config.ts';
 import { CommandError, exitCodes } from './shell.ts';
 import type { Shell } from './shell.ts';
@@ -27,6 +29,7 @@ export async function run(shell: Shell, options: { readonly config?: string }): 
   stack.defer(close);
   const lifecycle = stack.use(openLifecycleNotifier(shell, logger));
   const daemon = await startDaemonOrExplain(config, { shell, logger }, async (daemon) => {
+    if (traceFiles(daemon, await packageVersion())) logger.info('Each file is traced by OpenTelemetry');
     const reload = createReload(daemon, { shell, logger, secrets });
     const page = await openStatusPage(daemon, logger, stack);
     const ports = {

@@ -89,6 +89,9 @@ const SIDECAR = z.strictObject({
   publish: listOf(id, MAX.publish).optional(),
 });
 
+/** What a sidecar may say, in the order in which the documentation tells it. */
+export const SIDECAR_KEYS: readonly string[] = Object.keys(SIDECAR.shape);
+
 function problems(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map(unknownKey);
   const [key, index] = issue.path;

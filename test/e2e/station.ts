@@ -68,6 +68,8 @@ export interface StationOptions {
   readonly settings?: string;
   readonly folders?: (path: string) => string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where its page listens; it has none by default. */
+  readonly page?: string;
   /** User that the daemon runs as; only root may choose. */
   readonly uid?: number;
   /** False: `start()` is the test's own first step. */
@@ -194,7 +196,7 @@ poll: { interval: 100ms }
 publish: { quiet: 0s, at_most: 5s }
 ${options.settings ?? usualSettings}
 folders:${(options.folders ?? usualFolders)(path)}
-status: { listen: off }
+status: { listen: ${options.page ?? 'off'} }
 log: { level: debug }
 `;
 }

@@ -1,0 +1,83 @@
+import { context, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Span, Tracer } from '@opentelemetry/api';
+import type { DropcastEvent } from '../../pipeline/events.ts';
+import type { Facts } from '../../pipeline/file/facts.ts';
+import type { Failure } from '../../pipeline/file/failure.ts';
+
+type RowWritten = Extract<DropcastEvent, { type: 'file' }>;
+type Step = 'create' | 'put' | 'poll' | 'publish';
+
+/**
+ * The trace of one file: a span for its way, and below it one for each attempt at a step. Times are dates: OpenTelemetry takes a
+ * number from before the start of the process for one since that start.
+ */
+export class FileTrace {
+  readonly #tracer: Tracer;
+  readonly #file: Span;
+  #step: { readonly name: Step; readonly span: Span } | null = null;
+
+  /** @param first the first that is heard of it: it may have come in before this start, or be tried again after its end */
+  constructor(tracer: Tracer, { before, facts }: RowWritten) {
+    this.#tracer = tracer;
+    const isAgain = before !== null && before.end !== null;
+    this.#file = tracer.startSpan('file', {
+      ...(!isAgain && { startTime: new Date(facts.discoveredAt) }),
+      attributes: {
+        'dropcast.file': facts.id,
+        'dropcast.folder': facts.folder,
+        'dropcast.path': facts.path,
+        'dropcast.size_bytes': facts.version.size,
+      },
+    });
+  }
+
+  changed({ before, facts }: RowWritten): void {
+    const step = stepOf(facts);
+    const isOther = step !== this.#step?.name || (facts.intent !== null && facts.intent !== before?.intent);
+    if (isOther) {
+      this.#endStep(null);
+      if (step !== null) this.#begin(step, startOf(step, facts));
+    }
+    if (facts.end !== null) this.#end(facts);
+  }
+
+  failed({ kind, code, message }: Failure, next: string): void {
+    this.#file.addEvent('failure', { 'dropcast.class': kind, 'dropcast.code': code, 'dropcast.next': next });
+    this.#endStep(message);
+  }
+
+  #begin(name: Step, startedAt: number | null): void {
+    const below = trace.setSpan(context.active(), this.#file);
+    const span = this.#tracer.startSpan(name, startedAt === null ? {} : { startTime: new Date(startedAt) }, below);
+    this.#step = { name, span };
+  }
+
+  #endStep(why: string | null): void {
+    if (why !== null) this.#step?.span.setStatus({ code: SpanStatusCode.ERROR, message: why });
+    this.#step?.span.end();
+    this.#step = null;
+  }
+
+  #end({ end, videoId, why }: Facts): void {
+    this.#endStep(null);
+    this.#file.setAttributes({ 'dropcast.end': end ?? '', ...(videoId !== null && { 'dropcast.video': videoId }) });
+    if (end === 'failed' || end === 'held')
+      this.#file.setStatus({ code: SpanStatusCode.ERROR, ...(why !== null && { message: why }) });
+    this.#file.end();
+  }
+}
+
+/** The step that a row is in the middle of; null while it waits for its turn or has ended. */
+function stepOf({ end, notBefore, readyAt, uploadedAt, uploadStartedAt, videoId, intent }: Facts): Step | null {
+  if (end !== null || notBefore !== null) return null;
+  if (readyAt !== null) return 'publish';
+  if (uploadedAt !== null) return 'poll';
+  if (videoId !== null) return uploadStartedAt === null ? null : 'put';
+  return intent === null ? null : 'create';
+}
+
+/** When the row says that it began; null: now. */
+function startOf(step: Step, { uploadedAt, readyAt }: Facts): number | null {
+  if (step === 'poll') return uploadedAt;
+  return step === 'publish' ? readyAt : null;
+}

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const containerfile = read('packaging/Containerfile');
+const [, user = ''] = /^USER (\d+):\d+$/m.exec(containerfile) ?? [];
+const ownTmpfs = `/run/dropcast:mode=0750,uid=${user},gid=${user}`;
+const folders = ['/etc/dropcast/dropcast.yaml', '/var/lib/dropcast', '/srv/media/inbox'];
+const mostDrainSeconds = 45;
+
+interface Service {
+  readonly [key: string]: unknown;
+  readonly volumes: readonly string[];
+  readonly stop_grace_period: string;
+}
+
+describe('the compose file', () => {
+  const compose = parse(read('contrib/compose.yaml')) as {
+    readonly services: { readonly dropcast: Service };
+    readonly volumes: object;
+    readonly secrets: object;
+  };
+  const service = compose.services.dropcast;
+
+  test('runs it without privileges, on a read-only root', () => {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    expect(service['tmpfs']).toEqual([ownTmpfs]);
+    expect(service).not.toHaveProperty('privileged');
+  });
+
+  test('mounts what the image expects, declares what it uses, and shows the page to the host alone', () => {
+    expect(service.volumes.map((volume) => volume.split(':')[1])).toEqual(folders);
+    expect(Object.keys(compose.volumes)).toEqual(['state']);
+    expect(Object.keys(compose.secrets)).toEqual(service['secrets']);
+    expect(service['ports']).toEqual(['127.0.0.1:7878:7878']);
+  });
+
+  test('stops it later than its uploads may finish', () => {
+    expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(mostDrainSeconds);
+  });
+});
+
+describe('the Quadlet unit', () => {
+  const text = read('contrib/dropcast.container');
+  const values = (key: string): readonly string[] =>
+    [...text.matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+
+  test('has the sections that Podman and systemd read', () => {
+    expect(text.match(/^\[\w+\]$/gm)).toEqual(['[Unit]', '[Container]', '[Service]', '[Install]']);
+    const lines = text.split('\n').filter((line) => !/^(?:#.*|\[\w+\]|)$/.test(line));
+    for (const line of lines) expect(line).toMatch(/^[A-Z]\w+=\S.*$/);
+  });
+
+  test('runs it as the compose file does', () => {
+    expect(values('ReadOnly')).toEqual(['true']);
+    expect(values('DropCapability')).toEqual(['all']);
+    expect(values('NoNewPrivileges')).toEqual(['true']);
+    expect(values('Tmpfs')).toEqual([ownTmpfs]);
+    expect(values('PublishPort')).toEqual(['127.0.0.1:7878:7878']);
+    expect(values('Volume').map((volume) => volume.split(':')[1])).toEqual(folders);
+    expect(values('Secret')[0]).toContain(`target=api_key,uid=${user},`);
+  });
+
+  test('stops it later than its uploads may finish, and systemd waits longer still', () => {
+    const stop = Number(/--stop-timeout=(\d+)/.exec(values('PodmanArgs').join(' '))?.[1]);
+    expect(stop).toBeGreaterThan(mostDrainSeconds);
+    expect(Number.parseInt(values('TimeoutStopSec')[0] ?? '', 10)).toBeGreaterThan(stop);
+  });
+});
